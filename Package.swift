@@ -1,0 +1,45 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target is compiled in Swift 6 mode with complete concurrency checking and these upcoming features on.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "Settle",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "Settle", targets: ["Settle"]),
+        .library(name: "RevisionTree", targets: ["RevisionTree"]),
+        .library(name: "SettleTesting", targets: ["SettleTesting"]),
+        .executable(name: "settle", targets: ["SettleTool"]),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .systemLibrary(
+            name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+        .systemLibrary(
+            name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+
+        .target(name: "RevisionTree", dependencies: ["CCrypto"], swiftSettings: strict),
+        .target(
+            name: "SettleDatabase", dependencies: ["RevisionTree", "CSQLite", "CCrypto", "CZlib"],
+            swiftSettings: strict),
+        .target(name: "Settle", dependencies: ["RevisionTree", "SettleDatabase"], swiftSettings: strict),
+        .target(name: "SettleTesting", dependencies: ["Settle"], swiftSettings: strict),
+        .target(name: "SettleCommands", dependencies: ["Settle"], swiftSettings: strict),
+        .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),
+
+        .testTarget(name: "RevisionTreeTests", dependencies: ["RevisionTree"], swiftSettings: strict),
+        .testTarget(
+            name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite"], swiftSettings: strict),
+        .testTarget(
+            name: "SettleCommandsTests", dependencies: ["SettleCommands", "Settle", "SettleTool"], swiftSettings: strict),
+        .testTarget(name: "TidyTests", swiftSettings: strict),
+    ]
+)

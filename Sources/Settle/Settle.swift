@@ -1,0 +1,2 @@
+@_exported public import RevisionTree
+@_exported public import SettleDatabase

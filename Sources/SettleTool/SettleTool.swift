@@ -1,0 +1,6 @@
+import SettleCommands
+
+@main
+struct SettleTool {
+    static func main() {}
+}
