@@ -1,0 +1,71 @@
+/// The name of a document, unique in its database.
+///
+/// Any non-empty text is an id, with CouchDB's reservation: a leading underscore belongs to the system, and only
+/// `_design/…` and `_local/…` may follow it.
+///
+///     let id: DocumentID = "groceries/milk"
+///     try DocumentID(validating: "_secret")        // throws: reserved
+///
+/// Ids are ordered by their UTF-8 bytes, as `_all_docs` is (COUCHDB-FACTS 22); two spellings of one accented letter
+/// are two ids.
+public struct DocumentID: Sendable {
+    /// The id as text.
+    public let string: String
+
+    /// Makes an id of text that came from outside.
+    ///
+    /// - Throws: ``InvalidIdentifier`` when the text is empty, or starts with `_` and is neither a design document's
+    ///   nor a local document's id, or names nothing after that prefix.
+    public init(validating string: String) throws(InvalidIdentifier) {
+        if let problem = Self.problem(in: string) { throw InvalidIdentifier(text: string, problem: problem) }
+        self.string = string
+    }
+
+    /// Makes an id of text that is known to be valid, as what was read back from a store is.
+    package init(unchecked string: String) { self.string = string }
+
+    /// Whether this is the id of a design document, which holds functions and indexes and replicates.
+    public var isDesign: Bool { string.utf8.starts(with: "_design/".utf8) }
+
+    /// Whether this is the id of a local document, which never replicates (SEMANTICS 203).
+    public var isLocal: Bool { string.utf8.starts(with: "_local/".utf8) }
+
+    private static func problem(in string: String) -> String? {
+        if string.isEmpty { return "a document id must not be empty" }
+        guard string.utf8.first == UInt8(ascii: "_") else { return nil }
+        if string == "_design/" || string == "_local/" { return "nothing follows the prefix" }
+        if string.utf8.starts(with: "_design/".utf8) || string.utf8.starts(with: "_local/".utf8) { return nil }
+        return "only _design/… and _local/… may start with an underscore"
+    }
+}
+
+extension DocumentID: ExpressibleByStringLiteral {
+    /// Makes an id of a literal in the program's own text.
+    ///
+    /// - Precondition: The literal is a valid id. For text that comes from outside use ``init(validating:)``.
+    public init(stringLiteral value: String) {
+        precondition(Self.problem(in: value) == nil, "not a document id: \(value)")
+        self.string = value
+    }
+}
+
+extension DocumentID: Hashable, Comparable, CustomStringConvertible {
+    /// Whether both ids have the same UTF-8 bytes; canonical equivalence does not count.
+    public static func == (left: DocumentID, right: DocumentID) -> Bool {
+        left.string.utf8.elementsEqual(right.string.utf8)
+    }
+
+    /// Orders ids by their UTF-8 bytes.
+    public static func < (left: DocumentID, right: DocumentID) -> Bool {
+        left.string.utf8.lexicographicallyPrecedes(right.string.utf8)
+    }
+
+    /// Hashes the UTF-8 bytes.
+    public func hash(into hasher: inout Hasher) {
+        var copy = string
+        copy.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// The id as text.
+    public var description: String { string }
+}

@@ -1,0 +1,66 @@
+/// The name of one revision: `N-signature`, the generation and what tells it from others of that generation.
+///
+///     RevisionID("2-7051cbe5c8faecd085a3fa619e6e6337")?.generation    // 2
+///
+/// Revision ids are CouchDB's own (DESIGN.md law 2), so the same edit has the same id on every peer. They are ordered
+/// by generation as a number and then by signature: `10-a` comes after `9-f` (SEMANTICS 9, 63).
+public struct RevisionID: Hashable, Sendable {
+    /// How many edits deep the revision lies, from 1.
+    public let generation: UInt64
+    /// What tells revisions of one generation apart.
+    public let signature: RevisionSignature
+
+    /// The highest generation there is: what a signed 64-bit integer holds.
+    public static let maximumGeneration = UInt64(Int64.max)
+
+    /// Makes a revision id of its parts, or returns `nil` when the generation is 0 or past ``maximumGeneration``.
+    public init?(generation: UInt64, signature: RevisionSignature) {
+        guard generation > 0, generation <= Self.maximumGeneration else { return nil }
+        self.generation = generation
+        self.signature = signature
+    }
+
+    init(unchecked generation: UInt64, _ signature: RevisionSignature) {
+        self.generation = generation
+        self.signature = signature
+    }
+
+    /// Reads `N-signature`, or returns `nil` when it is no revision id CouchDB would accept.
+    ///
+    /// Leading zeros of the generation do not count. The signature may be any text, even empty; 32 bytes must be hex
+    /// digits, in either case (SEMANTICS 65).
+    public init?(_ text: some StringProtocol) {
+        guard let dash = text.utf8.firstIndex(of: UInt8(ascii: "-")), dash != text.utf8.startIndex else { return nil }
+        var generation: UInt64 = 0
+        for byte in text.utf8[..<dash] {
+            guard case UInt8(ascii: "0")...UInt8(ascii: "9") = byte else { return nil }
+            let (product, overflow) = generation.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = product.addingReportingOverflow(UInt64(byte & 15))
+            if overflow || carry { return nil }
+            generation = sum
+        }
+        guard let signature = RevisionSignature(text[text.utf8.index(after: dash)...]) else { return nil }
+        self.init(generation: generation, signature: signature)
+    }
+
+    /// Reads `N-signature` that came from outside.
+    ///
+    /// - Throws: ``InvalidIdentifier`` saying what a revision id looks like.
+    public init(validating text: String) throws(InvalidIdentifier) {
+        guard let revision = RevisionID(text) else {
+            throw InvalidIdentifier(text: text, problem: "not a revision id; one looks like 2-7051cbe5c8faecd0…")
+        }
+        self = revision
+    }
+}
+
+extension RevisionID: Comparable, CustomStringConvertible {
+    /// Orders by generation as a number, then by signature (SEMANTICS 63).
+    public static func < (left: RevisionID, right: RevisionID) -> Bool {
+        left.generation == right.generation
+            ? left.signature < right.signature : left.generation < right.generation
+    }
+
+    /// The id as CouchDB prints it.
+    public var description: String { "\(generation)-\(signature)" }
+}

@@ -1,0 +1,69 @@
+/// Takes a packed tree apart; every method returns `nil` where the bytes are not those of a tree.
+struct PackedReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    var isAtEnd: Bool { offset == bytes.count }
+
+    mutating func byte() -> UInt8? {
+        guard offset < bytes.count else { return nil }
+        defer { offset += 1 }
+        return bytes[offset]
+    }
+
+    mutating func varint() -> UInt64? {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while let byte = byte() {
+            let part = UInt64(byte & 0x7F)
+            guard shift < 63 || (shift == 63 && part <= 1) else { return nil }
+            value |= part << shift
+            if byte & 0x80 == 0 { return byte == 0 && shift > 0 ? nil : value }
+            shift += 7
+        }
+        return nil
+    }
+
+    mutating func node(at index: Int, generation: inout UInt64) -> RevisionNode? {
+        guard let raw = byte(), let flags = PackedFlags(valid: raw), let step = varint() else { return nil }
+        let (sum, overflow) = generation.addingReportingOverflow(step)
+        guard !overflow, let signature = signature(isText: flags.contains(.isText)),
+            let revision = RevisionID(generation: sum, signature: signature)
+        else { return nil }
+        generation = sum
+        var parent: Int?
+        if flags.contains(.followsPrevious) {
+            parent = index - 1
+        } else if flags.contains(.hasParent) {
+            guard let position = varint(), index > 0, position < UInt64(index - 1) else { return nil }
+            parent = Int(position)
+        }
+        guard parent != -1 else { return nil }
+        var token: UInt64 = 0
+        if flags.contains(.hasBodyToken) {
+            guard let stored = varint(), stored != 0 else { return nil }
+            token = stored
+        }
+        return RevisionNode(
+            revision, parent: parent, isDeleted: flags.contains(.isDeleted),
+            isSuperseded: flags.contains(.isSuperseded), isShared: flags.contains(.isShared), bodyToken: token)
+    }
+
+    private mutating func signature(isText: Bool) -> RevisionSignature? {
+        if isText {
+            guard let length = varint(), length <= UInt64(bytes.count - offset), length != 16 else { return nil }
+            defer { offset += Int(length) }
+            let text = bytes[offset..<(offset + Int(length))]
+            guard let string = String(validating: text, as: UTF8.self) else { return nil }
+            guard case .text? = RevisionSignature(string)?.form else { return nil }
+            return RevisionSignature(string)
+        }
+        guard bytes.count - offset >= 16 else { return nil }
+        defer { offset += 16 }
+        return RevisionSignature(
+            high: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)),
+            low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self)))
+    }
+}

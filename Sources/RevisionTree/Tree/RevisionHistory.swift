@@ -1,0 +1,44 @@
+/// The path from a revision back towards its root, newest first: CouchDB's `_revisions`.
+///
+///     {"start": 3, "ids": ["c", "b", "a"]}      3-c ← 2-b ← 1-a
+///
+/// A history may end before generation 1, where the source has stemmed it.
+public struct RevisionHistory: Hashable, Sendable {
+    /// The generation of the newest revision.
+    public let start: UInt64
+    /// The signatures, newest first; never empty.
+    public let signatures: [RevisionSignature]
+
+    /// Makes a history of a start generation and signatures, newest first.
+    ///
+    /// - Throws: ``RevisionTreeError`` with code `invalidHistory` when there is no signature, or more of them than
+    ///   there are generations down to 1.
+    public init(start: UInt64, signatures: [RevisionSignature]) throws(RevisionTreeError) {
+        guard !signatures.isEmpty, start <= RevisionID.maximumGeneration, UInt64(signatures.count) <= start else {
+            throw RevisionTreeError(
+                .invalidHistory,
+                "a history that starts at generation \(start) can't have \(signatures.count) revisions")
+        }
+        self.start = start
+        self.signatures = signatures
+    }
+
+    init(unchecked start: UInt64, _ signatures: [RevisionSignature]) {
+        self.start = start
+        self.signatures = signatures
+    }
+
+    /// The history of one revision whose ancestors are not known.
+    public init(_ revision: RevisionID) {
+        self.init(unchecked: revision.generation, [revision.signature])
+    }
+
+    /// The newest revision, which the history is of.
+    public var revision: RevisionID { RevisionID(unchecked: start, signatures[0]) }
+
+    /// The revisions, newest first.
+    public var revisions: [RevisionID] { signatures.indices.map(revision(at:)) }
+
+    /// The revision so many steps back from the newest.
+    func revision(at index: Int) -> RevisionID { RevisionID(unchecked: start - UInt64(index), signatures[index]) }
+}

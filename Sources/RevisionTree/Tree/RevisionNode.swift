@@ -1,0 +1,35 @@
+/// One revision in a ``RevisionTree``.
+public struct RevisionNode: Hashable, Sendable {
+    /// The revision's id.
+    public let revision: RevisionID
+    /// Whether the edit deleted the document; not known for inner revisions that came only as part of a history.
+    public internal(set) var isDeleted: Bool
+    /// Whether an edit was made on top of this one, so that it is no leaf.
+    public internal(set) var isSuperseded: Bool
+    /// Whether some peer is known to hold this revision: it came from there, or was sent and acknowledged.
+    public internal(set) var isShared: Bool
+    /// An opaque number of the one who stores bodies, 0 for none; the tree carries it and never looks at it.
+    public internal(set) var bodyToken: UInt64
+    /// The parent's index, or -1.
+    var parent: Int32
+
+    init(
+        _ revision: RevisionID, parent: Int? = nil, isDeleted: Bool = false, isSuperseded: Bool = false,
+        isShared: Bool = false, bodyToken: UInt64 = 0
+    ) {
+        self.revision = revision
+        self.parent = parent.map { Int32(truncatingIfNeeded: $0) } ?? -1
+        self.isDeleted = isDeleted
+        self.isSuperseded = isSuperseded
+        self.isShared = isShared
+        self.bodyToken = bodyToken
+    }
+
+    /// Whether no edit was made on top of this one.
+    public var isLeaf: Bool { !isSuperseded }
+
+    var parentIndex: Int? {
+        get { parent < 0 ? nil : Int(parent) }
+        set { parent = newValue.map { Int32(truncatingIfNeeded: $0) } ?? -1 }
+    }
+}

@@ -1,0 +1,63 @@
+extension RevisionTree {
+    /// The path from a revision back to its root, newest first, or `nil` when the tree does not know it.
+    ///
+    /// - Parameters:
+    ///   - revision: Where to begin; it need not be a leaf.
+    ///   - limit: How many revisions to return at the most.
+    /// - Complexity: O(*k* + log *n*) for *k* revisions returned.
+    public func history(of revision: RevisionID, limit: Int = .max) -> RevisionHistory? {
+        guard var index = index(of: revision), limit > 0 else { return nil }
+        var signatures = [revision.signature]
+        while signatures.count < limit, let parent = nodes[index].parentIndex {
+            signatures.append(nodes[parent].revision.signature)
+            index = parent
+        }
+        return RevisionHistory(unchecked: revision.generation, signatures)
+    }
+
+    /// The newest revision that both descend from, one of the two included; `nil` when their branches share none.
+    ///
+    /// A parent stands before its child, so stepping back from whichever stands later meets the common one first.
+    public func commonAncestor(of first: RevisionID, _ second: RevisionID) -> RevisionID? {
+        guard var left = index(of: first), var right = index(of: second) else { return nil }
+        while left != right {
+            guard let parent = nodes[max(left, right)].parentIndex else { return nil }
+            if left > right { left = parent } else { right = parent }
+        }
+        return nodes[left].revision
+    }
+
+    /// Whether the first revision is the second or lies on the path back from it.
+    public func isAncestor(_ ancestor: RevisionID, of revision: RevisionID) -> Bool {
+        commonAncestor(of: ancestor, revision) == ancestor
+    }
+
+    /// The revisions of a list that the tree does not know, in the list's order.
+    public func missing(from revisions: [RevisionID]) -> [RevisionID] { revisions.filter { !contains($0) } }
+
+    /// The leaves that may be ancestors of missing revisions, ascending.
+    ///
+    /// They are the leaves of a lower generation than the highest missing one, as CouchDB has it: a source that
+    /// knows them may send a delta (COUCHDB-FACTS 18).
+    public func possibleAncestors(of missing: [RevisionID]) -> [RevisionID] {
+        guard let highest = missing.map(\.generation).max() else { return [] }
+        return nodes.filter { $0.isLeaf && $0.revision.generation < highest }.map(\.revision)
+    }
+
+    /// The revisions in which two or more branches that still have a live leaf part: the bases a conflict may be
+    /// merged on. Empty when the document is not in conflict.
+    ///
+    /// - Complexity: O(*n*).
+    public var branchPoints: [RevisionID] {
+        guard isConflicted else { return [] }
+        var liveBranches = [Int](repeating: 0, count: nodes.count)
+        var points: [RevisionID] = []
+        for index in nodes.indices.reversed() {
+            let node = nodes[index]
+            if liveBranches[index] > 1 { points.append(node.revision) }
+            let isLive = liveBranches[index] > 0 || (node.isLeaf && !node.isDeleted)
+            if isLive, let parent = node.parentIndex { liveBranches[parent] += 1 }
+        }
+        return points.reversed()
+    }
+}

@@ -1,0 +1,121 @@
+extension RevisionTree {
+    /// What an insertion did to the tree.
+    public enum Insertion: Hashable, Sendable {
+        /// The revision was known; the tree has the same leaves as before (SEMANTICS 200).
+        case known
+        /// The revision continues a leaf.
+        case extended
+        /// The revision began a branch: on an inner revision, or as a root of its own.
+        case branched
+    }
+
+    /// Adds an edit made here.
+    ///
+    /// Whether an edit on an inner revision is allowed is for the caller to say: here it begins a branch.
+    ///
+    /// - Parameters:
+    ///   - revision: The edit's id, one generation above its parent.
+    ///   - parent: The revision the edit was made on, or `nil` for generation 1.
+    ///   - isDeleted: Whether the edit deletes the document.
+    /// - Returns: ``Insertion/extended`` or ``Insertion/branched``.
+    /// - Throws: ``RevisionTreeError`` with code `unknownParent`, `generation`, or `exists`; the tree is unchanged.
+    /// - Complexity: O(log *n*) for an edit of the highest generation, else O(*n*).
+    @discardableResult
+    public mutating func insert(
+        _ revision: RevisionID, parent: RevisionID?, isDeleted: Bool
+    ) throws(RevisionTreeError) -> Insertion {
+        let expected = (parent?.generation ?? 0) + 1
+        guard revision.generation == expected else {
+            let place = parent.map { "on \($0)" } ?? "without a parent"
+            throw RevisionTreeError(.generation, "\(revision) \(place) must have generation \(expected)")
+        }
+        guard !contains(revision) else { throw RevisionTreeError(.exists, "\(revision) is in the tree already") }
+        guard let parent else {
+            place(RevisionNode(revision, isDeleted: isDeleted))
+            return nodes.count == 1 ? .extended : .branched
+        }
+        guard let parentIndex = index(of: parent) else {
+            throw RevisionTreeError(.unknownParent, "\(parent), the parent of \(revision), is not in the tree")
+        }
+        let insertion: Insertion = nodes[parentIndex].isLeaf ? .extended : .branched
+        nodes[parentIndex].isSuperseded = true
+        place(RevisionNode(revision, parent: parentIndex, isDeleted: isDeleted))
+        return insertion
+    }
+
+    /// Adds a revision that a peer has made, with the path that led to it: a write with `new_edits=false`.
+    ///
+    /// Nothing is computed and nothing conflicts (SEMANTICS 199): whatever of the path is missing is added, and the
+    /// newest known revision becomes the parent of the first missing one.
+    ///
+    ///     tree   1-a ── 2-b ── 3-c
+    ///     path          2-b ── 3-x ── 4-y
+    ///     then   1-a ── 2-b ─┬─ 3-c
+    ///                        └─ 3-x ── 4-y
+    ///
+    /// A path that meets the tree nowhere becomes a second root; should an older path join the two later, they grow
+    /// together (SEMANTICS 202). A revision that is known keeps its flags, whatever the peer says of it.
+    ///
+    /// - Returns: What became of the leaves.
+    /// - Complexity: O(*k* log *n*) for *k* missing revisions at the top; O(*n*) when roots have to be joined.
+    @discardableResult
+    public mutating func insert(_ history: RevisionHistory, isDeleted: Bool) -> Insertion {
+        let signatures = history.signatures
+        var missing = 0
+        while missing < signatures.count, !contains(history.revision(at: missing)) { missing += 1 }
+        guard missing < signatures.count, let anchor = index(of: history.revision(at: missing)) else {
+            let wasEmpty = isEmpty
+            merge(RevisionTree(path: history, isDeleted: isDeleted))
+            return wasEmpty ? .extended : .branched
+        }
+        let insertion: Insertion = missing == 0 ? .known : nodes[anchor].isLeaf ? .extended : .branched
+        if !agrees(with: history, from: missing, at: anchor) {
+            var path = RevisionTree(path: history, isDeleted: isDeleted)
+            if missing == 0, let last = path.nodes.indices.last {
+                path.nodes[last].isSuperseded = nodes[anchor].isSuperseded
+                path.nodes[last].isDeleted = nodes[anchor].isDeleted
+            }
+            merge(path)
+            return insertion
+        }
+        var parent = anchor
+        for step in stride(from: missing - 1, through: 0, by: -1) {
+            nodes[parent].isSuperseded = true
+            let node = RevisionNode(
+                history.revision(at: step), parent: parent, isDeleted: step == 0 && isDeleted)
+            parent = place(node)
+        }
+        return insertion
+    }
+
+    /// Whether the tree already has the older part of a history: the parent of the node where they meet.
+    private func agrees(with history: RevisionHistory, from step: Int, at index: Int) -> Bool {
+        guard step + 1 < history.signatures.count else { return true }
+        guard let parent = nodes[index].parentIndex else { return false }
+        return nodes[parent].revision == history.revision(at: step + 1)
+    }
+
+    /// Puts a node where it belongs and moves the parent indices behind it; returns where it stands.
+    @discardableResult
+    private mutating func place(_ node: RevisionNode) -> Int {
+        let position = insertionPoint(of: node.revision)
+        nodes.insert(node, at: position)
+        for index in nodes.indices[(position + 1)...] where nodes[index].parent >= position {
+            nodes[index].parent += 1
+        }
+        return position
+    }
+}
+
+extension RevisionTree {
+    /// A tree of one branch.
+    init(path history: RevisionHistory, isDeleted: Bool) {
+        let count = history.signatures.count
+        nodes = (0..<count).map { index in
+            let isLeaf = index == count - 1
+            return RevisionNode(
+                history.revision(at: count - 1 - index), parent: index == 0 ? nil : index - 1,
+                isDeleted: isLeaf && isDeleted, isSuperseded: !isLeaf)
+        }
+    }
+}

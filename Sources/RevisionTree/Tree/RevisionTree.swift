@@ -1,0 +1,97 @@
+/// The edit history of one document, with every branch that replication has brought in.
+///
+/// Each node is a revision; children are edits made on top of their parent. Two peers that edit the same revision
+/// apart grow two leaves once they replicate:
+///
+///     1-a ── 2-b ─┬─ 3-c     ← winner: same generation, higher signature
+///                 └─ 3-9     ← conflict
+///
+/// A tree is a value: every operation returns or throws, and none performs I/O.
+///
+/// ## How it is kept
+///
+/// The nodes stand in one array, sorted by revision id. A parent is one generation below its child, so it always
+/// stands before it, and the array is a topological order for free:
+///
+///     index      0     1     2     3
+///     revision  1-a   2-b   3-9   3-c
+///     parent     –     0     1     1
+///     superseded ✓     ✓     –     –
+///
+/// Sorted order makes the array canonical: equal sets of revisions are equal trees with equal packed bytes, in
+/// whatever order they came. *Merging is set union*: nodes are matched by id and a parent known on one side fills a
+/// gap on the other. That is why a stemmed root simply finds its parent again when an older path arrives
+/// (apache/couchdb#2501), and why merging commutes.
+///
+/// A node that once had a child stays `superseded` even if a peer with a broken history claims another parent for
+/// that child; so merging never turns an inner revision back into a leaf.
+///
+/// ## Invariants
+/// - Nodes are strictly ascending by revision id; a parent's generation is one below its child's.
+/// - A node with a child is superseded; a tree that is not empty has a leaf.
+/// - ``winner`` depends only on the set of leaves, so every peer computes the same one (SEMANTICS 62).
+///
+/// ## Topics
+/// ### Reading
+/// - ``winner``
+/// - ``leaves``
+/// - ``conflicts``
+/// - ``history(of:)``
+/// ### Growing
+/// - ``insert(_:parent:isDeleted:)``
+/// - ``insert(_:isDeleted:)``
+/// - ``merge(_:)``
+/// - ``stem(to:)``
+public struct RevisionTree: Hashable, Sendable {
+    var nodes: [RevisionNode]
+
+    /// Makes a tree without revisions, that of a document which was never written.
+    public init() { nodes = [] }
+
+    init(nodes: [RevisionNode]) { self.nodes = nodes }
+
+    /// Whether there are no revisions.
+    public var isEmpty: Bool { nodes.isEmpty }
+
+    /// The number of revisions, inner ones included.
+    public var count: Int { nodes.count }
+
+    /// Every revision in ascending order, parents before their children.
+    ///
+    /// - Complexity: O(*n*).
+    public var revisions: [RevisionID] { nodes.map(\.revision) }
+
+    /// Whether the tree knows this revision, as a leaf or inside.
+    ///
+    /// - Complexity: O(log *n*).
+    public func contains(_ revision: RevisionID) -> Bool { index(of: revision) != nil }
+
+    /// The node of a revision, or `nil` when the tree does not know it.
+    ///
+    /// - Complexity: O(log *n*).
+    public subscript(revision: RevisionID) -> RevisionNode? { index(of: revision).map { nodes[$0] } }
+
+    /// The revision an edit was made on, or `nil` for a root, stemmed or not, and for an unknown revision.
+    public func parent(of revision: RevisionID) -> RevisionID? {
+        guard let index = index(of: revision), let parent = nodes[index].parentIndex else { return nil }
+        return nodes[parent].revision
+    }
+
+    /// The position of a revision.
+    func index(of revision: RevisionID) -> Int? {
+        let position = insertionPoint(of: revision)
+        return position < nodes.count && nodes[position].revision == revision ? position : nil
+    }
+
+    /// The position of the first node that is not below the revision; newest first, since edits are at the end.
+    func insertionPoint(of revision: RevisionID) -> Int {
+        if let last = nodes.last, last.revision < revision { return nodes.count }
+        var low = 0
+        var high = nodes.count
+        while low < high {
+            let middle = (low + high) / 2
+            if nodes[middle].revision < revision { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

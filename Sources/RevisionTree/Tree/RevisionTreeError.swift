@@ -1,0 +1,37 @@
+/// Why a revision could not be put into a tree, or a tree could not be read.
+public struct RevisionTreeError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kinds of failure; more may be added.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Kind: String { case unknownParent, generation, exists, invalidHistory, malformed, unknownFormat }
+        private let kind: Kind
+
+        /// The parent named for an edit is not in the tree.
+        public static let unknownParent = Code(kind: .unknownParent)
+        /// The edit's generation is not one above its parent's.
+        public static let generation = Code(kind: .generation)
+        /// The tree already has this revision.
+        public static let exists = Code(kind: .exists)
+        /// A history is empty, or longer than its start allows.
+        public static let invalidHistory = Code(kind: .invalidHistory)
+        /// Packed bytes are not those of a tree.
+        public static let malformed = Code(kind: .malformed)
+        /// Packed bytes were written in a format this version does not know.
+        public static let unknownFormat = Code(kind: .unknownFormat)
+
+        /// The code's name.
+        public var description: String { kind.rawValue }
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// What happened, naming the revision.
+    public let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The code and the message.
+    public var description: String { "\(code): \(message)" }
+}
