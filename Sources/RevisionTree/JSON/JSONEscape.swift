@@ -1,0 +1,87 @@
+/// The escapes of a JSON string, both ways.
+enum JSONEscape {
+    /// The UTF-16 unit of a `\uXXXX` that stands here, or nil.
+    static func unit(at bytes: UnsafePointer<UInt8>, available: Int) -> UInt32? {
+        guard available >= 6, bytes[0] == UInt8(ascii: "\\"), bytes[1] == UInt8(ascii: "u") else { return nil }
+        var unit: UInt32 = 0
+        for index in 2..<6 {
+            guard let digit = hexDigitValue(bytes[index]) else { return nil }
+            unit = unit << 4 | UInt32(digit)
+        }
+        return unit
+    }
+
+    /// Writes a string's characters without the escapes; the string has been scanned, so it is valid.
+    ///
+    /// What is written is never longer than what is read.
+    static func decode(_ text: UnsafeBufferPointer<UInt8>, emit: (UInt8) -> Void) {
+        guard let base = text.baseAddress else { return }
+        var index = 0
+        while index < text.count {
+            guard base[index] == UInt8(ascii: "\\"), index + 1 < text.count else {
+                emit(base[index])
+                index += 1
+                continue
+            }
+            switch base[index + 1] {
+            case UInt8(ascii: "b"): emit(0x08)
+            case UInt8(ascii: "f"): emit(0x0C)
+            case UInt8(ascii: "n"): emit(0x0A)
+            case UInt8(ascii: "r"): emit(0x0D)
+            case UInt8(ascii: "t"): emit(0x09)
+            case UInt8(ascii: "u"):
+                index += decodeUnit(base + index, available: text.count - index, emit: emit)
+                continue
+            case let other: emit(other)
+            }
+            index += 2
+        }
+    }
+
+    /// Writes the character of one or two `\u` escapes; returns how many bytes they took.
+    private static func decodeUnit(
+        _ bytes: UnsafePointer<UInt8>, available: Int, emit: (UInt8) -> Void
+    ) -> Int {
+        let high = unit(at: bytes, available: available) ?? 0xFFFD
+        guard 0xD800...0xDBFF ~= high, let low = unit(at: bytes + 6, available: available - 6) else {
+            emitUTF8(high, emit)
+            return 6
+        }
+        emitUTF8((high & 0x3FF) << 10 + (low & 0x3FF) + 0x10000, emit)
+        return 12
+    }
+
+    private static func emitUTF8(_ value: UInt32, _ emit: (UInt8) -> Void) {
+        let scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
+        for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { emit(byte) }
+    }
+
+    /// Writes one character's byte as CouchDB prints it: `"`, `\` and controls escaped, the rest as it is.
+    @inline(__always)
+    static func encode(_ byte: UInt8, emit: (UInt8) -> Void) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            emit(UInt8(ascii: "\\"))
+            emit(byte)
+        case 0x20...: emit(byte)
+        default: encodeControl(byte, emit: emit)
+        }
+    }
+
+    private static func encodeControl(_ byte: UInt8, emit: (UInt8) -> Void) {
+        emit(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x08: emit(UInt8(ascii: "b"))
+        case 0x0C: emit(UInt8(ascii: "f"))
+        case 0x0A: emit(UInt8(ascii: "n"))
+        case 0x0D: emit(UInt8(ascii: "r"))
+        case 0x09: emit(UInt8(ascii: "t"))
+        default:
+            emit(UInt8(ascii: "u"))
+            emit(UInt8(ascii: "0"))
+            emit(UInt8(ascii: "0"))
+            emit(UInt8(ascii: "0") + byte >> 4)
+            emit(byte & 15 < 10 ? UInt8(ascii: "0") + byte & 15 : UInt8(ascii: "A") + byte & 15 - 10)
+        }
+    }
+}

@@ -1,0 +1,7 @@
+/// What the JSON codec refuses to go beyond.
+public enum JSONLimits {
+    /// How deep arrays and objects may be nested.
+    public static let depth = 1024
+    /// How many digits an integer may have; conversion to binary takes quadratic time.
+    public static let integerDigits = 65_536
+}

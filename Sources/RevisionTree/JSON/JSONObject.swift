@@ -1,0 +1,116 @@
+/// The members of a JSON object, in order.
+///
+/// Names are matched by their UTF-8 bytes. Setting a member that exists keeps its place; a new one goes to the end.
+/// Up to eight members are searched one by one; past that an index is kept.
+public struct JSONObject: Hashable, Sendable {
+    /// One member.
+    public struct Member: Hashable, Sendable {
+        /// The member's name.
+        public let name: String
+        /// The member's value.
+        public var value: JSON
+    }
+
+    private var members: [Member]
+    private var positions: [Name: Int]?
+
+    /// Makes an object without members.
+    public init() { members = [] }
+
+    /// Makes an object of members; of those with one name only the last stays, at its own place, as in CouchDB
+    /// (COUCHDB-FACTS 3).
+    ///
+    /// - Complexity: O(*n*).
+    public init(_ elements: [(String, JSON)]) {
+        self.init(lastOfEach: elements.map { Member(name: $0.0, value: $0.1) })
+    }
+
+    init(lastOfEach all: [Member]) {
+        members = all
+        if all.count > 8 {
+            var seen = Set<Name>(minimumCapacity: all.count)
+            let last = all.reversed().filter { seen.insert(Name(text: $0.name)).inserted }
+            if last.count < all.count { members = last.reversed() }
+            reindex()
+        } else {
+            for index in all.indices.reversed() {
+                let later = all[(index + 1)...]
+                if later.contains(where: { $0.name.utf8.elementsEqual(all[index].name.utf8) }) {
+                    members.remove(at: index)
+                }
+            }
+        }
+    }
+
+    /// The names in order.
+    public var names: [String] { members.map(\.name) }
+
+    /// The number of members.
+    public var count: Int { members.count }
+
+    /// Whether there are no members.
+    public var isEmpty: Bool { members.isEmpty }
+
+    /// The value of a member, `nil` for none; setting `nil` removes it.
+    ///
+    /// - Complexity: O(1) to read and to set, O(*n*) to remove.
+    public subscript(name: String) -> JSON? {
+        get { position(of: name).map { members[$0].value } }
+        set {
+            switch (position(of: name), newValue) {
+            case (let position?, let value?): members[position].value = value
+            case (let position?, nil): removeMember(at: position)
+            case (nil, let value?): add(Member(name: name, value: value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    private mutating func add(_ member: Member) {
+        members.append(member)
+        if positions != nil {
+            positions?[Name(text: member.name)] = members.count - 1
+        } else if members.count > 8 {
+            reindex()
+        }
+    }
+
+    private mutating func removeMember(at position: Int) {
+        members.remove(at: position)
+        if positions != nil { reindex() }
+    }
+
+    private mutating func reindex() {
+        positions = Dictionary(
+            uniqueKeysWithValues: members.enumerated().map { (Name(text: $0.element.name), $0.offset) })
+    }
+
+    private func position(of name: String) -> Int? {
+        if let positions { return positions[Name(text: name)] }
+        return members.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
+    }
+
+    /// A name that is compared by its bytes, where Swift compares by canonical equivalence.
+    private struct Name: Hashable {
+        let text: String
+
+        static func == (left: Name, right: Name) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+        func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
+    }
+}
+
+extension JSONObject: RandomAccessCollection, ExpressibleByDictionaryLiteral {
+    /// The position of the first member.
+    public var startIndex: Int { 0 }
+    /// The position behind the last member.
+    public var endIndex: Int { members.count }
+    /// The member at a position.
+    public subscript(position: Int) -> Member { members[position] }
+    /// Makes an object of members; of those with one name the last counts.
+    public init(dictionaryLiteral elements: (String, JSON)...) { self.init(elements) }
+    /// Whether both have the same members in the same order.
+    public static func == (left: JSONObject, right: JSONObject) -> Bool { left.members == right.members }
+    /// Hashes the members in order.
+    public func hash(into hasher: inout Hasher) { hasher.combine(members) }
+}

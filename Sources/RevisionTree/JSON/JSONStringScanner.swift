@@ -1,0 +1,94 @@
+/// Finds the end of a string and checks what is inside.
+///
+/// Eight bytes at a time: one 64-bit word tells whether any of them is a quote, a backslash, a control character or
+/// the beginning of a multi-byte character; only those are looked at alone.
+struct JSONStringScanner {
+    struct Failure {
+        let code: JSONError.Code
+        let message: String
+    }
+
+    let base: UnsafePointer<UInt8>
+    let count: Int
+    var offset: Int
+    var hasEscapes = false
+
+    init(base: UnsafePointer<UInt8>, count: Int, offset: Int) {
+        self.base = base
+        self.count = count
+        self.offset = offset
+    }
+
+    /// Goes to the closing quote; returns what is wrong, with `offset` at the place, or nil.
+    @inline(__always)
+    mutating func scan() -> Failure? {
+        while true {
+            skipPlain()
+            guard offset < count else { return Failure(code: .unexpectedEnd, message: "a string does not end") }
+            let byte = base[offset]
+            switch byte {
+            case UInt8(ascii: "\""): return nil
+            case UInt8(ascii: "\\"):
+                hasEscapes = true
+                if let failure = scanEscape() { return failure }
+            case 0..<0x20: return Failure(code: .syntax, message: "a control character in a string must be escaped")
+            case 0x80...:
+                let length = UTF8Sequence.length(at: base + offset, available: count &- offset)
+                if length == 0 { return Failure(code: .invalidUTF8, message: "a string is not valid UTF-8") }
+                offset &+= length
+            default: offset &+= 1
+            }
+        }
+    }
+
+    @inline(__always)
+    private mutating func skipPlain() {
+        let raw = UnsafeRawPointer(base)
+        while offset &+ 8 <= count {
+            let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            let quote = Self.zeroBytes(word ^ 0x2222_2222_2222_2222)
+            let backslash = Self.zeroBytes(word ^ 0x5C5C_5C5C_5C5C_5C5C)
+            let control = (word &- 0x2020_2020_2020_2020) & ~word & Self.highBits
+            let special = quote | backslash | control | (word & Self.highBits)
+            if special == 0 {
+                offset &+= 8
+            } else {
+                offset &+= special.trailingZeroBitCount >> 3
+                return
+            }
+        }
+    }
+
+    private static var highBits: UInt64 { 0x8080_8080_8080_8080 }
+
+    /// The high bit of every byte that is zero; bits above the lowest one may be wrong.
+    @inline(__always)
+    private static func zeroBytes(_ word: UInt64) -> UInt64 { (word &- 0x0101_0101_0101_0101) & ~word & highBits }
+
+    private mutating func scanEscape() -> Failure? {
+        guard offset &+ 1 < count else { return Failure(code: .unexpectedEnd, message: "a string does not end") }
+        switch base[offset &+ 1] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            offset &+= 2
+            return nil
+        case UInt8(ascii: "u"):
+            guard let unit = JSONEscape.unit(at: base + offset, available: count &- offset) else {
+                return Failure(code: .syntax, message: "\\u must be followed by four hex digits")
+            }
+            guard 0xD800...0xDFFF ~= unit else {
+                offset &+= 6
+                return nil
+            }
+            let low = JSONEscape.unit(at: base + offset + 6, available: count &- offset &- 6)
+            guard unit < 0xDC00, let low, 0xDC00...0xDFFF ~= low else {
+                return Failure(code: .loneSurrogate, message: "half of a surrogate pair")
+            }
+            offset &+= 12
+            return nil
+        default:
+            offset &+= 1
+            return Failure(code: .syntax, message: "no such escape")
+        }
+    }
+}

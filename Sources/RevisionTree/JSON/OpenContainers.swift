@@ -1,0 +1,30 @@
+/// The arrays and objects a scanner is inside of: one bit each, in a fixed space.
+struct OpenContainers {
+    private(set) var depth = 0
+    /// The innermost 64 levels, newest in the lowest bit.
+    private var near: UInt64 = 0
+    /// Whole words that were pushed out of `near`, for texts nested deeper than 64.
+    private var far: [UInt64] = []
+
+    /// Whether the innermost container is an object, or nil outside of all.
+    @inline(__always)
+    var innermostIsObject: Bool? { depth == 0 ? nil : near & 1 == 1 }
+
+    /// Enters a container; false when that is one too many.
+    @inline(__always)
+    mutating func push(isObject: Bool) -> Bool {
+        guard depth < JSONLimits.depth else { return false }
+        if depth > 0, depth % 64 == 0 { far.append(near) }
+        near = near << 1 | (isObject ? 1 : 0)
+        depth &+= 1
+        return true
+    }
+
+    /// Leaves the innermost container.
+    @inline(__always)
+    mutating func pop() {
+        depth &-= 1
+        near >>= 1
+        if depth > 0, depth % 64 == 0, let word = far.popLast() { near = word }
+    }
+}
