@@ -1,0 +1,51 @@
+/// Reads a document's JSON once and makes all that storing it needs: the compact body, the same as an Erlang term, and
+/// the reserved members beside them.
+package struct DocumentReader {
+    /// A top-level member that starts with an underscore and is not part of the body.
+    package struct ReservedMember: Sendable {
+        /// The member's name, underscore included.
+        package let name: String
+        /// The value's bytes, as they stand in the text.
+        package let value: [UInt8]
+        /// Where the value stands, in bytes.
+        package let offset: Int
+    }
+
+    /// The members that make up the body.
+    package let body: DocumentBody
+    /// The reserved members, in order; of those with one name the last only.
+    package let reserved: [ReservedMember]
+
+    /// Members that start with an underscore and are part of the body all the same: the replicator's and the one for
+    /// access control (COUCHDB-FACTS 6).
+    static let storedNames: Set<String> = [
+        "_access", "_replication_state", "_replication_state_time", "_replication_state_reason", "_replication_id",
+        "_replication_stats",
+    ]
+
+    /// Reads a document.
+    ///
+    /// - Parameter allowsReserved: Whether reserved members are collected or refused.
+    /// - Throws: ``JSONError``: what is no JSON, `notAnObject`, or `reservedMember`.
+    package static func read(_ bytes: [UInt8], allowsReserved: Bool) throws(JSONError) -> DocumentReader {
+        try bytes.withUnsafeBufferPointer { buffer -> Result<DocumentReader, JSONError> in
+            do throws(JSONError) { return .success(try read(buffer, allowsReserved: allowsReserved)) } catch {
+                return .failure(error)
+            }
+        }.get()
+    }
+
+    /// Reads a document; see ``read(_:allowsReserved:)-([UInt8],_)``.
+    package static func read(
+        _ text: UnsafeBufferPointer<UInt8>, allowsReserved: Bool
+    ) throws(JSONError) -> DocumentReader {
+        let sink = DocumentSink(text: text, allowsReserved: allowsReserved)
+        defer { sink.deallocate() }
+        var scanner = JSONScanner(text, into: sink)
+        try scanner.scan()
+        guard scanner.sink.hasDuplicates else { return scanner.sink.result }
+        // Rare: the value tree drops all but the last of each name, then the text without duplicates is read.
+        let unique = try JSON(utf8: text).utf8
+        return try read(unique, allowsReserved: allowsReserved)
+    }
+}

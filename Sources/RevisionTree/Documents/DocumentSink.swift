@@ -1,0 +1,252 @@
+/// Writes a document's body twice while it is scanned: as compact JSON and as an Erlang term.
+///
+///     text   {"_id":"x", "v" : [1,2] }
+///     body   {"v":[1,2]}
+///     term   104 1 108 ‹1› 104 2 109 ‹1› v 107 ‹2› 1 2 106
+///
+/// A list's length stands before its elements in the term, so its place is left open and filled in at the end; a list
+/// that turned out to hold nothing but bytes is then rewritten as a string of bytes, as Erlang does (the byte-list
+/// trap of SEMANTICS 198). A reserved member is written like any other and taken back at its end.
+struct DocumentSink: JSONSink {
+    private struct Frame {
+        let isObject: Bool
+        /// Where the term's length is to be filled in.
+        let lengthPosition: Int
+        /// Where the fingerprints of this object's names begin.
+        let firstName: Int
+        var count = 0
+        var holdsOnlyBytes = true
+    }
+
+    private struct PendingReserved {
+        let name: String
+        let bodyCount: Int
+        let termCount: Int
+        let members: Int
+        var valueStart = -1
+    }
+
+    private let text: UnsafeBufferPointer<UInt8>
+    private let base: UnsafePointer<UInt8>
+    private let allowsReserved: Bool
+    private var body: ByteWriter
+    private var term: ByteWriter
+    private var frame: Frame?
+    private var outer: [Frame] = []
+    private var names = MemberNames()
+    private var pending: PendingReserved?
+    private var reserved: [DocumentReader.ReservedMember] = []
+
+    init(text: UnsafeBufferPointer<UInt8>, allowsReserved: Bool) {
+        self.text = text
+        base = text.baseAddress ?? StaticString("").utf8Start
+        self.allowsReserved = allowsReserved
+        body = ByteWriter(capacity: text.count + 16)
+        term = ByteWriter(capacity: text.count * ExternalTerm.expansion + 64)
+    }
+
+    func deallocate() {
+        body.deallocate()
+        term.deallocate()
+    }
+
+    var hasDuplicates: Bool { names.hasDuplicates }
+
+    var result: DocumentReader {
+        DocumentReader(body: DocumentBody(utf8: body.bytes, term: term.bytes), reserved: reserved)
+    }
+
+    mutating func beginObject(at start: Int) throws(JSONError) {
+        try beginValue(at: start)
+        body.append(UInt8(ascii: "{"))
+        term.append(ExternalTerm.smallTuple)
+        term.append(1)
+        open(isObject: true)
+    }
+
+    mutating func beginArray(at start: Int) throws(JSONError) {
+        try beginValue(at: start)
+        body.append(UInt8(ascii: "["))
+        open(isObject: false)
+    }
+
+    mutating func endObject(at end: Int) {
+        names.close(from: frame?.firstName ?? 0)
+        close(with: UInt8(ascii: "}"), end: end)
+    }
+
+    mutating func endArray(at end: Int) {
+        if let frame, frame.count > 0, frame.holdsOnlyBytes, frame.count <= ExternalTerm.longestByteList {
+            term.makeByteList(from: frame.lengthPosition - 1, count: frame.count)
+            self.frame?.count = -1
+        }
+        close(with: UInt8(ascii: "]"), end: end)
+    }
+
+    mutating func key(_ token: JSONStringToken) throws(JSONError) {
+        if outer.isEmpty, token.end > token.start, base[token.start] == UInt8(ascii: "_") || token.hasEscapes {
+            try beginReserved(token)
+        }
+        beginElement()
+        term.append(ExternalTerm.smallTuple)
+        term.append(2)
+        let start = appendString(token)
+        names.add(term.written(from: start), in: frame?.firstName ?? 0)
+        body.append(UInt8(ascii: ":"))
+    }
+
+    mutating func string(_ token: JSONStringToken) throws(JSONError) {
+        try beginValue(at: token.start - 1)
+        frame?.holdsOnlyBytes = false
+        appendString(token)
+        endValue(at: token.end + 1)
+    }
+
+    mutating func number(_ token: JSONNumberToken) throws(JSONError) {
+        try beginValue(at: token.start)
+        body.append(base + token.start, count: token.end &- token.start)
+        if let value = token.smallInteger {
+            if !(0...255 ~= value) { frame?.holdsOnlyBytes = false }
+            term.appendTerm(value)
+        } else {
+            frame?.holdsOnlyBytes = false
+            if token.isInteger {
+                appendLarge(token)
+            } else {
+                term.append(ExternalTerm.float)
+                term.append(bigEndian: JSONNumberConversion.double(token, in: text).bitPattern)
+            }
+        }
+        endValue(at: token.end)
+    }
+
+    mutating func literal(_ literal: JSONLiteral, at start: Int) throws(JSONError) {
+        try beginValue(at: start)
+        frame?.holdsOnlyBytes = false
+        let word: StaticString =
+            switch literal {
+            case .null: "null"
+            case .true: "true"
+            case .false: "false"
+            }
+        body.append(word.utf8Start, count: word.utf8CodeUnitCount)
+        term.appendAtom(word)
+        endValue(at: start + word.utf8CodeUnitCount)
+    }
+}
+
+extension DocumentSink {
+    /// The comma before an element, and the count.
+    @inline(__always)
+    private mutating func beginElement() {
+        if let frame, frame.count > 0 { body.append(UInt8(ascii: ",")) }
+        frame?.count &+= 1
+    }
+
+    @inline(__always)
+    private mutating func beginValue(at start: Int) throws(JSONError) {
+        guard let frame else {
+            if base[start] != UInt8(ascii: "{") {
+                throw JSONError(.notAnObject, "a document must be a JSON object", at: start, in: text)
+            }
+            return
+        }
+        if !frame.isObject { beginElement() } else if pending?.valueStart == -1 { pending?.valueStart = start }
+    }
+
+    @inline(__always)
+    private mutating func endValue(at end: Int) {
+        if pending != nil, outer.isEmpty { endReserved(at: end) }
+    }
+
+    private mutating func open(isObject: Bool) {
+        term.append(ExternalTerm.list)
+        let next = Frame(isObject: isObject, lengthPosition: term.count, firstName: names.count)
+        term.append(bigEndian: UInt32(0))
+        if var current = frame {
+            current.holdsOnlyBytes = false
+            outer.append(current)
+        }
+        frame = next
+    }
+
+    private mutating func close(with bracket: UInt8, end: Int) {
+        body.append(bracket)
+        if let frame, frame.count == 0 { term.truncate(to: frame.lengthPosition - 1) }
+        if let frame, frame.count > 0 {
+            term.put(bigEndian: UInt32(truncatingIfNeeded: frame.count), at: frame.lengthPosition)
+        }
+        if let frame, frame.count >= 0 { term.append(ExternalTerm.emptyList) }
+        frame = outer.popLast()
+        if frame != nil { endValue(at: end) }
+    }
+
+    /// Writes a string to both; returns where its bytes begin in the term.
+    @discardableResult
+    @inline(__always)
+    private mutating func appendString(_ token: JSONStringToken) -> Int {
+        term.append(ExternalTerm.binary)
+        let length = token.end &- token.start
+        term.append(bigEndian: UInt32(truncatingIfNeeded: length))
+        let start = term.count
+        if token.hasEscapes {
+            appendEscaped(token, from: start)
+        } else {
+            term.append(base + token.start, count: length)
+            body.append(base + (token.start &- 1), count: length &+ 2)
+        }
+        return start
+    }
+
+    private mutating func appendEscaped(_ token: JSONStringToken, from start: Int) {
+        JSONEscape.decode(UnsafeBufferPointer(rebasing: text[token.start..<token.end])) { term.append($0) }
+        term.put(bigEndian: UInt32(truncatingIfNeeded: term.count - start), at: start - 4)
+        body.append(UInt8(ascii: "\""))
+        for byte in term.written(from: start) { JSONEscape.encode(byte) { body.append($0) } }
+        body.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendLarge(_ token: JSONNumberToken) {
+        let digits = text[(token.start + (token.isNegative ? 1 : 0))..<token.end]
+        let value = BigInteger(digits: digits)
+        if let small = value.small {
+            term.appendTerm(token.isNegative ? -small : small)
+        } else {
+            term.appendBignum(value, isNegative: token.isNegative)
+        }
+    }
+
+    private mutating func beginReserved(_ token: JSONStringToken) throws(JSONError) {
+        let name = token.string(in: text)
+        guard name.utf8.first == UInt8(ascii: "_"), !DocumentReader.storedNames.contains(name) else { return }
+        guard allowsReserved else {
+            throw JSONError(
+                .reservedMember, "a body can't have the member \"\(name)\"; names with an underscore are reserved",
+                at: token.start, in: text)
+        }
+        pending = PendingReserved(
+            name: name, bodyCount: body.count, termCount: term.count, members: frame?.count ?? 0)
+    }
+
+    private mutating func endReserved(at end: Int) {
+        guard let member = pending else { return }
+        pending = nil
+        body.truncate(to: member.bodyCount)
+        term.truncate(to: member.termCount)
+        frame?.count = member.members
+        reserved.append(
+            DocumentReader.ReservedMember(
+                name: member.name, value: Array(text[member.valueStart..<end]), offset: member.valueStart))
+    }
+}
+
+extension ByteWriter {
+    /// Turns a list of small integers, each two bytes, into a string of bytes.
+    fileprivate mutating func makeByteList(from start: Int, count length: Int) {
+        self[start] = ExternalTerm.byteList
+        self[start + 1] = UInt8(truncatingIfNeeded: length >> 8)
+        self[start + 2] = UInt8(truncatingIfNeeded: length)
+        for index in 0..<length { self[start + 3 + index] = self[start + 5 + index * 2 + 1] }
+        truncate(to: start + 3 + length)
+    }
+}

@@ -1,0 +1,16 @@
+/// What of an attachment enters a revision id.
+public struct AttachmentSignature: Hashable, Sendable {
+    /// The attachment's name.
+    public let name: String
+    /// Its media type, spelled as given.
+    public let contentType: String
+    /// The 16 bytes of the MD5 of its content, of the gzip bytes where it is compressed (COUCHDB-FACTS 5).
+    public let md5: [UInt8]
+
+    /// Makes a signature.
+    public init(name: String, contentType: String, md5: [UInt8]) {
+        self.name = name
+        self.contentType = contentType
+        self.md5 = md5
+    }
+}
