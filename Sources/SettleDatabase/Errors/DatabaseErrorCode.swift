@@ -1,0 +1,41 @@
+/// The kinds of failure of a database; more may be added.
+public struct DatabaseErrorCode: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name, as `--json` output has it.
+    public let name: String
+
+    /// The revision the caller started from is no leaf any more; read again, merge, and retry (SEMANTICS 47).
+    public static let conflict = DatabaseErrorCode(name: "conflict")
+    /// There is no such document, revision, attachment or database.
+    public static let notFound = DatabaseErrorCode(name: "not_found")
+    /// A database of this name is there already.
+    public static let exists = DatabaseErrorCode(name: "exists")
+    /// An id, a name, a body or an option is not what it may be.
+    public static let invalid = DatabaseErrorCode(name: "invalid")
+    /// A document is larger than the database allows.
+    public static let documentTooLarge = DatabaseErrorCode(name: "document_too_large")
+    /// A validation function refused the write; the cause is its ``ValidationError`` (SEMANTICS 116).
+    public static let refused = DatabaseErrorCode(name: "refused")
+    /// Another process has the database open.
+    public static let inUse = DatabaseErrorCode(name: "in_use")
+    /// The file is damaged; nothing was changed in it.
+    public static let corrupt = DatabaseErrorCode(name: "corrupt")
+    /// The file is no Settle database; nothing was changed in it.
+    public static let notADatabase = DatabaseErrorCode(name: "not_a_database")
+    /// The file was written by a newer version of Settle; nothing was changed in it.
+    public static let newerFormat = DatabaseErrorCode(name: "newer_format")
+    /// There is no room left; what was not acknowledged was not written.
+    public static let diskFull = DatabaseErrorCode(name: "disk_full")
+    /// The system could not read or write; what was not acknowledged was not written.
+    public static let inputOutput = DatabaseErrorCode(name: "input_output")
+    /// The database was closed.
+    public static let closed = DatabaseErrorCode(name: "closed")
+    /// The content of an attachment is not in this database, or not what its digest says.
+    public static let attachmentMissing = DatabaseErrorCode(name: "attachment_missing")
+    /// The storage engine failed in another way.
+    public static let storage = DatabaseErrorCode(name: "storage")
+
+    init(name: String) { self.name = name }
+
+    /// The code's name.
+    public var description: String { name }
+}

@@ -1,0 +1,67 @@
+/// The statements the engine prepares, by what they do.
+enum SQL: Int, Hashable {
+    case begin, beginSnapshot, commit, rollback, savepoint, release, rollbackToSavepoint
+    case recordOfID, headOfID, recordsBySequence, recordsBySequenceDescending
+    case headsBySequence, headsBySequenceDescending
+    case insertRecord, updateRecord, updateTree, removeRecord
+    case content, contentTokens, insertContent, removeContent
+    case conflictedIDs, countAll, countDeleted, newestSequence
+    case local, locals, putLocal, removeLocal
+    case blob, blobs, putBlob, removeBlob
+    case expiration, expired, nextExpiration, putExpiration, removeExpiration
+    case setting, putSetting, removeSetting
+
+    /// The statement's text.
+    var text: String {
+        switch self {
+        case .begin: "BEGIN IMMEDIATE"
+        case .beginSnapshot: "BEGIN"
+        case .commit: "COMMIT"
+        case .rollback: "ROLLBACK"
+        case .savepoint: "SAVEPOINT part"
+        case .release: "RELEASE part"
+        case .rollbackToSavepoint: "ROLLBACK TO part"
+        case .recordOfID: "SELECT sequence, id, tree, attachments, body FROM documents WHERE id = ?1"
+        case .headOfID: "SELECT sequence, id, tree FROM documents WHERE id = ?1"
+        case .recordsBySequence: Self.bySequence("sequence, id, tree, attachments, body", "ASC")
+        case .recordsBySequenceDescending: Self.bySequence("sequence, id, tree, attachments, body", "DESC")
+        case .headsBySequence: Self.bySequence("sequence, id, tree", "ASC")
+        case .headsBySequenceDescending: Self.bySequence("sequence, id, tree", "DESC")
+        case .insertRecord:
+            "INSERT INTO documents(sequence, id, flags, tree, attachments, body) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"
+        case .updateRecord:
+            "UPDATE documents SET sequence = ?1, flags = ?3, tree = ?4, attachments = ?5, body = ?6 WHERE sequence = ?7"
+        case .updateTree: "UPDATE documents SET tree = ?2 WHERE sequence = ?1"
+        case .removeRecord: "DELETE FROM documents WHERE sequence = ?1"
+        case .content: "SELECT attachments, body FROM contents WHERE number = ?1"
+        case .contentTokens: "SELECT number FROM contents WHERE number > ?1 ORDER BY number LIMIT ?2"
+        case .insertContent: "INSERT INTO contents(attachments, body) VALUES(?1, ?2)"
+        case .removeContent: "DELETE FROM contents WHERE number = ?1"
+        case .conflictedIDs:
+            "SELECT id FROM documents WHERE flags & 2 AND id > ?1 ORDER BY id LIMIT ?2"
+        case .countAll: "SELECT count(*) FROM documents"
+        case .countDeleted: "SELECT count(*) FROM documents WHERE flags & 1"
+        case .newestSequence: "SELECT max(sequence) FROM documents"
+        case .local: "SELECT id, revision, body FROM locals WHERE id = ?1"
+        case .locals: "SELECT id, revision, body FROM locals WHERE id > ?1 ORDER BY id LIMIT ?2"
+        case .putLocal: "INSERT OR REPLACE INTO locals(id, revision, body) VALUES(?1, ?2, ?3)"
+        case .removeLocal: "DELETE FROM locals WHERE id = ?1"
+        case .blob: "SELECT digest, length, content FROM blobs WHERE digest = ?1"
+        case .blobs: "SELECT digest, length, content IS NULL FROM blobs WHERE digest > ?1 ORDER BY digest LIMIT ?2"
+        case .putBlob: "INSERT OR IGNORE INTO blobs(digest, length, content) VALUES(?1, ?2, ?3)"
+        case .removeBlob: "DELETE FROM blobs WHERE digest = ?1"
+        case .expiration: "SELECT at FROM expirations WHERE id = ?1"
+        case .expired: "SELECT id FROM expirations WHERE at <= ?1 ORDER BY at LIMIT ?2"
+        case .nextExpiration: "SELECT min(at) FROM expirations"
+        case .putExpiration: "INSERT OR REPLACE INTO expirations(id, at) VALUES(?1, ?2)"
+        case .removeExpiration: "DELETE FROM expirations WHERE id = ?1"
+        case .setting: "SELECT value FROM settings WHERE name = ?1"
+        case .putSetting: "INSERT OR REPLACE INTO settings(name, value) VALUES(?1, ?2)"
+        case .removeSetting: "DELETE FROM settings WHERE name = ?1"
+        }
+    }
+
+    private static func bySequence(_ columns: String, _ order: String) -> String {
+        "SELECT \(columns) FROM documents WHERE sequence > ?1 AND sequence <= ?2 ORDER BY sequence \(order) LIMIT ?3"
+    }
+}

@@ -1,0 +1,57 @@
+internal import CSQLite
+
+/// One connection to a SQLite file, used by one thread at a time.
+///
+/// Statements are prepared once and kept; a statement that was stepped must be reset before the next use, which
+/// ``SQLiteStatement/run(_:)`` and its like do.
+final class SQLiteConnection {
+    let handle: OpaquePointer
+    private var statements: [SQL: SQLiteStatement] = [:]
+
+    /// Opens a file, or memory that ends with the connection for `:memory:`.
+    init(path: String, readOnly: Bool = false) throws {
+        var handle: OpaquePointer?
+        let flags =
+            SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
+            | (readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        guard code == SQLITE_OK, let handle else {
+            let error = SQLiteError.make(code, handle, "opening the file")
+            sqlite3_close_v2(handle)
+            throw error
+        }
+        self.handle = handle
+        sqlite3_extended_result_codes(handle, 1)
+        sqlite3_busy_timeout(handle, 5000)
+    }
+
+    deinit {
+        statements.removeAll()
+        sqlite3_close_v2(handle)
+    }
+
+    /// Runs statements that give no rows.
+    func execute(_ sql: String) throws {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw SQLiteError.make(code, handle, sql) }
+    }
+
+    /// The prepared form of one of the statements of the schema.
+    func statement(_ sql: SQL) throws -> SQLiteStatement {
+        if let statement = statements[sql] { return statement }
+        let statement = try SQLiteStatement(sql.text, on: self)
+        statements[sql] = statement
+        return statement
+    }
+
+    /// The first column of the first row of a query, as an integer.
+    func integer(_ sql: String) throws -> Int64? {
+        try SQLiteStatement(sql, on: self).first { $0.integer(0) }
+    }
+
+    /// The number of the row that was inserted last.
+    var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
+    /// Whether a transaction is open.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+}

@@ -1,0 +1,61 @@
+internal import RevisionTree
+
+extension SQLiteReader {
+    func localDocument(_ id: DocumentID) throws -> LocalDocument? {
+        let statement = try connection.statement(.local)
+        statement.bind(1, utf8: id.string)
+        return try statement.first(localDocument)
+    }
+
+    func localDocuments(after id: DocumentID?, limit: Int) throws -> [LocalDocument] {
+        let statement = try connection.statement(.locals)
+        statement.bind(1, utf8: id?.string ?? "")
+        statement.bind(2, Int64(limit))
+        return try statement.all(localDocument)
+    }
+
+    private func localDocument(_ row: SQLiteStatement) -> LocalDocument {
+        LocalDocument(
+            id: DocumentID(unchecked: row.string(0)), revisionNumber: row.integer(1),
+            body: DocumentBody(unchecked: row.bytes(2)))
+    }
+
+    func blob(_ digest: BlobDigest) throws -> BlobRecord? {
+        let statement = try connection.statement(.blob)
+        statement.bind(1, digest.bytes)
+        return try statement.first { row in
+            let isFile = row.isNull(2)
+            return BlobRecord(
+                digest: digest, length: row.integer(1), content: isFile ? nil : row.bytes(2), isFile: isFile)
+        }
+    }
+
+    func blobs(after digest: BlobDigest?, limit: Int) throws -> [BlobRecord] {
+        let statement = try connection.statement(.blobs)
+        statement.bind(1, digest?.bytes ?? [])
+        statement.bind(2, Int64(limit))
+        return try statement.all { row in
+            guard let digest = BlobDigest(row.bytes(0)) else {
+                throw DatabaseError(.corrupt, "a blob's digest has not 32 bytes")
+            }
+            return BlobRecord(digest: digest, length: row.integer(1), content: nil, isFile: row.integer(2) != 0)
+        }
+    }
+
+    func expiration(of id: DocumentID) throws -> Int64? {
+        let statement = try connection.statement(.expiration)
+        statement.bind(1, utf8: id.string)
+        return try statement.first { $0.integer(0) }
+    }
+
+    func expired(by milliseconds: Int64, limit: Int) throws -> [DocumentID] {
+        let statement = try connection.statement(.expired)
+        statement.bind(1, milliseconds)
+        statement.bind(2, Int64(limit))
+        return try statement.all { DocumentID(unchecked: $0.string(0)) }
+    }
+
+    func nextExpiration() throws -> Int64? {
+        try connection.statement(.nextExpiration).first { $0.isNull(0) ? nil : $0.integer(0) }
+    }
+}

@@ -1,0 +1,108 @@
+internal import RevisionTree
+
+/// Answers questions from one connection.
+class SQLiteReader: StorageReader {
+    let connection: SQLiteConnection
+
+    init(_ connection: SQLiteConnection) { self.connection = connection }
+
+    var lastSequence: UpdateSequence {
+        get throws {
+            let newest = try connection.statement(.newestSequence).first { $0.integer(0) } ?? 0
+            return UpdateSequence(max(newest, try setting("last_sequence").flatMap { Int64($0) } ?? 0))
+        }
+    }
+
+    func record(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
+        let statement = try connection.statement(withContent ? .recordOfID : .headOfID)
+        statement.bind(1, utf8: id.string)
+        return try statement.first { try record($0, id: id, withContent: withContent) }
+    }
+
+    func content(at token: UInt64) throws -> RevisionContent? {
+        guard token >= BodyToken.firstApart else { return nil }
+        let statement = try connection.statement(.content)
+        statement.bind(1, number(of: token))
+        return try statement.first { try content($0, attachments: 0, body: 1) }
+    }
+
+    func contentTokens(after token: UInt64, limit: Int) throws -> [UInt64] {
+        let statement = try connection.statement(.contentTokens)
+        statement.bind(1, token < BodyToken.firstApart ? 0 : number(of: token))
+        statement.bind(2, Int64(limit))
+        return try statement.all { UInt64($0.integer(0)) + BodyToken.firstApart - 1 }
+    }
+
+    func records(changedIn range: SequenceRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
+        let statement: SQLiteStatement
+        switch (withContent, range.descending) {
+        case (true, false): statement = try connection.statement(.recordsBySequence)
+        case (true, true): statement = try connection.statement(.recordsBySequenceDescending)
+        case (false, false): statement = try connection.statement(.headsBySequence)
+        case (false, true): statement = try connection.statement(.headsBySequenceDescending)
+        }
+        statement.bind(1, range.after.number)
+        statement.bind(2, range.through.number)
+        statement.bind(3, Int64(limit))
+        return try statement.all { try record($0, withContent: withContent) }
+    }
+
+    func records(in range: DocumentRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
+        let bounds = [(">=", range.from), (">", range.after), ("<=", range.through), ("<", range.before)]
+        let used = bounds.filter { $0.1 != nil }
+        let condition = used.enumerated().map { "id \($0.element.0) ?\($0.offset + 1)" }.joined(separator: " AND ")
+        let statement = try SQLiteStatement(
+            """
+            SELECT sequence, id, tree\(withContent ? ", attachments, body" : "") FROM documents
+            \(used.isEmpty ? "" : "WHERE " + condition)
+            ORDER BY id \(range.descending ? "DESC" : "ASC") LIMIT \(limit)
+            """, on: connection)
+        for (index, bound) in used.enumerated() { statement.bind(Int32(index + 1), utf8: bound.1?.string) }
+        return try statement.all { try record($0, withContent: withContent) }
+    }
+
+    func conflictedIDs(after id: DocumentID?, limit: Int) throws -> [DocumentID] {
+        let statement = try connection.statement(.conflictedIDs)
+        statement.bind(1, utf8: id?.string ?? "")
+        statement.bind(2, Int64(limit))
+        return try statement.all { DocumentID(unchecked: $0.string(0)) }
+    }
+
+    func counts() throws -> DocumentCounts {
+        let all = try connection.statement(.countAll).first { $0.integer(0) } ?? 0
+        let deleted = try connection.statement(.countDeleted).first { $0.integer(0) } ?? 0
+        return DocumentCounts(live: Int(all - deleted), deleted: Int(deleted))
+    }
+
+    func setting(_ name: String) throws -> String? {
+        let statement = try connection.statement(.setting)
+        statement.bind(1, utf8: name)
+        return try statement.first { $0.string(0) }
+    }
+}
+
+extension SQLiteReader {
+    /// The row number of a content kept apart.
+    func number(of token: UInt64) -> Int64 { Int64(token - BodyToken.firstApart + 1) }
+
+    private func record(
+        _ row: SQLiteStatement, id: DocumentID? = nil, withContent: Bool
+    ) throws -> DocumentRecord {
+        let id = id ?? DocumentID(unchecked: row.string(1))
+        let tree = row.withBytes(2) { bytes in Result { () throws(RevisionTreeError) in try RevisionTree(packed: bytes) } }
+        switch tree {
+        case .failure(let error):
+            throw DatabaseError(.corrupt, "the revision tree of \"\(id)\" can't be read", cause: error)
+        case .success(let tree):
+            return DocumentRecord(
+                id: id, sequence: UpdateSequence(row.integer(0)), tree: tree,
+                content: withContent ? try content(row, attachments: 3, body: 4) : nil)
+        }
+    }
+
+    private func content(_ row: SQLiteStatement, attachments: Int32, body: Int32) throws -> RevisionContent {
+        let list = row.isNull(attachments) ? [] : Attachment.unpack(row.bytes(attachments))
+        guard let list else { throw DatabaseError(.corrupt, "a list of attachments can't be read") }
+        return RevisionContent(body: DocumentBody(unchecked: row.bytes(body)), attachments: list)
+    }
+}

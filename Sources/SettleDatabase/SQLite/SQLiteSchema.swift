@@ -1,0 +1,63 @@
+internal import CSQLite
+
+/// The tables of a database file, as `docs/FILE_FORMAT.md` describes them, and the way from older ones.
+enum SQLiteSchema {
+    /// The number in the file's header that says it is a Settle database: "Setl".
+    static let applicationID: Int64 = 0x5365_746C
+    /// The newest format this version writes; the file's `user_version`.
+    static let version: Int64 = 1
+
+    /// Creates the tables in an empty file.
+    static func create(on connection: SQLiteConnection) throws {
+        try connection.execute(
+            """
+            BEGIN IMMEDIATE;
+            CREATE TABLE documents(
+                sequence INTEGER PRIMARY KEY, id BLOB NOT NULL, flags INTEGER NOT NULL, tree BLOB NOT NULL,
+                attachments BLOB, body BLOB NOT NULL);
+            CREATE UNIQUE INDEX documents_by_id ON documents(id);
+            CREATE INDEX documents_deleted ON documents(id) WHERE flags & 1;
+            CREATE INDEX documents_conflicted ON documents(id) WHERE flags & 2;
+            CREATE TABLE contents(number INTEGER PRIMARY KEY, attachments BLOB, body BLOB NOT NULL);
+            CREATE TABLE blobs(digest BLOB NOT NULL UNIQUE, length INTEGER NOT NULL, content BLOB);
+            CREATE TABLE locals(id BLOB PRIMARY KEY, revision INTEGER NOT NULL, body BLOB NOT NULL) WITHOUT ROWID;
+            CREATE TABLE expirations(id BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+            CREATE INDEX expirations_by_time ON expirations(at);
+            CREATE TABLE settings(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+            PRAGMA application_id = \(applicationID);
+            PRAGMA user_version = \(version);
+            COMMIT;
+            """)
+    }
+
+    /// Brings an older file up to the newest format, step by step, each in a transaction of its own.
+    ///
+    /// Format 1 is the first; a later one adds its step here and a fixture of the one before to the tests.
+    static func migrate(_ connection: SQLiteConnection) throws {
+        let found = try connection.integer("PRAGMA user_version") ?? 0
+        guard found <= version else { throw newer(found) }
+        guard found == version else {
+            throw DatabaseError(.corrupt, "the file says it has format \(found), which never was")
+        }
+    }
+
+    /// The error for a file of a format that is not known yet.
+    static func newer(_ found: Int64) -> DatabaseError {
+        DatabaseError(
+            .newerFormat,
+            "the file has format \(found), and this version of Settle reads up to \(version); use a newer one")
+    }
+
+    /// Sets a connection up; the same for readers and the writer.
+    static func configure(_ connection: SQLiteConnection, durability: Durability, cacheBytes: Int) throws {
+        try connection.execute(
+            """
+            PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL");
+            PRAGMA cache_size = -\(max(cacheBytes / 1024, 64));
+            PRAGMA secure_delete = OFF;
+            PRAGMA temp_store = MEMORY;
+            PRAGMA wal_autocheckpoint = 4000;
+            PRAGMA journal_size_limit = 67108864;
+            """)
+    }
+}

@@ -1,0 +1,104 @@
+internal import CSQLite
+internal import RevisionTree
+
+/// A prepared statement of a ``SQLiteConnection``.
+final class SQLiteStatement {
+    private let handle: OpaquePointer
+    private let database: OpaquePointer
+    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    init(_ sql: String, on connection: SQLiteConnection) throws {
+        var handle: OpaquePointer?
+        let code = sqlite3_prepare_v3(
+            connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+        guard code == SQLITE_OK, let handle else { throw SQLiteError.make(code, connection.handle, sql) }
+        self.handle = handle
+        database = connection.handle
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    func bind(_ index: Int32, _ value: Int64?) {
+        if let value { sqlite3_bind_int64(handle, index, value) } else { sqlite3_bind_null(handle, index) }
+    }
+
+    func bind(_ index: Int32, _ bytes: [UInt8]?) {
+        guard let bytes else {
+            sqlite3_bind_null(handle, index)
+            return
+        }
+        if bytes.isEmpty {
+            sqlite3_bind_zeroblob(handle, index, 0)
+        } else {
+            sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), Self.transient)
+        }
+    }
+
+    /// Binds text as its UTF-8 bytes: ids are kept as blobs, so that any character may be in them.
+    func bind(_ index: Int32, utf8 text: String?) {
+        guard var text else {
+            sqlite3_bind_null(handle, index)
+            return
+        }
+        _ = text.withUTF8 { bytes in
+            if bytes.isEmpty {
+                sqlite3_bind_zeroblob(handle, index, 0)
+            } else {
+                sqlite3_bind_blob64(handle, index, bytes.baseAddress, UInt64(bytes.count), Self.transient)
+            }
+        }
+    }
+
+    /// Runs the statement for its effect.
+    func run() throws {
+        defer { sqlite3_reset(handle) }
+        let code = sqlite3_step(handle)
+        guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
+    }
+
+    /// Runs the statement and takes one value from its first row; nil when there is no row.
+    func first<Value>(_ take: (SQLiteStatement) throws -> Value?) throws -> Value? {
+        defer { sqlite3_reset(handle) }
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return try take(self) }
+        guard code == SQLITE_DONE else { throw failure(code) }
+        return nil
+    }
+
+    /// Runs the statement and takes one value from each row.
+    func all<Value>(_ take: (SQLiteStatement) throws -> Value) throws -> [Value] {
+        defer { sqlite3_reset(handle) }
+        var values: [Value] = []
+        while true {
+            let code = sqlite3_step(handle)
+            if code == SQLITE_DONE { return values }
+            guard code == SQLITE_ROW else { throw failure(code) }
+            values.append(try take(self))
+        }
+    }
+
+    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+    func string(_ column: Int32) -> String {
+        String(decoding: UnsafeRawBufferPointer(start: pointer(column), count: length(column)), as: UTF8.self)
+    }
+
+    func bytes(_ column: Int32) -> [UInt8] {
+        [UInt8](UnsafeRawBufferPointer(start: pointer(column), count: length(column)))
+    }
+
+    /// Lends a column's bytes until the next step.
+    func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try body(UnsafeRawBufferPointer(start: pointer(column), count: length(column)))
+    }
+
+    private func pointer(_ column: Int32) -> UnsafeRawPointer? { sqlite3_column_blob(handle, column) }
+
+    private func length(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
+
+    private func failure(_ code: Int32) -> DatabaseError {
+        SQLiteError.make(code, database, String(cString: sqlite3_sql(handle)))
+    }
+}

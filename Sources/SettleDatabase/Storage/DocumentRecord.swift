@@ -1,0 +1,21 @@
+public import RevisionTree
+
+/// A document as a storage engine keeps it: the tree of its revisions and the content of the winner.
+public struct DocumentRecord: Sendable {
+    /// The document's id.
+    public var id: DocumentID
+    /// The position of its last change; the engine assigns it when the record is written.
+    public var sequence: UpdateSequence
+    /// All its revisions.
+    public var tree: RevisionTree
+    /// The winner's content; `nil` when the reader did not ask for it.
+    public var content: RevisionContent?
+
+    /// Makes a record.
+    public init(id: DocumentID, sequence: UpdateSequence, tree: RevisionTree, content: RevisionContent?) {
+        self.id = id
+        self.sequence = sequence
+        self.tree = tree
+        self.content = content
+    }
+}

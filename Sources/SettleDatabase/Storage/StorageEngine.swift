@@ -1,0 +1,43 @@
+/// Where a database keeps its documents.
+///
+/// An engine speaks of documents, sequences and transactions. All that is above it, the rules of revisions included, is
+/// the same for every engine; ``SettleTesting`` has the suite an engine must pass.
+///
+/// What an engine promises:
+///
+/// - A write is all or nothing, and has happened when ``write(_:)`` returns.
+/// - Writes happen one after the other. Those waiting at the same time may share one commit; none sees another's fail.
+/// - A snapshot sees one state of the database from beginning to end; neither it nor a read waits for a write if
+///   ``readsInParallel``.
+public protocol StorageEngine: Sendable {
+    /// Whether reads go on while a write does.
+    var readsInParallel: Bool { get }
+
+    /// Runs a closure that asks one question; two questions may see two states.
+    ///
+    /// Within a ``write(_:)`` on the same thread, the state is that of the write so far.
+    func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result
+
+    /// Runs a closure all of whose questions see one state of the database.
+    func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result
+
+    /// Runs a closure whose writes happen together or, when it throws, not at all.
+    ///
+    /// Within another write on the same thread it is a part of that one, which can fail alone.
+    func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
+
+    /// Sets what is to be called after each commit with the newest sequence; called in the order of commits.
+    func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void)
+
+    /// Gives space that is not used back to the system, while nothing else is written.
+    func reclaimSpace() throws
+
+    /// Checks what only the engine can check; returns what is wrong, in words.
+    func integrityProblems() throws -> [String]
+
+    /// The size of what is kept on disk, in bytes, attachments in files apart.
+    func sizeOnDisk() throws -> Int64
+
+    /// Ends all use; later calls throw `closed`.
+    func close()
+}

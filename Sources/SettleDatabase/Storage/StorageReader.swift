@@ -1,0 +1,52 @@
+public import RevisionTree
+
+/// The questions a storage engine answers about one state of a database.
+public protocol StorageReader {
+    /// The position of the newest change, 0 before the first.
+    var lastSequence: UpdateSequence { get throws }
+
+    /// A document, or `nil`; with the winner's content if asked for.
+    func record(of id: DocumentID, withContent: Bool) throws -> DocumentRecord?
+
+    /// The content of a revision that is kept apart from the document's record.
+    func content(at token: UInt64) throws -> RevisionContent?
+
+    /// The tokens of all contents kept apart, ascending, so many after one at the most.
+    func contentTokens(after token: UInt64, limit: Int) throws -> [UInt64]
+
+    /// Documents in the order of their last changes.
+    func records(changedIn range: SequenceRange, limit: Int, withContent: Bool) throws -> [DocumentRecord]
+
+    /// Documents in the order of their ids' bytes, deleted ones included.
+    func records(in range: DocumentRange, limit: Int, withContent: Bool) throws -> [DocumentRecord]
+
+    /// The ids of documents with two or more live leaves, ascending, after one; found by an index.
+    func conflictedIDs(after id: DocumentID?, limit: Int) throws -> [DocumentID]
+
+    /// How many documents there are.
+    func counts() throws -> DocumentCounts
+
+    /// A local document, by its whole id.
+    func localDocument(_ id: DocumentID) throws -> LocalDocument?
+
+    /// Local documents in the order of their ids.
+    func localDocuments(after id: DocumentID?, limit: Int) throws -> [LocalDocument]
+
+    /// What is known of a blob, or `nil`.
+    func blob(_ digest: BlobDigest) throws -> BlobRecord?
+
+    /// The blobs in the order of their digests, without contents.
+    func blobs(after digest: BlobDigest?, limit: Int) throws -> [BlobRecord]
+
+    /// When a document is to be purged, in milliseconds since 1970.
+    func expiration(of id: DocumentID) throws -> Int64?
+
+    /// The documents to be purged by a time, earliest first.
+    func expired(by milliseconds: Int64, limit: Int) throws -> [DocumentID]
+
+    /// When the next document is to be purged.
+    func nextExpiration() throws -> Int64?
+
+    /// A setting of the database.
+    func setting(_ name: String) throws -> String?
+}

@@ -1,0 +1,42 @@
+public import RevisionTree
+
+/// What can be changed in a storage engine's write.
+public protocol StorageWriter: StorageReader {
+    /// Writes a document with the winner's content and gives it the next sequence.
+    ///
+    /// - Parameters:
+    ///   - record: The document; its content must be there, its sequence is ignored.
+    ///   - previous: The sequence the document had, or `nil` for a new one.
+    /// - Returns: The sequence it has now.
+    func put(_ record: DocumentRecord, replacing previous: UpdateSequence?) throws -> UpdateSequence
+
+    /// Replaces a document's tree alone, under the sequence it has; leaves and winner must be the same.
+    func updateTree(of record: DocumentRecord) throws
+
+    /// Forgets a document and moves the sequence on, so that a feed can tell.
+    func remove(_ record: DocumentRecord) throws
+
+    /// Keeps the content of a revision apart from the document's record, and returns where.
+    func putContent(_ content: RevisionContent) throws -> UInt64
+
+    /// Forgets a content that is kept apart.
+    func removeContent(at token: UInt64) throws
+
+    /// Writes a local document.
+    func put(_ document: LocalDocument) throws
+
+    /// Forgets a local document.
+    func removeLocalDocument(_ id: DocumentID) throws
+
+    /// Keeps a blob; nothing happens when it is there.
+    func put(_ blob: BlobRecord) throws
+
+    /// Forgets a blob.
+    func removeBlob(_ digest: BlobDigest) throws
+
+    /// Sets or clears when a document is to be purged, in milliseconds since 1970.
+    func setExpiration(_ milliseconds: Int64?, of id: DocumentID) throws
+
+    /// Sets or clears a setting of the database.
+    func setSetting(_ name: String, to value: String?) throws
+}

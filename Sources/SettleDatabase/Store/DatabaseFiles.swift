@@ -1,0 +1,49 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The folder a database is: `NAME.settle`, with everything that belongs to it.
+///
+///     groceries.settle/
+///       database.sqlite        documents, small attachments; beside it SQLite's -wal and -shm while it is open
+///       attachments/ab/…       large attachments, by their SHA-256
+///       attachments/new/…      attachments that are being written
+///       lock                   locked by the process that has the database open
+struct DatabaseFiles: Sendable {
+    let folder: String
+
+    init(folder: String) {
+        self.folder = URL(fileURLWithPath: folder).standardizedFileURL.path
+    }
+
+    var database: String { folder + "/database.sqlite" }
+    var attachments: String { folder + "/attachments" }
+    var newAttachments: String { attachments + "/new" }
+    var lock: String { folder + "/lock" }
+
+    /// Whether there is a database in the folder.
+    var exist: Bool { FileManager.default.fileExists(atPath: database) }
+
+    /// Makes the folder and those inside.
+    func create() throws {
+        do {
+            try FileManager.default.createDirectory(atPath: newAttachments, withIntermediateDirectories: true)
+        } catch {
+            throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
+        }
+    }
+
+    /// Removes the folder with all it holds; it is renamed first, so that a crash leaves no half of a database.
+    func remove() throws {
+        let doomed = folder + ".deleted"
+        do {
+            if FileManager.default.fileExists(atPath: doomed) { try FileManager.default.removeItem(atPath: doomed) }
+            try FileManager.default.moveItem(atPath: folder, toPath: doomed)
+            try FileManager.default.removeItem(atPath: doomed)
+        } catch {
+            throw DatabaseError(.inputOutput, "can't remove \(folder)", cause: error)
+        }
+    }
+}
