@@ -35,7 +35,7 @@ let package = Package(
         .target(name: "SettleCommands", dependencies: ["Settle"], swiftSettings: strict),
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),
 
-        .testTarget(name: "RevisionTreeTests", dependencies: ["RevisionTree"], swiftSettings: strict),
+        .testTarget(name: "RevisionTreeTests", dependencies: ["RevisionTree", "CZlib"], swiftSettings: strict),
         .testTarget(
             name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite"], swiftSettings: strict),
         .testTarget(

@@ -24,9 +24,10 @@ extension SQLiteReader {
         let statement = try connection.statement(.blob)
         statement.bind(1, digest.bytes)
         return try statement.first { row in
-            let isFile = row.isNull(2)
+            let isFile = row.isNull(3)
             return BlobRecord(
-                digest: digest, length: row.integer(1), content: isFile ? nil : row.bytes(2), isFile: isFile)
+                digest: digest, md5: row.bytes(1), length: row.integer(2), content: isFile ? nil : row.bytes(3),
+                isFile: isFile)
         }
     }
 
@@ -38,7 +39,8 @@ extension SQLiteReader {
             guard let digest = BlobDigest(row.bytes(0)) else {
                 throw DatabaseError(.corrupt, "a blob's digest has not 32 bytes")
             }
-            return BlobRecord(digest: digest, length: row.integer(1), content: nil, isFile: row.integer(2) != 0)
+            return BlobRecord(
+                digest: digest, md5: row.bytes(1), length: row.integer(2), content: nil, isFile: row.integer(3) != 0)
         }
     }
 

@@ -19,7 +19,8 @@ enum SQLiteSchema {
             CREATE INDEX documents_deleted ON documents(id) WHERE flags & 1;
             CREATE INDEX documents_conflicted ON documents(id) WHERE flags & 2;
             CREATE TABLE contents(number INTEGER PRIMARY KEY, attachments BLOB, body BLOB NOT NULL);
-            CREATE TABLE blobs(digest BLOB NOT NULL UNIQUE, length INTEGER NOT NULL, content BLOB);
+            CREATE TABLE blobs(
+                digest BLOB NOT NULL UNIQUE, md5 BLOB NOT NULL, length INTEGER NOT NULL, content BLOB);
             CREATE TABLE locals(id BLOB PRIMARY KEY, revision INTEGER NOT NULL, body BLOB NOT NULL) WITHOUT ROWID;
             CREATE TABLE expirations(id BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
             CREATE INDEX expirations_by_time ON expirations(at);

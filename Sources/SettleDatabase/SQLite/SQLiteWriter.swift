@@ -85,8 +85,9 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     func put(_ blob: BlobRecord) throws {
         let statement = try connection.statement(.putBlob)
         statement.bind(1, blob.digest.bytes)
-        statement.bind(2, blob.length)
-        statement.bind(3, blob.isFile ? nil : blob.content)
+        statement.bind(2, blob.md5)
+        statement.bind(3, blob.length)
+        statement.bind(4, blob.isFile ? nil : blob.content)
         try statement.run()
     }
 

@@ -1,0 +1,75 @@
+/// Gives the content of an attachment piece by piece, in bounded memory.
+///
+///     let reader = try database.attachmentReader(for: photo)
+///     while let piece = try reader.read() { socket.send(piece) }
+///
+/// Compressed content is expanded on the way. A reader is used by one thread at a time.
+public final class AttachmentReader {
+    private enum Source {
+        case memory([UInt8])
+        case file(FileHandleReader)
+    }
+
+    private var source: Source
+    private let gzip: Gzip?
+    private var remaining: Int64
+    /// The most bytes that are read at once.
+    private static let pieceLength = 64 * 1024
+
+    init(_ record: BlobRecord, store: BlobStore, expands: Bool, range: Range<Int64>?) throws {
+        gzip = expands ? try Gzip(.expand) : nil
+        let range = range ?? 0..<record.length
+        remaining = Int64(range.count)
+        if let content = record.content {
+            source = .memory(Array(content[Int(range.lowerBound)..<Int(range.upperBound)]))
+            return
+        }
+        guard let path = store.path(of: record.digest) else {
+            throw DatabaseError(.attachmentMissing, "the content \(record.digest) is not in the database")
+        }
+        do {
+            let file = try FileHandleReader(path: path)
+            try file.seek(to: range.lowerBound)
+            source = .file(file)
+        } catch {
+            throw DatabaseError(.attachmentMissing, "the file of an attachment's content is missing", cause: error)
+        }
+    }
+
+    /// The next piece of the content, never empty, or `nil` at the end.
+    ///
+    /// - Throws: ``DatabaseError`` with code `inputOutput`, or `attachmentMissing` when stored bytes were damaged.
+    public func read() throws -> [UInt8]? {
+        while remaining > 0 {
+            let piece = try readStored()
+            if piece.isEmpty {
+                throw DatabaseError(.attachmentMissing, "the file of an attachment's content was cut short")
+            }
+            remaining -= Int64(piece.count)
+            guard let gzip else { return piece }
+            var expanded: [UInt8] = []
+            try piece.withUnsafeBytes { bytes in
+                try gzip.process(bytes, isLast: remaining == 0) { expanded.append(contentsOf: $0) }
+            }
+            if !expanded.isEmpty { return expanded }
+        }
+        return nil
+    }
+
+    /// All that is left of the content, for contents known to be small.
+    public func readAll() throws -> [UInt8] {
+        var all: [UInt8] = []
+        while let piece = try read() { all += piece }
+        return all
+    }
+
+    private func readStored() throws -> [UInt8] {
+        let count = min(Self.pieceLength, Int(remaining))
+        switch source {
+        case .file(let file): return try file.read(upTo: count)
+        case .memory(let bytes):
+            source = .memory(Array(bytes.dropFirst(count)))
+            return Array(bytes.prefix(count))
+        }
+    }
+}

@@ -1,0 +1,87 @@
+internal import RevisionTree
+
+/// Takes the content of a new attachment piece by piece, in bounded memory.
+///
+///     let writer = try database.attachmentWriter(contentType: "video/mp4")
+///     while let piece = try camera.next() { try writer.write(piece) }
+///     document.attach(try writer.finish(name: "holiday.mp4"))
+///     try database.save(document, onConflict: .fail)
+///
+/// The content is on the disk when ``finish(name:)`` returns, and belongs to a document when that is saved; what is
+/// never saved is collected by compaction. A writer is used by one thread at a time.
+public final class AttachmentWriter {
+    private let store: BlobStore
+    private let contentType: String
+    private let encoding: Attachment.Encoding
+    private let gzip: Gzip?
+    private let md5 = MD5()
+    private let sha256 = SHA256()
+    private var length: Int64 = 0
+    private var encodedLength: Int64 = 0
+    private var inMemory: [UInt8] = []
+    private var file: (path: String, writer: FileHandleWriter)?
+
+    init(store: BlobStore, contentType: String, encoding: Attachment.Encoding?) throws {
+        self.store = store
+        self.contentType = contentType
+        let compresses = encoding == nil && Gzip.isCompressible(contentType)
+        gzip = compresses ? try Gzip(.compress) : nil
+        self.encoding = compresses ? .gzip : encoding ?? .identity
+    }
+
+    /// Takes the next piece of the content.
+    ///
+    /// - Throws: ``DatabaseError`` with code `diskFull` or `inputOutput`.
+    public func write(_ bytes: some ContiguousBytesLike) throws {
+        try bytes.withRawBytes { try write(raw: $0) }
+    }
+
+    private func write(raw bytes: UnsafeRawBufferPointer) throws {
+        length += Int64(bytes.count)
+        if let gzip { try gzip.process(bytes, isLast: false, emit: keep) } else { try keep(bytes) }
+    }
+
+    /// Ends the content.
+    ///
+    /// - Parameter name: The attachment's name in the document.
+    /// - Returns: The attachment, ready to be put into a document of the same database.
+    /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput`, or `invalid` for a name that is empty or starts
+    ///   with an underscore.
+    public func finish(name: String) throws -> Attachment { try finish(name: name, decodedLength: nil) }
+
+    /// Ends a content that came encoded, whose length without encoding is told.
+    func finish(name: String, decodedLength: Int64?) throws -> Attachment {
+        guard !name.isEmpty, name.utf8.first != UInt8(ascii: "_") else {
+            throw DatabaseError(.invalid, "\"\(name)\" is no name for an attachment: it is empty or starts with _")
+        }
+        try gzip?.process(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, emit: keep)
+        guard let digest = AttachmentDigest(md5: md5.finish()), let blob = BlobDigest(sha256.finish()) else {
+            throw DatabaseError(.storage, "the digest of an attachment could not be computed")
+        }
+        if let file {
+            try file.writer.synchronize()
+            try store.adopt(file.path, as: blob)
+        }
+        let isFile = file != nil
+        file = nil
+        let record = BlobRecord(
+            digest: blob, md5: digest.md5, length: encodedLength, content: isFile ? nil : inMemory, isFile: isFile)
+        return Attachment(
+            name: name, contentType: contentType, revpos: 0, digest: digest, length: decodedLength ?? length,
+            encodedLength: encodedLength, encoding: encoding, blob: blob, pending: store.pin(record))
+    }
+
+    /// Takes a piece of what is stored: into memory while it is small, into a file from then on.
+    private func keep(_ bytes: UnsafeRawBufferPointer) throws {
+        md5.update(bytes)
+        sha256.update(bytes)
+        encodedLength += Int64(bytes.count)
+        if let file { return try file.writer.write(bytes) }
+        inMemory.append(contentsOf: bytes)
+        guard inMemory.count > BlobStore.largestInRow, let path = store.newFile() else { return }
+        let writer = try FileHandleWriter(path: path)
+        try inMemory.withUnsafeBytes { try writer.write($0) }
+        inMemory = []
+        file = (path, writer)
+    }
+}

@@ -1,0 +1,61 @@
+extension Database {
+    /// Begins a new attachment whose content is written piece by piece.
+    ///
+    /// - Parameters:
+    ///   - contentType: Its media type.
+    ///   - encoding: How the bytes that will be written are encoded already; `nil`, the usual case, for plain content,
+    ///     which is then compressed if its type is one that CouchDB compresses.
+    /// - Throws: ``DatabaseError`` with code `inputOutput`.
+    public func attachmentWriter(
+        contentType: String, encoding: Attachment.Encoding? = nil
+    ) throws -> AttachmentWriter {
+        try AttachmentWriter(store: blobs, contentType: contentType, encoding: encoding)
+    }
+
+    /// Makes an attachment of content that is in memory.
+    public func makeAttachment(
+        _ name: String, contentType: String = "application/octet-stream", content: [UInt8]
+    ) throws -> Attachment {
+        let writer = try attachmentWriter(contentType: contentType)
+        try writer.write(content)
+        return try writer.finish(name: name)
+    }
+
+    /// Makes an attachment of a file, in bounded memory.
+    public func makeAttachment(
+        _ name: String, contentType: String = "application/octet-stream", file path: String
+    ) throws -> Attachment {
+        let file = try FileHandleReader(path: path)
+        let writer = try attachmentWriter(contentType: contentType)
+        while case let piece = try file.read(upTo: 256 * 1024), !piece.isEmpty { try writer.write(piece) }
+        return try writer.finish(name: name)
+    }
+
+    /// Opens the content of an attachment for reading.
+    ///
+    /// - Parameters:
+    ///   - attachment: One of a document of this database.
+    ///   - encoded: Whether compressed content is given as it is stored.
+    ///   - range: A part of the stored bytes, clamped to them; only for content that is not to be expanded.
+    /// - Throws: ``DatabaseError`` with code `attachmentMissing`, or `invalid` for a range of compressed content.
+    public func attachmentReader(
+        for attachment: Attachment, encoded: Bool = false, range: Range<Int64>? = nil
+    ) throws -> AttachmentReader {
+        let expands = attachment.encoding == .gzip && !encoded
+        guard range == nil || !expands else {
+            throw DatabaseError(.invalid, "\"\(attachment.name)\" is compressed; a range of it can't be read")
+        }
+        let stored = try attachment.pending?.record ?? engine.read { try $0.blob(attachment.blob) }
+        guard let stored else {
+            throw DatabaseError(
+                .attachmentMissing, "the content of \"\(attachment.name)\" is not in this database")
+        }
+        return try AttachmentReader(
+            stored, store: blobs, expands: expands, range: range?.clamped(to: 0..<stored.length))
+    }
+
+    /// The whole content of an attachment, for contents known to be small.
+    public func content(of attachment: Attachment) throws -> [UInt8] {
+        try attachmentReader(for: attachment).readAll()
+    }
+}

@@ -1,0 +1,39 @@
+public import RevisionTree
+
+/// A document that was changed, at the position of its last change.
+public struct Change: Sendable {
+    /// Which leaves a change tells of.
+    public enum Style: Sendable, Hashable {
+        /// The winner only: CouchDB's `main_only`.
+        case winner
+        /// Every leaf, winner first: CouchDB's `all_docs`, which replication needs.
+        case allLeaves
+    }
+
+    /// The position of the document's last change.
+    public let sequence: UpdateSequence
+    /// The document's id.
+    public let id: DocumentID
+    /// The winner.
+    public let winner: RevisionID
+    /// Whether the document is deleted.
+    public let isDeleted: Bool
+    /// The leaves the change tells of, winner first; live ones before tombstones.
+    public let leaves: [RevisionID]
+    /// The winner as a document, a tombstone too, where documents were asked for.
+    public let document: Document?
+
+    init?(_ record: DocumentRecord, style: Style) {
+        guard let winner = record.tree.winner else { return nil }
+        sequence = record.sequence
+        id = record.id
+        self.winner = winner.revision
+        isDeleted = winner.isDeleted
+        leaves =
+            style == .winner || record.tree.count == 1
+            ? [winner.revision] : record.tree.leaves.map(\.revision)
+        document = record.content.map {
+            Document(id: record.id, revision: winner.revision, isDeleted: winner.isDeleted, $0)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+/// The changes of a database as they happen, without end.
+///
+///     for try await change in database.observe() {
+///         print(change.id, change.winner)
+///     }
+///
+/// ## Buffering
+///
+/// Nothing is buffered. The observation knows the last position it gave out and reads on from there, a page at a time.
+/// So a slow observer costs no memory and misses no document; a document that was changed several times
+/// between two looks is seen once, as it is then.
+///
+/// It ends when the database is closed or the task is cancelled.
+public struct ChangeObservation: AsyncSequence, Sendable {
+    let database: Database
+    let since: UpdateSequence
+    let style: Change.Style
+    let includingDocuments: Bool
+    let isIncluded: @Sendable (Change) -> Bool
+
+    /// Begins to observe.
+    public func makeAsyncIterator() -> Iterator { Iterator(observation: self) }
+
+    /// The place of one observer.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let observation: ChangeObservation
+        private var since: UpdateSequence
+        private var page: ArraySlice<Change> = []
+        private static let pageLength = 100
+
+        init(observation: ChangeObservation) {
+            self.observation = observation
+            since = observation.since
+        }
+
+        /// The next change; waits for one. `nil` when the database is closed or the task is cancelled.
+        ///
+        /// - Throws: ``DatabaseError`` when the database can't be read.
+        public mutating func next() async throws -> Change? {
+            while true {
+                while let change = page.popFirst() {
+                    since = change.sequence
+                    if observation.isIncluded(change) { return change }
+                }
+                if Task.isCancelled { return nil }
+                let (observation, seen) = (observation, since)
+                do {
+                    page = try await observation.database.perform { database in
+                        ArraySlice(
+                            try database.changes(
+                                since: seen, limit: Self.pageLength, style: observation.style,
+                                includingDocuments: observation.includingDocuments))
+                    }
+                } catch let error as DatabaseError where error.code == .closed { return nil }
+                if page.isEmpty, await !observation.database.notifier.wait(after: seen) { return nil }
+            }
+        }
+    }
+}

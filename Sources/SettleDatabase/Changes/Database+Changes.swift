@@ -1,0 +1,54 @@
+extension Database {
+    /// The position of the newest change, 0 before the first.
+    public func lastSequence() throws -> UpdateSequence { try engine.read { try $0.lastSequence } }
+
+    /// The documents changed after a position, each once, in the order of their last changes.
+    ///
+    /// - Parameters:
+    ///   - since: The position; 0 for all.
+    ///   - limit: How many at the most; all unless given, which takes memory for all of them.
+    ///   - descending: Whether the newest comes first.
+    ///   - style: Which leaves each change tells of.
+    ///   - includingDocuments: Whether each change holds the document.
+    ///   - isIncluded: A filter; changes it refuses do not count towards the limit.
+    /// - Complexity: O(*k*) in changes after the position.
+    public func changes(
+        since: UpdateSequence = 0, limit: Int? = nil, descending: Bool = false, style: Change.Style = .winner,
+        includingDocuments: Bool = false, where isIncluded: (Change) throws -> Bool = { _ in true }
+    ) throws -> [Change] {
+        var changes: [Change] = []
+        let range = SequenceRange(after: since, descending: descending)
+        if let limit, limit <= 0 { return [] }
+        try forEachChange(in: range, style: style, includingDocuments: includingDocuments) { change in
+            if try isIncluded(change) { changes.append(change) }
+            return changes.count < limit ?? .max
+        }
+        return changes
+    }
+
+    /// Calls a closure for each document changed in a range, until it returns `false`.
+    ///
+    /// Memory is bounded: documents are read a page at a time. A document that is changed while this runs moves to the
+    /// end, so it is seen there, and may be seen twice.
+    public func forEachChange(
+        in range: SequenceRange, style: Change.Style = .winner, includingDocuments: Bool = false,
+        _ body: (Change) throws -> Bool
+    ) throws {
+        var rest = range
+        while true {
+            let page = try engine.read {
+                try $0.records(changedIn: rest, limit: 500, withContent: includingDocuments)
+            }
+            for record in page {
+                guard let change = Change(record, style: style) else { continue }
+                guard try body(change) else { return }
+            }
+            guard let last = page.last else { return }
+            if range.descending {
+                rest.through = UpdateSequence(last.sequence.number - 1)
+            } else {
+                rest.after = last.sequence
+            }
+        }
+    }
+}

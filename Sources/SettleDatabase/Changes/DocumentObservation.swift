@@ -1,0 +1,47 @@
+internal import RevisionTree
+
+/// One document as it changes, without end: first as it is, then each time its winner is another.
+///
+/// Nothing is buffered: an observer that is slow sees the newest state next and may miss those between. A document that
+/// is missing or deleted is `nil`. It ends when the database is closed or the task is cancelled.
+public struct DocumentObservation: AsyncSequence, Sendable {
+    let database: Database
+    let id: DocumentID
+
+    /// Begins to observe.
+    public func makeAsyncIterator() -> Iterator { Iterator(database: database, id: id) }
+
+    /// The place of one observer.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let database: Database
+        private let id: DocumentID
+        private var seen: UpdateSequence = -1
+        private var given: Document??
+
+        init(database: Database, id: DocumentID) {
+            self.database = database
+            self.id = id
+        }
+
+        /// The next state of the document; waits for one. `nil` at the outer level is the end.
+        ///
+        /// - Throws: ``DatabaseError`` when the database can't be read.
+        public mutating func next() async throws -> Document?? {
+            while !Task.isCancelled {
+                do {
+                    let id = id
+                    let (sequence, document) = try await database.perform { database in
+                        try database.snapshot { (try database.lastSequence(), try database.document(id)) }
+                    }
+                    seen = sequence
+                    if given == nil || given??.revision != document?.revision {
+                        given = .some(document)
+                        return .some(document)
+                    }
+                } catch let error as DatabaseError where error.code == .closed { return nil }
+                guard await database.notifier.wait(after: seen) else { return nil }
+            }
+            return nil
+        }
+    }
+}

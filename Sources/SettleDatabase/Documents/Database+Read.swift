@@ -1,0 +1,91 @@
+public import RevisionTree
+
+extension Database {
+    /// The document as every peer shows it: its winner. `nil` when there is none or it is deleted.
+    ///
+    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
+    /// - Complexity: O(log *n*) in documents.
+    public func document(_ id: DocumentID) throws -> Document? {
+        guard let record = try engine.read({ try $0.record(of: id, withContent: true) }) else { return nil }
+        guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else { return nil }
+        return Document(id: id, revision: winner.revision, isDeleted: false, content)
+    }
+
+    /// A document at one of its revisions, tombstones included; `nil` when the content of that revision is not kept
+    /// (see ``compact(progress:)``) or the revision is not known.
+    public func document(_ id: DocumentID, revision: RevisionID) throws -> Document? {
+        try engine.snapshot { reader in
+            guard let record = try reader.record(of: id, withContent: true), let node = record.tree[revision] else {
+                return nil
+            }
+            let isInRecord = node.bodyToken == BodyToken.record
+            guard let content = isInRecord ? record.content : try reader.content(at: node.bodyToken) else { return nil }
+            return Document(id: id, revision: revision, isDeleted: node.isDeleted, content)
+        }
+    }
+
+    /// The revision tree of a document, deleted ones included; `nil` when there is none.
+    public func tree(of id: DocumentID) throws -> RevisionTree? {
+        try engine.read { try $0.record(of: id, withContent: false)?.tree }
+    }
+
+    /// The document at each of its leaves, winner first, tombstones included; none for an unknown document
+    /// (SEMANTICS 60, 143).
+    public func leaves(of id: DocumentID) throws -> [Document] {
+        try engine.snapshot { reader in
+            guard let record = try reader.record(of: id, withContent: true) else { return [] }
+            return try record.tree.leaves.compactMap { node in
+                let isInRecord = node.bodyToken == BodyToken.record
+                let content = isInRecord ? record.content : try reader.content(at: node.bodyToken)
+                return content.map {
+                    Document(id: id, revision: node.revision, isDeleted: node.isDeleted, $0)
+                }
+            }
+        }
+    }
+
+    /// Documents in the order of their ids' bytes, without deleted ones.
+    ///
+    /// - Parameters:
+    ///   - range: Which ids; all unless given.
+    ///   - limit: How many at the most; all unless given, which takes memory for all of them.
+    public func documents(in range: DocumentRange = DocumentRange(), limit: Int? = nil) throws -> [Document] {
+        var documents: [Document] = []
+        try forEachDocument(in: range) { document in
+            if let limit, documents.count >= limit { return false }
+            documents.append(document)
+            return true
+        }
+        return documents
+    }
+
+    /// Calls a closure for each document in the order of their ids' bytes, without deleted ones, until it returns
+    /// `false`. Memory is bounded; each page of documents is one state of the database.
+    public func forEachDocument(
+        in range: DocumentRange = DocumentRange(), _ body: (Document) throws -> Bool
+    ) throws {
+        var rest = range
+        while true {
+            let page = try engine.read { try $0.records(in: rest, limit: 500, withContent: true) }
+            for record in page {
+                guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else {
+                    continue
+                }
+                let document = Document(id: record.id, revision: winner.revision, isDeleted: false, content)
+                guard try body(document) else { return }
+            }
+            guard let last = page.last else { return }
+            if range.descending { rest.before = last.id } else { rest.after = last.id }
+        }
+    }
+
+    /// The ids of documents with two or more live leaves, ascending, each once (SEMANTICS 66, 67).
+    ///
+    /// - Parameters:
+    ///   - after: Where to go on, or `nil` for the beginning.
+    ///   - limit: How many at the most.
+    /// - Complexity: O(*k*) in ids returned; an index holds them.
+    public func conflictedDocumentIDs(after: DocumentID? = nil, limit: Int = 1000) throws -> [DocumentID] {
+        try engine.read { try $0.conflictedIDs(after: after, limit: limit) }
+    }
+}

@@ -1,0 +1,54 @@
+public import RevisionTree
+
+extension Database {
+    /// Stores revisions as peers have made them, with their histories: a write with `new_edits=false`.
+    ///
+    /// It never conflicts and never computes an id (SEMANTICS 199); a known revision changes nothing (200). Validations
+    /// run, and one that is refused does not stop the others (117). All that is stored is stored in one transaction.
+    ///
+    /// - Returns: For each revision, in order, what became of it.
+    /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
+    @discardableResult
+    public func insertReplicated(_ revisions: [ReplicatedRevision]) throws -> [ReplicatedRevision.Outcome] {
+        try edit { editor in
+            try revisions.map { revision in
+                do {
+                    guard !revision.id.isLocal else {
+                        throw DatabaseError(.invalid, "\"\(revision.id)\" is local and does not replicate")
+                    }
+                    return try editor.insert(revision)
+                } catch let error as DatabaseError where error.code.isOfOneDocument { return .refused(error) }
+            }
+        }
+    }
+
+    /// Which of a peer's revisions are not here: CouchDB's `_revs_diff`.
+    ///
+    /// - Parameter revisions: For each document the revisions the peer has.
+    /// - Returns: What is missing, in the order given; documents of which nothing is missing are left out.
+    /// - Complexity: O(*k* log *n*) for *k* documents asked about.
+    public func revisionsDiff(
+        _ revisions: [(id: DocumentID, revisions: [RevisionID])]
+    ) throws -> [RevisionsDiff] {
+        try engine.snapshot { reader in
+            try revisions.compactMap { id, wanted in
+                let tree = try reader.record(of: id, withContent: false)?.tree ?? RevisionTree()
+                let missing = tree.missing(from: wanted)
+                guard !missing.isEmpty else { return nil }
+                return RevisionsDiff(
+                    id: id, missing: missing, possibleAncestors: tree.possibleAncestors(of: missing))
+            }
+        }
+    }
+
+    /// Notes that a peer holds revisions, since it acknowledged them. Their contents are then bases that three-way merges
+    /// may need, and compaction keeps them while there is work on top that no peer has.
+    public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) throws {
+        try engine.write { writer in
+            for (id, revision) in revisions {
+                guard var record = try writer.record(of: id, withContent: false) else { continue }
+                if record.tree.markShared(revision) { try writer.updateTree(of: record) }
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+internal import RevisionTree
+
+extension Database {
+    /// Saves a document as an edit of the revision it was read at, and returns it with its new revision.
+    ///
+    /// A document without a revision is created; over a deleted one it is revived, as an edit of the winning tombstone
+    /// (SEMANTICS 88). Any leaf can be edited, a conflict's too. The same content saved again is a new revision, as
+    /// in CouchDB.
+    ///
+    /// - Parameters:
+    ///   - document: What to save.
+    ///   - conflict: What to do when the document was changed since it was read.
+    /// - Returns: The document as it is stored now.
+    /// - Throws: ``DatabaseError`` with code `conflict`; `notFound` when the document was purged since it was read, unless
+    ///   the last write wins; `refused` by a validation; `invalid`, `documentTooLarge`, `attachmentMissing`; `diskFull`
+    ///   or `inputOutput`. Nothing is written then.
+    @discardableResult
+    public func save(_ document: Document, onConflict conflict: SaveConflict) throws -> Document {
+        switch conflict {
+        case .fail, .lastWriteWins:
+            let body = try document.body()
+            return try edit { editor in
+                try Self.save(document, body, lastWriteWins: conflict.isLastWriteWins, with: editor)
+            }
+        case .merge(let handler):
+            return try merging(document, handler) { new in
+                let body = try new.body()
+                return try edit { try Self.save(new, body, lastWriteWins: false, with: $0) }
+            }
+        }
+    }
+
+    /// Saves many documents in one transaction; one that can't be saved does not stop the others.
+    ///
+    /// - Returns: For each document, in order, what was stored or why not.
+    /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
+    @discardableResult
+    public func saveAll(
+        _ documents: [Document], onConflict conflict: SaveConflict
+    ) throws -> [Result<Document, any Error>] {
+        if case .merge = conflict {
+            return documents.map { document in Result { try save(document, onConflict: conflict) } }
+        }
+        let bodies = documents.map { document in Result { try document.body() } }
+        return try edit { editor in
+            try zip(documents, bodies).map { document, body in
+                try Self.outcome {
+                    try Self.save(document, body.get(), lastWriteWins: conflict.isLastWriteWins, with: editor)
+                }
+            }
+        }
+    }
+
+    /// What became of one document of a batch; an error of the storage ends the whole batch.
+    static func outcome(_ write: () throws -> Document) throws -> Result<Document, any Error> {
+        do { return .success(try write()) } catch let error as DatabaseError where !error.code.isOfOneDocument {
+            throw error
+        } catch { return .failure(error) }
+    }
+
+    private static func save(
+        _ document: Document, _ body: DocumentBody, lastWriteWins: Bool, with editor: DocumentEditor
+    ) throws -> Document {
+        guard !document.id.isLocal else {
+            throw DatabaseError(.invalid, "\"\(document.id)\" is local; use saveLocalDocument(_:body:)")
+        }
+        let record = try editor.writer.record(of: document.id, withContent: true)
+        let parent = try Self.parent(of: document, in: record, lastWriteWins: lastWriteWins)
+        return try editor.edit(document, body: body, on: parent, isDeleted: false, in: record)
+    }
+
+    /// The revision an edit is made on.
+    private static func parent(
+        of document: Document, in record: DocumentRecord?, lastWriteWins: Bool
+    ) throws -> RevisionID? {
+        guard let record, let winner = record.tree.winner else {
+            if document.revision == nil || lastWriteWins { return nil }
+            throw DatabaseError(.notFound, "\"\(document.id)\" is not in the database any more; it was purged")
+        }
+        if lastWriteWins { return winner.revision }
+        if let revision = document.revision {
+            if record.tree[revision]?.isLeaf == true { return revision }
+        } else if winner.isDeleted {
+            return winner.revision
+        }
+        throw conflict(document, winner)
+    }
+
+    static func conflict(_ document: Document, _ winner: RevisionNode) -> DatabaseError {
+        let base = document.revision.map { "was read at \($0)" } ?? "is new"
+        return DatabaseError(
+            .conflict,
+            """
+            \"\(document.id)\" \(base), but \(winner.revision) is stored\(winner.isDeleted ? " as deleted" : ""); read \
+            it again, merge, and retry
+            """)
+    }
+
+    /// Writes until it fits, asking a handler to merge each time something got in between (SEMANTICS 52–57).
+    func merging(
+        _ document: Document, _ handler: (inout Document, Document?) throws -> Bool,
+        write: (Document) throws -> Document
+    ) throws -> Document {
+        var new = document
+        while true {
+            do { return try write(new) } catch let error as DatabaseError where error.code == .conflict {
+                guard let record = try engine.read({ try $0.record(of: document.id, withContent: true) }),
+                    let winner = record.tree.winner, let content = record.content
+                else { throw DatabaseError(.notFound, "\"\(document.id)\" was purged meanwhile") }
+                let current = Document(
+                    id: document.id, revision: winner.revision, isDeleted: winner.isDeleted, content)
+                let isMerged: Bool
+                do { isMerged = try handler(&new, winner.isDeleted ? nil : current) } catch let cause {
+                    options.warn("the conflict handler of \"\(document.id)\" threw: \(cause)")
+                    throw DatabaseError(.conflict, "the conflict handler of \"\(document.id)\" threw", cause: cause)
+                }
+                guard isMerged, new.id == document.id else { throw error }
+                new.revision = winner.revision
+            }
+        }
+    }
+}
+
+extension SaveConflict {
+    var isLastWriteWins: Bool { if case .lastWriteWins = self { true } else { false } }
+}
+
+extension DatabaseErrorCode {
+    /// Whether an error concerns one document, so that others of a batch may still be written.
+    var isOfOneDocument: Bool {
+        [.conflict, .notFound, .invalid, .documentTooLarge, .refused, .attachmentMissing].contains(self)
+    }
+}

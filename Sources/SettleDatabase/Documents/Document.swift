@@ -1,0 +1,111 @@
+public import RevisionTree
+
+/// A document as an app reads, changes and saves it: a value that knows which revision it was read at.
+///
+///     var milk = try database.document("milk") ?? Document(id: "milk", body: ["name": "Milk"])
+///     milk["count"] = 2
+///     milk = try database.save(milk, onConflict: .fail)
+///
+/// Changing a document changes nothing in the database until it is saved, and saving returns it with its new revision.
+public struct Document: Sendable, Identifiable {
+    private enum Content: Sendable {
+        case body(DocumentBody)
+        case members(JSONObject)
+    }
+
+    /// The document's id.
+    public let id: DocumentID
+    /// The revision it was read at or saved as, which the next save is an edit of; `nil` for one never saved.
+    public internal(set) var revision: RevisionID?
+    /// Whether that revision is a tombstone.
+    public internal(set) var isDeleted: Bool
+    /// The attachments, in order; the order enters the revision id (SEMANTICS 198).
+    public var attachments: [Attachment]
+    private var content: Content
+
+    /// Makes a document that was never saved.
+    public init(id: DocumentID, body: DocumentBody = .empty, attachments: [Attachment] = []) {
+        self.init(id: id, revision: nil, isDeleted: false, RevisionContent(body: body, attachments: attachments))
+    }
+
+    init(id: DocumentID, revision: RevisionID?, isDeleted: Bool, _ content: RevisionContent) {
+        self.id = id
+        self.revision = revision
+        self.isDeleted = isDeleted
+        self.attachments = content.attachments
+        self.content = .body(content.body)
+    }
+
+    /// The members as a value.
+    ///
+    /// - Complexity: O(*n*) in bytes for a document that was read and not changed.
+    public var json: JSON {
+        get {
+            switch content {
+            case .body(let body): body.json
+            case .members(let members): .object(members)
+            }
+        }
+        set { content = .members(newValue.object ?? JSONObject()) }
+    }
+
+    /// One top-level member; `nil` for none. Setting `nil` removes it.
+    public subscript(name: String) -> JSON? {
+        get {
+            switch content {
+            case .body(let body): body[name]
+            case .members(let members): members[name]
+            }
+        }
+        set {
+            var members = json.object ?? JSONObject()
+            members[name] = newValue
+            content = .members(members)
+        }
+    }
+
+    /// The members as they are stored.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` when a member was set that starts with an underscore
+    ///   (SEMANTICS 89), with the ``JSONError`` as cause.
+    public func body() throws -> DocumentBody {
+        switch content {
+        case .body(let body): return body
+        case .members(let members):
+            do { return try DocumentBody(.object(members)) } catch {
+                throw DatabaseError(.invalid, "the body of \"\(id)\" can't be stored: \(error.message)", cause: error)
+            }
+        }
+    }
+
+    /// The members as they are stored, or none where ``body()`` would throw.
+    package var bodyOrEmpty: DocumentBody { (try? body()) ?? .empty }
+
+    /// Replaces all members.
+    public mutating func setBody(_ body: DocumentBody) { content = .body(body) }
+
+    /// Adds an attachment in front, in place of one of the same name, as CouchDB orders them.
+    public mutating func attach(_ attachment: Attachment) {
+        attachments.removeAll { $0.name == attachment.name }
+        attachments.insert(attachment, at: 0)
+    }
+
+    /// Removes an attachment; returns whether there was one of that name.
+    @discardableResult
+    public mutating func detach(_ name: String) -> Bool {
+        let count = attachments.count
+        attachments.removeAll { $0.name == name }
+        return attachments.count < count
+    }
+
+    /// The attachment of a name.
+    public func attachment(_ name: String) -> Attachment? { attachments.first { $0.name == name } }
+}
+
+extension Document: Equatable {
+    /// Whether id, revision, members and attachments are equal.
+    public static func == (left: Document, right: Document) -> Bool {
+        left.id == right.id && left.revision == right.revision && left.isDeleted == right.isDeleted
+            && left.json == right.json && left.attachments == right.attachments
+    }
+}

@@ -1,0 +1,43 @@
+internal import RevisionTree
+
+extension DocumentEditor {
+    /// The content of a revision that is kept, or `nil`.
+    func content(of revision: RevisionID, in record: DocumentRecord?) throws -> RevisionContent? {
+        guard let record, let node = record.tree[revision] else { return nil }
+        return node.bodyToken == BodyToken.record ? record.content : try writer.content(at: node.bodyToken)
+    }
+
+    /// The attachments of a new revision: each has its content in the database and its `revpos`.
+    ///
+    /// One that the parent has, with the same bytes and type, keeps the generation it came in; one from a peer keeps
+    /// what the peer says; any other came with this revision.
+    func settled(
+        _ attachments: [Attachment], of id: DocumentID, before: RevisionContent?, generation: UInt64,
+        keepsRevpos: Bool = false
+    ) throws -> [Attachment] {
+        guard !attachments.isEmpty else { return [] }
+        var names: Set<String> = []
+        return try attachments.map { attachment in
+            guard names.insert(attachment.name).inserted else {
+                throw DatabaseError(.invalid, "\"\(id)\" has two attachments named \"\(attachment.name)\"")
+            }
+            if let pending = attachment.pending {
+                try writer.put(pending.record)
+            } else if try writer.blob(attachment.blob) == nil {
+                throw DatabaseError(
+                    .attachmentMissing,
+                    "the content of \"\(attachment.name)\" of \"\(id)\" is not in this database; attach it anew")
+            }
+            let same = before?.attachments.first {
+                $0.name == attachment.name && $0.digest == attachment.digest
+                    && $0.contentType == attachment.contentType
+            }
+            let given = keepsRevpos && attachment.revpos > 0 ? attachment.revpos : generation
+            let revpos = same?.revpos ?? given
+            return Attachment(
+                name: attachment.name, contentType: attachment.contentType, revpos: revpos,
+                digest: attachment.digest, length: attachment.length, encodedLength: attachment.encodedLength,
+                encoding: attachment.encoding, blob: attachment.blob)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+internal import RevisionTree
+
+/// Puts revisions into documents, inside a storage engine's write.
+///
+/// This is the only way into storage. Whoever brings a revision, it ends in ``store(_:in:)``:
+///
+///     save, delete ─ parent, hash ─┐
+///                                  ├─ validations ─ tree ─ contents ─ stem ─ record
+///     replication ─ given history ─┘
+///
+/// The winner's content stands in the document's record, every other one apart. When an edit changes who wins, contents
+/// change places: the old winner's moves out, the new winner's moves in.
+struct DocumentEditor {
+    let writer: any StorageWriter
+    let hasher: RevisionHasher
+    let validations: ValidationList
+    let options: DatabaseOptions
+    let revisionLimit: Int
+
+    /// A revision on its way into a document.
+    struct Edit {
+        var revision: RevisionID
+        var history: RevisionHistory?
+        var parent: RevisionID?
+        var isDeleted: Bool
+        var content: RevisionContent
+        var origin: ValidationContext.Origin
+    }
+
+    /// Makes an edit on a parent and stores it; returns it as the document it now is.
+    func edit(
+        _ document: Document, body: DocumentBody, on parent: RevisionID?, isDeleted: Bool, in record: DocumentRecord?
+    ) throws -> Document {
+        let generation = (parent?.generation ?? 0) + 1
+        guard generation <= RevisionID.maximumGeneration else {
+            throw DatabaseError(.invalid, "\"\(document.id)\" has reached the highest generation there is")
+        }
+        let before = try parent.flatMap { try content(of: $0, in: record) }
+        let attachments = try settled(document.attachments, of: document.id, before: before, generation: generation)
+        let revision = hasher.revision(
+            of: body, parent: parent, isDeleted: isDeleted, attachments: attachments.map(\.signature))
+        let edit = Edit(
+            revision: revision, parent: parent, isDeleted: isDeleted,
+            content: RevisionContent(body: body, attachments: attachments), origin: .local)
+        let record = record ?? DocumentRecord(id: document.id, sequence: 0, tree: RevisionTree(), content: nil)
+        try store(edit, in: record)
+        return Document(id: document.id, revision: revision, isDeleted: isDeleted, edit.content)
+    }
+
+    /// Stores a revision as a peer has made it.
+    func insert(_ replicated: ReplicatedRevision) throws -> ReplicatedRevision.Outcome {
+        let record = try writer.record(of: replicated.id, withContent: true)
+        let revision = replicated.history.revision
+        if var known = record, let node = known.tree[revision] {
+            if !node.isShared {
+                known.tree.markShared(revision)
+                try writer.updateTree(of: known)
+            }
+            return .known
+        }
+        let attachments = try settled(
+            replicated.attachments, of: replicated.id, before: nil, generation: revision.generation,
+            keepsRevpos: true)
+        let edit = Edit(
+            revision: revision, history: replicated.history, isDeleted: replicated.isDeleted,
+            content: RevisionContent(body: replicated.body, attachments: attachments), origin: .replication)
+        let empty = DocumentRecord(id: replicated.id, sequence: 0, tree: RevisionTree(), content: nil)
+        try store(edit, in: record ?? empty)
+        return .stored
+    }
+
+    /// Puts a revision into a document's tree and writes the document.
+    private func store(_ edit: Edit, in old: DocumentRecord) throws {
+        try check(edit, in: old)
+        var record = old
+        let oldWinner = record.tree.winner?.revision
+        if let history = edit.history {
+            record.tree.insert(history, isDeleted: edit.isDeleted)
+            record.tree.markShared(edit.revision)
+        } else {
+            do { try record.tree.insert(edit.revision, parent: edit.parent, isDeleted: edit.isDeleted) } catch {
+                throw DatabaseError(.conflict, "\(edit.revision) can't be stored in \"\(old.id)\"", cause: error)
+            }
+        }
+        try place(edit, in: &record, oldWinner: oldWinner)
+        for node in record.tree.stem(to: revisionLimit) { try writer.removeContent(at: node.bodyToken) }
+        _ = try writer.put(record, replacing: old.tree.isEmpty ? nil : old.sequence)
+    }
+
+    /// Sees that the winner's content is in the record and every other one apart.
+    private func place(_ edit: Edit, in record: inout DocumentRecord, oldWinner: RevisionID?) throws {
+        let winner = record.tree.winner?.revision
+        if winner == oldWinner {
+            record.tree.setBodyToken(try writer.putContent(edit.content), of: edit.revision)
+            return
+        }
+        if let oldWinner, let content = record.content {
+            record.tree.setBodyToken(try writer.putContent(content), of: oldWinner)
+        }
+        if let winner, winner != edit.revision, let token = record.tree[winner]?.bodyToken {
+            record.content = try writer.content(at: token)
+            try writer.removeContent(at: token)
+            record.tree.setBodyToken(BodyToken.record, of: winner)
+            record.tree.setBodyToken(try writer.putContent(edit.content), of: edit.revision)
+        } else {
+            record.content = edit.content
+            record.tree.setBodyToken(BodyToken.record, of: edit.revision)
+        }
+    }
+
+    /// Asks what may refuse the revision.
+    private func check(_ edit: Edit, in record: DocumentRecord) throws {
+        if edit.content.body.utf8.count > options.maximumDocumentSize {
+            throw DatabaseError(
+                .documentTooLarge,
+                """
+                \"\(record.id)\" has \(edit.content.body.utf8.count) bytes, more than the \
+                \(options.maximumDocumentSize) this database allows
+                """)
+        }
+        guard !validations.isEmpty else { return }
+        let current = record.tree.winner.flatMap { winner in
+            record.content.map {
+                Document(id: record.id, revision: winner.revision, isDeleted: winner.isDeleted, $0)
+            }
+        }
+        let new = Document(id: record.id, revision: edit.revision, isDeleted: edit.isDeleted, edit.content)
+        let context = ValidationContext(newRevision: new, currentRevision: current, origin: edit.origin)
+        try validations.check(context, warn: options.warn)
+    }
+}

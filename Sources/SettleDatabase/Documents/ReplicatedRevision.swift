@@ -1,0 +1,37 @@
+public import RevisionTree
+
+/// A revision that a peer has made, with the path that led to it.
+public struct ReplicatedRevision: Sendable {
+    /// The document's id.
+    public var id: DocumentID
+    /// The revision and its ancestors, newest first.
+    public var history: RevisionHistory
+    /// Whether the revision is a tombstone.
+    public var isDeleted: Bool
+    /// The members.
+    public var body: DocumentBody
+    /// The attachments, in order; what their digests name must be in the database or pending.
+    public var attachments: [Attachment]
+
+    /// Makes a replicated revision.
+    public init(
+        id: DocumentID, history: RevisionHistory, isDeleted: Bool = false, body: DocumentBody = .empty,
+        attachments: [Attachment] = []
+    ) {
+        self.id = id
+        self.history = history
+        self.isDeleted = isDeleted
+        self.body = body
+        self.attachments = attachments
+    }
+
+    /// What became of a replicated revision.
+    public enum Outcome: Sendable {
+        /// It was stored.
+        case stored
+        /// It was known; nothing was written (SEMANTICS 200).
+        case known
+        /// It was refused, with the reason; the others of its batch are not affected (SEMANTICS 117).
+        case refused(DatabaseError)
+    }
+}

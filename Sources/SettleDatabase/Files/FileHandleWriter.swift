@@ -1,0 +1,51 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// A file that is being written, closed with the object.
+final class FileHandleWriter {
+    private let descriptor: Int32
+    private let path: String
+
+    /// Makes a new file; one that is there is emptied.
+    init(path: String) throws {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        self.path = path
+        if descriptor < 0 { throw systemError("making \(path)") }
+    }
+
+    deinit { close(descriptor) }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var written = 0
+        while written < bytes.count {
+            let put = platformWrite(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+            if put < 0, errno == EINTR { continue }
+            if put < 0 { throw systemError("writing \(path)") }
+            written += put
+        }
+    }
+
+    /// Forces what was written to the disk.
+    func synchronize() throws {
+        if fsync(descriptor) != 0 { throw systemError("forcing \(path) to the disk") }
+    }
+}
+
+/// Renames a file and forces the folder's entry to the disk.
+func renameDurably(_ old: String, to new: String) throws {
+    guard rename(old, new) == 0 else { throw systemError("renaming \(old)") }
+    let folder = String(new.prefix(upTo: new.lastIndex(of: "/") ?? new.startIndex))
+    let descriptor = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw systemError("opening \(folder)") }
+    defer { close(descriptor) }
+    if fsync(descriptor) != 0 { throw systemError("forcing \(folder) to the disk") }
+}
+
+private func platformWrite(_ file: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(file, buffer, count)
+}

@@ -1,0 +1,16 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// An error of the system, in its own words.
+func systemError(_ doing: String) -> DatabaseError {
+    let number = errno
+    if number == ENOSPC || number == EDQUOT {
+        return DatabaseError(.diskFull, "there is no room left while \(doing); free some and retry")
+    }
+    return DatabaseError(.inputOutput, "\(doing): \(String(cString: strerror(number)))")
+}

@@ -1,0 +1,43 @@
+public import RevisionTree
+
+extension Database {
+    /// A local document, or `nil`.
+    ///
+    /// - Parameter id: The id, which starts with `_local/`.
+    public func localDocument(_ id: DocumentID) throws -> LocalDocument? {
+        try engine.read { try $0.localDocument(id) }
+    }
+
+    /// Writes a local document, whatever was there; its revision goes up by one (COUCHDB-FACTS 11).
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` when the id does not start with `_local/`.
+    @discardableResult
+    public func saveLocalDocument(_ id: DocumentID, body: DocumentBody) throws -> LocalDocument {
+        guard id.isLocal else { throw DatabaseError(.invalid, "\"\(id)\" must start with _local/") }
+        return try engine.write { writer in
+            let number = (try writer.localDocument(id)?.revisionNumber ?? 0) + 1
+            let document = LocalDocument(id: id, revisionNumber: number, body: body)
+            try writer.put(document)
+            return document
+        }
+    }
+
+    /// Forgets a local document; nothing happens when there is none. Returns whether there was one.
+    @discardableResult
+    public func deleteLocalDocument(_ id: DocumentID) throws -> Bool {
+        try engine.write { writer in
+            guard try writer.localDocument(id) != nil else { return false }
+            try writer.removeLocalDocument(id)
+            return true
+        }
+    }
+
+    /// Local documents in the order of their ids.
+    ///
+    /// - Parameters:
+    ///   - after: Where to go on, or `nil` for the beginning.
+    ///   - limit: How many at the most.
+    public func localDocuments(after: DocumentID? = nil, limit: Int = 1000) throws -> [LocalDocument] {
+        try engine.read { try $0.localDocuments(after: after, limit: limit) }
+    }
+}

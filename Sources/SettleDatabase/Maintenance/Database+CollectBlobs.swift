@@ -1,0 +1,41 @@
+extension Database {
+    /// How many contents of attachments are looked at in one go; what bounds the memory of a collection.
+    private static let blobsAtOnce = 50_000
+
+    /// Removes the contents of attachments that no kept revision holds; returns how many.
+    ///
+    /// A page of contents at a time is suspected; all documents are gone through, and what one of them holds is cleared.
+    /// In the write that removes the rest, documents changed since then are gone through again.
+    func collectBlobs(_ progress: (MaintenanceProgress) throws -> Void) throws -> Int {
+        var removed = 0
+        var seen = 0
+        var last: BlobDigest?
+        while case let page = try engine.read({ try $0.blobs(after: last, limit: Self.blobsAtOnce) }),
+            let newest = page.last
+        {
+            let sequence = try lastSequence()
+            var suspects = Set(page.map(\.digest))
+            try clear(&suspects, changedSince: 0)
+            if !suspects.isEmpty {
+                removed += try engine.write { writer in
+                    try clear(&suspects, changedSince: sequence)
+                    let doomed = suspects.filter { !blobs.isPinned($0) }
+                    for digest in doomed { try writer.removeBlob(digest) }
+                    return doomed.count
+                }
+            }
+            last = newest.digest
+            seen += page.count
+            try progress(MaintenanceProgress("attachments", seen, of: seen))
+        }
+        _ = try blobs.removeFiles { digest in try engine.read { try $0.blob(digest) } != nil }
+        return removed
+    }
+
+    /// Takes out of the suspects what documents changed after a sequence hold.
+    private func clear(_ suspects: inout Set<BlobDigest>, changedSince sequence: UpdateSequence) throws {
+        try forEachContent(since: sequence) { _, content in
+            for attachment in content.attachments { suspects.remove(attachment.blob) }
+        }
+    }
+}

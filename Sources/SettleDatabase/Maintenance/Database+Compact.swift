@@ -1,0 +1,75 @@
+internal import RevisionTree
+
+extension Database {
+    /// Lets go of contents that are not needed any more, and gives their space back to the system.
+    ///
+    /// Never touched are leaves, the ids of revisions, and the bases of merges: contents of branch points while a
+    /// document is in conflict, and the newest revision known to a peer while there is work on top that no peer has
+    /// (SEMANTICS 90, DESIGN.md 3).
+    ///
+    ///     1-a ── 2-b ── 3-c ─┬─ 4-d ── 5-e        kept: 5-e and 4-x, the leaves; 3-c, where they part;
+    ///                        └─ 4-x               2-b or 3-c if a peer has it. Let go: 1-a, 4-d.
+    ///
+    /// Other writes go on between steps; while the file is rewritten at the end they wait. It may be stopped or killed at
+    /// any point and begun again.
+    ///
+    /// - Parameter progress: Is told how far it is, after each step.
+    /// - Returns: What was let go of.
+    @discardableResult
+    public func compact(
+        progress: (MaintenanceProgress) throws -> Void = { _ in }
+    ) throws -> CompactionResult {
+        let before = try engine.sizeOnDisk() + blobs.sizeOnDisk()
+        var result = CompactionResult()
+        result.contents = try compactContents(progress)
+        result.blobs = try collectBlobs(progress)
+        try progress(MaintenanceProgress("rewriting the file", 0, of: 1))
+        try engine.reclaimSpace()
+        try progress(MaintenanceProgress("rewriting the file", 1, of: 1))
+        result.bytes = try before - engine.sizeOnDisk() - blobs.sizeOnDisk()
+        return result
+    }
+
+    private func compactContents(_ progress: (MaintenanceProgress) throws -> Void) throws -> Int {
+        let counts = try engine.read { try $0.counts() }
+        let total = counts.live + counts.deleted
+        var removed = 0
+        var seen = 0
+        var range = DocumentRange()
+        while true {
+            let ids = try engine.read { try $0.records(in: range, limit: 500, withContent: false) }
+            guard let last = ids.last else { return removed }
+            let candidates = ids.filter { !Self.removable(in: $0.tree).isEmpty }.map(\.id)
+            if !candidates.isEmpty {
+                removed += try engine.write { writer in
+                    try candidates.reduce(0) { try $0 + Self.compactContents(of: $1, in: writer) }
+                }
+            }
+            range.after = last.id
+            seen += ids.count
+            try progress(MaintenanceProgress("old revisions", seen, of: total))
+        }
+    }
+
+    private static func compactContents(of id: DocumentID, in writer: any StorageWriter) throws -> Int {
+        guard var record = try writer.record(of: id, withContent: false) else { return 0 }
+        let removable = removable(in: record.tree)
+        for node in removable {
+            try writer.removeContent(at: node.bodyToken)
+            record.tree.setBodyToken(BodyToken.none, of: node.revision)
+        }
+        if !removable.isEmpty { try writer.updateTree(of: record) }
+        return removable.count
+    }
+
+    /// The inner revisions whose contents are kept and not needed.
+    static func removable(in tree: RevisionTree) -> [RevisionNode] {
+        let kept = tree.allNodes.filter { !$0.isLeaf && $0.bodyToken >= BodyToken.firstApart }
+        guard !kept.isEmpty else { return [] }
+        var bases = Set(tree.branchPoints)
+        for leaf in tree.leaves where !leaf.isShared {
+            if let base = tree.sharedAncestor(of: leaf.revision) { bases.insert(base) }
+        }
+        return kept.filter { !bases.contains($0.revision) }
+    }
+}

@@ -1,0 +1,67 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+public import RevisionTree
+
+extension Database {
+    /// Sets when a document is to be purged, or takes the date away.
+    ///
+    /// At that time, or as soon as the database is open again, the document is forgotten here with all its revisions;
+    /// nothing replicates (see ``purge(_:)``). Dates count in milliseconds.
+    ///
+    /// - Throws: ``DatabaseError`` with code `notFound` when there is no such document.
+    public func setExpiration(of id: DocumentID, at date: Date?) throws {
+        try engine.write { writer in
+            guard try writer.record(of: id, withContent: false) != nil else {
+                throw DatabaseError(.notFound, "there is no document \"\(id)\" to expire")
+            }
+            try writer.setExpiration(date.map(Self.milliseconds), of: id)
+        }
+        try scheduleExpiration()
+    }
+
+    /// When a document is to be purged, or `nil`.
+    public func expiration(of id: DocumentID) throws -> Date? {
+        try engine.read { try $0.expiration(of: id) }.map { Date(timeIntervalSince1970: Double($0) / 1000) }
+    }
+
+    /// Purges the documents whose time has come; this happens by itself while the database is open.
+    ///
+    /// - Parameter date: The time to go by; now unless given.
+    /// - Returns: How many documents were purged.
+    @discardableResult
+    public func purgeExpired(at date: Date = Date()) throws -> Int {
+        var purged = 0
+        while case let ids = try engine.read({ try $0.expired(by: Self.milliseconds(date), limit: 500) }),
+            !ids.isEmpty
+        {
+            try transaction {
+                for id in ids {
+                    try purge(id)
+                    try engine.write { try $0.setExpiration(nil, of: id) }
+                }
+            }
+            purged += ids.count
+        }
+        return purged
+    }
+
+    /// Sees that the next document to expire is purged in time.
+    func scheduleExpiration() throws {
+        guard let next = try engine.read({ try $0.nextExpiration() }) else { return expirations.cancel() }
+        expirations.set(after: next - Self.milliseconds(Date())) { [weak self] in
+            guard let self else { return }
+            do {
+                try purgeExpired()
+                try scheduleExpiration()
+            } catch let error as DatabaseError where error.code == .closed {
+            } catch { options.warn("documents that expired could not be purged: \(error)") }
+        }
+    }
+
+    private static func milliseconds(_ date: Date) -> Int64 {
+        Int64(min(max(date.timeIntervalSince1970 * 1000, -9e15), 9e15))
+    }
+}

@@ -1,0 +1,44 @@
+public import RevisionTree
+
+extension Database {
+    /// Forgets a document and all its revisions, as if it had never been here. Nothing replicates: a peer that has it may
+    /// bring it back. To delete a document everywhere use ``delete(_:keeping:onConflict:)``.
+    ///
+    /// - Returns: The leaves that were forgotten; none for an unknown document.
+    @discardableResult
+    public func purge(_ id: DocumentID) throws -> [RevisionID] {
+        try purge(id) { $0.leaves.map(\.revision) }
+    }
+
+    /// Forgets some leaves of a document, and the ancestors that lead to no other leaf.
+    ///
+    /// Revisions that are no leaves, or not known, are left alone (COUCHDB-FACTS 36).
+    ///
+    /// - Returns: The leaves that were forgotten.
+    @discardableResult
+    public func purge(_ id: DocumentID, revisions: [RevisionID]) throws -> [RevisionID] {
+        try purge(id) { tree in revisions.filter { tree[$0]?.isLeaf == true } }
+    }
+
+    private func purge(_ id: DocumentID, _ choose: (RevisionTree) -> [RevisionID]) throws -> [RevisionID] {
+        try engine.write { writer in
+            guard var record = try writer.record(of: id, withContent: true) else { return [] }
+            let doomed = choose(record.tree)
+            guard !doomed.isEmpty else { return [] }
+            let oldWinner = record.tree.winner?.revision
+            for node in record.tree.purge(doomed) { try writer.removeContent(at: node.bodyToken) }
+            guard let winner = record.tree.winner else {
+                try writer.remove(record)
+                try writer.setExpiration(nil, of: id)
+                return doomed
+            }
+            if winner.revision != oldWinner {
+                record.content = try writer.content(at: winner.bodyToken)
+                try writer.removeContent(at: winner.bodyToken)
+                record.tree.setBodyToken(BodyToken.record, of: winner.revision)
+            }
+            _ = try writer.put(record, replacing: record.sequence)
+            return doomed
+        }
+    }
+}

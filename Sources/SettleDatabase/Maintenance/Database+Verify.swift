@@ -1,0 +1,64 @@
+internal import RevisionTree
+
+extension Database {
+    /// Checks every invariant of the database and reads everything in it.
+    ///
+    /// That is: the structure of the file; every tree; that each leaf has its content and each content belongs to one
+    /// revision; that bodies are compact JSON and revision ids made here are the hash of what is stored; that every
+    /// attachment's content is there, with its digests and lengths; that the indexes and counts are right.
+    /// Nothing is changed, and memory is bounded. Writes made meanwhile are not mistaken for damage, since all is read
+    /// from one state.
+    ///
+    /// - Parameter progress: Is told how far it is.
+    /// - Returns: Counts, and a line for each thing that is wrong.
+    /// - Throws: ``DatabaseError`` when reading fails so that nothing more can be said.
+    public func verify(
+        progress: (MaintenanceProgress) throws -> Void = { _ in }
+    ) throws -> VerificationReport {
+        var report = VerificationReport()
+        for problem in try engine.integrityProblems() { report.report("file: \(problem)") }
+        try engine.snapshot { reader in
+            var verifier = DocumentVerifier(reader: reader, report: report)
+            try verifier.run(progress)
+            report = verifier.report
+            try verifyBlobs(in: reader, &report, progress)
+            for id in try reader.expired(by: .max, limit: .max)
+            where try reader.record(of: id, withContent: false) == nil {
+                report.report("\(id): has a date to expire but is not there")
+            }
+        }
+        return report
+    }
+
+    private func verifyBlobs(
+        in reader: any StorageReader, _ report: inout VerificationReport,
+        _ progress: (MaintenanceProgress) throws -> Void
+    ) throws {
+        var last: BlobDigest?
+        while case let page = try reader.blobs(after: last, limit: 1000), let newest = page.last {
+            for digest in page.map(\.digest) {
+                report.blobs += 1
+                do {
+                    guard let record = try reader.blob(digest) else { continue }
+                    try verify(record, &report)
+                } catch { report.report("attachment content \(digest) can't be read: \(error)") }
+            }
+            last = newest.digest
+            try progress(MaintenanceProgress("attachments", report.blobs, of: report.blobs))
+        }
+    }
+
+    private func verify(_ record: BlobRecord, _ report: inout VerificationReport) throws {
+        let (md5, sha256) = (MD5(), SHA256())
+        let reader = try AttachmentReader(record, store: blobs, expands: false, range: nil)
+        var length: Int64 = 0
+        while let piece = try reader.read() {
+            md5.update(piece)
+            piece.withUnsafeBytes { sha256.update($0) }
+            length += Int64(piece.count)
+        }
+        if sha256.finish() != record.digest.bytes || md5.finish() != record.md5 || length != record.length {
+            report.report("attachment content \(record.digest) is damaged: its digests or its length differ")
+        }
+    }
+}

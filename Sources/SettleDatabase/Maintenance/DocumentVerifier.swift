@@ -1,0 +1,127 @@
+internal import RevisionTree
+
+/// Goes through all documents of one state of a database and notes what is wrong with them.
+struct DocumentVerifier {
+    let reader: any StorageReader
+    private(set) var report: VerificationReport
+    private var counts = DocumentCounts()
+    private var conflicts = 0
+    private var tokens = TokenSum()
+    private var last: DocumentID?
+    private let hasher = RevisionHasher()
+
+    init(reader: any StorageReader, report: VerificationReport) {
+        self.reader = reader
+        self.report = report
+    }
+
+    mutating func run(_ progress: (MaintenanceProgress) throws -> Void) throws {
+        let counted = try reader.counts()
+        let total = counted.live + counted.deleted
+        var range = DocumentRange()
+        while true {
+            let page = try reader.records(in: range, limit: 500, withContent: true)
+            for record in page { try check(record) }
+            guard let newest = page.last else { break }
+            range.after = newest.id
+            try progress(MaintenanceProgress("documents", report.documents, of: total))
+        }
+        if counted != counts { report.report("the counts are \(counted), but there are \(counts)") }
+        try checkOrphans()
+        try checkConflicts()
+    }
+
+    private mutating func check(_ record: DocumentRecord) throws {
+        report.documents += 1
+        report.revisions += record.tree.count
+        let newest = try reader.lastSequence
+        if let last, last >= record.id { report.report("\(record.id): stands out of order") }
+        last = record.id
+        if record.sequence > newest { report.report("\(record.id): its sequence is past the newest one") }
+        if let broken = record.tree.brokenInvariant { report.report("\(record.id): \(broken)") }
+        guard let winner = record.tree.winner else { return report.report("\(record.id): has no revision") }
+        if winner.isDeleted { counts.deleted += 1 } else { counts.live += 1 }
+        if record.tree.isConflicted { conflicts += 1 }
+        for node in record.tree.allNodes { try check(node, winner, record) }
+    }
+
+    private mutating func check(_ node: RevisionNode, _ winner: RevisionNode, _ record: DocumentRecord) throws {
+        let name = "\(record.id) \(node.revision)"
+        let isInRecord = node.bodyToken == BodyToken.record
+        if isInRecord != (node.revision == winner.revision) {
+            report.report("\(name): the document's own content must be the winner's")
+        }
+        if node.bodyToken == BodyToken.none {
+            if node.isLeaf { report.report("\(name): is a leaf without content") }
+            return
+        }
+        if !isInRecord { tokens.add(node.bodyToken) }
+        guard let content = isInRecord ? record.content : try reader.content(at: node.bodyToken) else {
+            return report.report("\(name): its content is missing")
+        }
+        report.contents += 1
+        checkBody(content, node, name, record.tree)
+        for attachment in content.attachments { try check(attachment, of: name) }
+    }
+
+    private mutating func checkBody(
+        _ content: RevisionContent, _ node: RevisionNode, _ name: String, _ tree: RevisionTree
+    ) {
+        do {
+            let read = try DocumentBody(utf8: content.body.utf8)
+            if read.utf8 != content.body.utf8 { report.report("\(name): its body is not in compact form") }
+        } catch { report.report("\(name): its body is damaged: \(error)") }
+        guard !node.isShared else { return }
+        // A revision no peer has given us was made here, so its id is the hash of what is stored.
+        let parent = tree.parent(of: node.revision)
+        guard parent != nil || node.revision.generation == 1 else { return }
+        let expected = hasher.revision(
+            of: content.body, parent: parent, isDeleted: node.isDeleted,
+            attachments: content.attachments.map(\.signature))
+        if expected != node.revision { report.report("\(name): its content hashes to \(expected)") }
+    }
+
+    private mutating func check(_ attachment: Attachment, of name: String) throws {
+        guard let blob = try reader.blob(attachment.blob) else {
+            return report.report("\(name): the content of \"\(attachment.name)\" is missing")
+        }
+        if blob.md5 != attachment.digest.md5 || blob.length != attachment.encodedLength {
+            report.report("\(name): \"\(attachment.name)\" is not what its digest or length says")
+        }
+    }
+
+    private mutating func checkOrphans() throws {
+        var kept = TokenSum()
+        var token: UInt64 = 0
+        while case let page = try reader.contentTokens(after: token, limit: 1000), let newest = page.last {
+            for token in page { kept.add(token) }
+            token = newest
+        }
+        if kept != tokens {
+            report.report("\(kept.count) contents are kept apart, but revisions name \(tokens.count) or others")
+        }
+    }
+
+    private mutating func checkConflicts() throws {
+        var indexed = 0
+        var id: DocumentID?
+        while case let page = try reader.conflictedIDs(after: id, limit: 1000), let newest = page.last {
+            indexed += page.count
+            id = newest
+        }
+        if indexed != conflicts { report.report("the index has \(indexed) conflicts, but there are \(conflicts)") }
+    }
+}
+
+/// A fingerprint of a collection of tokens, whatever their order, in constant memory.
+private struct TokenSum: Equatable {
+    private(set) var count = 0
+    private var sum: UInt64 = 0
+
+    mutating func add(_ token: UInt64) {
+        count += 1
+        var mixed = (token ^ token >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        sum &+= mixed ^ mixed >> 31
+    }
+}

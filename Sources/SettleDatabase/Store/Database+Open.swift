@@ -1,0 +1,69 @@
+extension Database {
+    /// Opens a database that exists, or gives the object by which this process has it open.
+    ///
+    /// - Parameters:
+    ///   - path: The database's folder, by custom `NAME.settle`.
+    ///   - options: How to open it; not looked at when it is open already.
+    /// - Throws: ``DatabaseError`` with code `notFound`; `notADatabase`, `newerFormat` or `corrupt`, the file untouched;
+    ///   `inUse` when another process has it open; `inputOutput`.
+    public static func open(_ path: String, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
+        let files = DatabaseFiles(folder: path)
+        return try DatabaseRegistry.shared.open(files) {
+            guard files.exist else { throw DatabaseError(.notFound, "there is no database at \(files.folder)") }
+            try FileHeader.check(files)
+            let lock = try DatabaseLock(files)
+            return try make(files, lock, options)
+        }
+    }
+
+    /// Creates a database in a new folder.
+    ///
+    /// - Throws: ``DatabaseError`` with code `exists` when there is one, or `inputOutput`.
+    public static func create(_ path: String, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
+        let files = DatabaseFiles(folder: path)
+        return try DatabaseRegistry.shared.open(files, isNew: true) {
+            guard !files.exist else { throw alreadyExists(files) }
+            try files.create()
+            let lock = try DatabaseLock(files)
+            guard !files.exist else { throw alreadyExists(files) }
+            return try make(files, lock, options)
+        }
+    }
+
+    /// Opens a database, or creates it where there is none.
+    ///
+    /// - Throws: As ``open(_:options:)`` does.
+    public static func openOrCreate(_ path: String, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
+        do { return try open(path, options: options) } catch let error as DatabaseError where error.code == .notFound {
+            do { return try create(path, options: options) } catch let error as DatabaseError
+            where error.code == .exists {
+                return try open(path, options: options)
+            }
+        }
+    }
+
+    /// Makes an empty database in memory, which ends with the object.
+    public static func inMemory(options: DatabaseOptions = DatabaseOptions()) throws -> Database {
+        let engine = try SQLiteEngine(path: nil, durability: .normal, cacheBytes: options.cacheBytes)
+        return try Database(engine: engine, files: nil, lock: nil, options: options)
+    }
+
+    /// Makes a database on a storage engine of another kind.
+    public static func make(on engine: any StorageEngine, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
+        try Database(engine: engine, files: nil, lock: nil, options: options)
+    }
+
+    private static func make(
+        _ files: DatabaseFiles, _ lock: DatabaseLock, _ options: DatabaseOptions
+    ) throws -> Database {
+        try files.create()
+        let engine = try SQLiteEngine(
+            path: files.database, durability: options.durability, cacheBytes: options.cacheBytes,
+            readers: options.readers)
+        return try Database(engine: engine, files: files, lock: lock, options: options)
+    }
+
+    static func alreadyExists(_ files: DatabaseFiles) -> DatabaseError {
+        DatabaseError(.exists, "there is a database at \(files.folder) already")
+    }
+}

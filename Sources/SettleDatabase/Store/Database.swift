@@ -1,0 +1,113 @@
+internal import Dispatch
+internal import RevisionTree
+internal import Synchronization
+
+/// A database of JSON documents, each with the tree of its revisions.
+///
+///     let database = try Database.open("notes.settle")
+///     let saved = try database.save(Document(id: "n1", body: ["text": "Hello"]), onConflict: .fail)
+///     try database.document("n1")?["text"]?.string        // "Hello"
+///
+/// Every call is synchronous and takes microseconds; ``perform(_:)`` keeps it off the caller's thread. Any number of
+/// threads may call at once: writes take turns and share commits, reads see the state of the last commit and
+/// never wait for a write.
+///
+/// A database belongs to one process at a time. Opening the same folder again in that process gives the object that is
+/// open; another process gets ``DatabaseErrorCode/inUse``.
+///
+/// ## Topics
+/// ### Opening
+/// - ``open(_:options:)``
+/// - ``create(_:options:)``
+/// - ``inMemory(options:)``
+/// ### Documents
+/// - ``document(_:)``
+/// - ``save(_:onConflict:)``
+/// - ``delete(_:keeping:onConflict:)``
+/// - ``transaction(_:)``
+/// ### Following changes
+/// - ``changes(since:limit:descending:style:includingDocuments:where:)``
+/// - ``observe(since:)``
+public final class Database: Sendable {
+    /// The folder the database lies in, or `nil` in memory.
+    public let path: String?
+    let engine: any StorageEngine
+    let blobs: BlobStore
+    let options: DatabaseOptions
+    let validations = ValidationList()
+    let notifier = ChangeNotifier()
+    let expirations = ExpirationTimer()
+    private let lock: DatabaseLock?
+    private let hashers = HasherPool()
+
+    init(engine: any StorageEngine, files: DatabaseFiles?, lock: DatabaseLock?, options: DatabaseOptions) throws {
+        self.engine = engine
+        self.lock = lock
+        self.options = options
+        path = files?.folder
+        blobs = try BlobStore(files: files)
+        let notifier = notifier
+        engine.onCommit { notifier.announce($0) }
+        try scheduleExpiration()
+    }
+
+    /// Runs a closure whose writes happen together or, when it throws, not at all.
+    ///
+    ///     try database.transaction {
+    ///         try database.save(order, onConflict: .fail)
+    ///         try database.save(stock, onConflict: .fail)
+    ///     }
+    ///
+    /// Calls on this database in the closure, reads too, are part of the transaction. A transaction within a transaction
+    /// can fail alone. Other writers wait until the closure is done, so it should not wait for anything itself.
+    ///
+    /// - Throws: What the closure throws, or ``DatabaseError`` when the commit fails.
+    public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try engine.write { _ in try body() }
+    }
+
+    /// Runs a closure whose reads all see one state of the database, whatever is written meanwhile.
+    public func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
+        try engine.snapshot { _ in try body() }
+    }
+
+    /// Runs a closure off the caller's thread, for callers that must not be blocked.
+    ///
+    ///     let count = try await database.perform { try $0.info().documents.live }
+    public func perform<Result: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Swift.Result { try body(self) })
+            }
+        }
+    }
+
+    /// Closes the database for every holder of this object; later calls throw ``DatabaseErrorCode/closed``.
+    ///
+    /// What was acknowledged stays. Observations end. A database that is no longer referenced closes by itself.
+    public func close() {
+        expirations.cancel()
+        notifier.finish()
+        engine.close()
+        DatabaseRegistry.shared.forget(self)
+    }
+
+    deinit {
+        expirations.cancel()
+        engine.close()
+    }
+
+    /// Runs a closure with what it takes to change documents.
+    func edit<Result>(_ body: (DocumentEditor) throws -> Result) throws -> Result {
+        try engine.write { writer in
+            try hashers.with { hasher in
+                try body(
+                    DocumentEditor(
+                        writer: writer, hasher: hasher, validations: validations, options: options,
+                        revisionLimit: try Self.revisionLimit(in: writer)))
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
+/// How a database is opened.
+///
+/// Options are taken when a database is opened first; opening it again in the same process shares the one that is
+/// open, with its options.
+public struct DatabaseOptions: Sendable {
+    /// What an acknowledged write survives; ``Durability/normal`` unless set.
+    public var durability: Durability = .normal
+    /// The memory each connection may use for pages of the file, in bytes; 16 MiB unless set.
+    public var cacheBytes = 16 * 1024 * 1024
+    /// How many threads may read at the same time; 4 unless set.
+    public var readers = 4
+    /// The largest body a document may have, in bytes; 8,000,000 unless set, as in CouchDB (COUCHDB-FACTS 39).
+    public var maximumDocumentSize = 8_000_000
+    /// Is told what an app should know though nothing failed; writes to standard error unless set.
+    public var warn: @Sendable (String) -> Void = { message in
+        let line = Array("settle: \(message)\n".utf8)
+        _ = write(STDERR_FILENO, line, line.count)
+    }
+
+    /// Makes options with the defaults.
+    public init() {}
+}

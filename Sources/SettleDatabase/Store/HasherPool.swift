@@ -1,0 +1,15 @@
+internal import RevisionTree
+internal import Synchronization
+
+/// Hashers to be used again, one thread at a time each.
+final class HasherPool: @unchecked Sendable {
+    // Unchecked: `idle` is guarded by `lock`, and a hasher that was taken is used by its one taker only.
+    private let lock = Mutex(())
+    private var idle: [RevisionHasher] = []
+
+    func with<Result>(_ body: (RevisionHasher) throws -> Result) rethrows -> Result {
+        let hasher = lock.withLock { _ in idle.popLast() } ?? RevisionHasher()
+        defer { lock.withLock { _ in idle.append(hasher) } }
+        return try body(hasher)
+    }
+}

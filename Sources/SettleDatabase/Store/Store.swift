@@ -1,0 +1,89 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A folder of databases, each under its name.
+///
+///     let store = try Store(path: "data")
+///     let notes = try store.openOrCreate("notes")
+///     try store.names()                              // ["notes"]
+///
+/// Names are CouchDB's: a lower-case letter, then lower-case letters, digits and `_$()+-/`; `_users`, `_replicator` and
+/// `_global_changes` are allowed as well.
+public struct Store: Sendable {
+    /// The folder.
+    public let path: String
+    private let options: DatabaseOptions
+    private static let suffix = ".settle"
+
+    /// Opens a store, and makes its folder if there is none.
+    ///
+    /// - Throws: ``DatabaseError`` with code `inputOutput`.
+    public init(path: String, options: DatabaseOptions = DatabaseOptions()) throws {
+        self.path = path
+        self.options = options
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch {
+            throw DatabaseError(.inputOutput, "can't make the folder \(path)", cause: error)
+        }
+    }
+
+    /// Opens a database that exists; see ``Database/open(_:options:)``.
+    public func open(_ name: String) throws -> Database { try Database.open(folder(of: name), options: options) }
+
+    /// Creates a database; see ``Database/create(_:options:)``.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for a name that may not be, `exists`, or `inputOutput`.
+    public func create(_ name: String) throws -> Database { try Database.create(folder(of: name), options: options) }
+
+    /// Opens a database, or creates it.
+    public func openOrCreate(_ name: String) throws -> Database {
+        try Database.openOrCreate(folder(of: name), options: options)
+    }
+
+    /// Deletes a database with all it holds; one that is open is closed first.
+    ///
+    /// - Throws: ``DatabaseError`` with code `notFound`, `inUse` when another process has it open, or `inputOutput`.
+    public func delete(_ name: String) throws {
+        let files = DatabaseFiles(folder: try folder(of: name))
+        guard files.exist else { throw DatabaseError(.notFound, "there is no database \"\(name)\"") }
+        if DatabaseRegistry.shared.isOpen(files) { try open(name).close() }
+        try files.remove()
+    }
+
+    /// The names of all databases, sorted.
+    public func names() throws -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: path)
+                .filter { $0.hasSuffix(Self.suffix) && DatabaseFiles(folder: path + "/" + $0).exist }
+                .map { String($0.dropLast(Self.suffix.count)).replacing("%2F", with: "/") }
+                .filter(Self.isName).sorted()
+        } catch {
+            throw DatabaseError(.inputOutput, "can't list the folder \(path)", cause: error)
+        }
+    }
+
+    /// Whether a name may be a database's.
+    public static func isName(_ name: String) -> Bool {
+        if ["_users", "_replicator", "_global_changes"].contains(name) { return true }
+        guard let first = name.utf8.first, UInt8(ascii: "a")...UInt8(ascii: "z") ~= first else { return false }
+        return name.utf8.count <= 238 && name.utf8.allSatisfy(Self.allowed.contains)
+    }
+
+    private static let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789_$()+-/".utf8)
+
+    private func folder(of name: String) throws -> String {
+        guard Self.isName(name) else {
+            throw DatabaseError(
+                .invalid,
+                """
+                \"\(name)\" is no name for a database: it must begin with a lower-case letter, and may go on with those, \
+                digits, and any of _ $ ( ) + - /
+                """)
+        }
+        return path + "/" + name.replacing("/", with: "%2F") + Self.suffix
+    }
+}

@@ -1,0 +1,66 @@
+public import RevisionTree
+
+/// What a validation function is asked about: a revision that is about to be stored.
+///
+///     database.addValidation("task") { context in
+///         if context.newRevision.isDeleted { return }
+///         try context.disallowChanges(to: ["owner"])
+///         guard context.newRevision["title"]?.string != nil else {
+///             throw ValidationError(message: "a task needs a title")
+///         }
+///     }
+public struct ValidationContext: Sendable {
+    /// Where a revision comes from.
+    public enum Origin: Hashable, Sendable {
+        /// The app saves or deletes.
+        case local
+        /// Replication brings it.
+        case replication
+    }
+
+    /// The revision to be stored. A tombstone usually has no members, so ask for `isDeleted` first (SEMANTICS 119).
+    public let newRevision: Document
+    /// The winner before the change, or `nil` for a new document. For a deletion it is the live revision that is being
+    /// deleted (SEMANTICS 118).
+    public let currentRevision: Document?
+    /// Where the new revision comes from.
+    public let origin: Origin
+
+    /// The top-level names whose values differ between the current revision and the new one, those added and those
+    /// removed included; all names for a new document (SEMANTICS 121).
+    public var changedKeys: Set<String> {
+        let new = newRevision.json.object ?? JSONObject()
+        let current = currentRevision?.json.object ?? JSONObject()
+        return Set(new.names + current.names).filter { new[$0] != current[$0] }
+    }
+
+    /// Refuses the revision when it changes one of these members (SEMANTICS 122).
+    ///
+    /// - Throws: ``ValidationError`` that names the member.
+    public func disallowChanges(to names: Set<String>) throws {
+        if let name = changedKeys.intersection(names).min() {
+            throw ValidationError(message: "The '\(name)' property may not be changed")
+        }
+    }
+
+    /// Refuses the revision when it changes any member but these (SEMANTICS 122).
+    ///
+    /// - Throws: ``ValidationError`` that names a member.
+    public func allowOnlyChanges(to names: Set<String>) throws {
+        if let name = changedKeys.subtracting(names).min() {
+            throw ValidationError(message: "The '\(name)' property may not be changed")
+        }
+    }
+
+    /// Calls a closure for each changed member with its old and new value, until one is refused (SEMANTICS 122).
+    ///
+    /// - Parameter isValid: Returns whether the change is allowed.
+    /// - Throws: ``ValidationError`` that names the first member refused, in the order of names.
+    public func validateChanges(
+        _ isValid: (_ name: String, _ old: JSON?, _ new: JSON?) throws -> Bool
+    ) throws {
+        for name in changedKeys.sorted() where try !isValid(name, currentRevision?[name], newRevision[name]) {
+            throw ValidationError(message: "Illegal change to '\(name)' property")
+        }
+    }
+}

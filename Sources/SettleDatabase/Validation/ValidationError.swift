@@ -1,0 +1,16 @@
+/// Why a validation function refused a write: a status of HTTP's kind and a message, both for the one who wrote.
+public struct ValidationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The status the refusal has over HTTP: 403 unless the function chose another, such as 401 (SEMANTICS 115).
+    public let status: Int
+    /// The message, "invalid document" unless the function gave one.
+    public let message: String
+
+    /// Makes a refusal.
+    public init(status: Int = 403, message: String = "invalid document") {
+        self.status = status
+        self.message = message
+    }
+
+    /// The status and the message.
+    public var description: String { "\(status) \(message)" }
+}
