@@ -15,8 +15,11 @@ heading() { printf '\n\033[1m== %s\033[0m\n' "$1"; }
 
 # Prints the command as a reader would type it, then runs it.
 show() {
+    local word
     printf '$ settle'
-    printf ' %s' "${@//$room\//}"
+    for word in "${@//$room\//}"; do
+        if [[ $word == *" "* ]]; then printf " '%s'" "$word"; else printf ' %s' "$word"; fi
+    done
     printf '\n'
     "$settle" "$@"
 }
