@@ -39,7 +39,8 @@ let package = Package(
         .testTarget(
             name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite"], swiftSettings: strict),
         .testTarget(
-            name: "SettleCommandsTests", dependencies: ["SettleCommands", "Settle", "SettleTool"], swiftSettings: strict),
+            name: "SettleCommandsTests", dependencies: ["SettleCommands", "Settle", "SettleTool"], swiftSettings: strict
+        ),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ]
 )

@@ -1,0 +1,58 @@
+# The commands of this project. `make` alone explains them.
+
+SWIFT ?= swift
+ROUNDS ?= 200
+SWIFT_CODE := Package.swift Sources Tests Snippets $(wildcard Benchmarks)
+
+# The corpus of a real CouchDB's answers, when it lies beside the repository: the tests replay it.
+ifneq ($(wildcard ../shared/conformance),)
+export SETTLE_CONFORMANCE ?= $(abspath ../shared/conformance)
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test format lint tsan asan fuzz crash-test bench clean
+
+help: ## Show this list
+	@echo "Settle: an offline-first JSON document database for Swift"
+	@echo
+	@echo "New here?  make demo    see it work, on your own machine's package catalogue"
+	@echo "           make test    prove that it works"
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install the system libraries which are missing (does nothing when all are there)
+	@Scripts/setup.sh
+
+build: setup ## Build the library and the tool, optimised
+	$(SWIFT) build -c release
+
+demo: setup ## Build the tool and let it show what it can do
+	$(SWIFT) build -c release --product settle
+	@Scripts/demo.sh
+
+test: setup ## Run all tests
+	$(SWIFT) test
+
+format: ## Lay out all Swift code as .swift-format says
+	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_CODE)
+
+lint: ## Check that layout, and the formatter's rules, without changing anything
+	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_CODE)
+
+tsan: setup ## Run the tests with the thread sanitizer
+	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan
+
+asan: setup ## Run the tests with the address sanitizer
+	$(SWIFT) test --sanitize=address --scratch-path .build/asan
+
+fuzz: setup ## Feed the parsers with random bytes
+	@Scripts/fuzz.sh
+
+crash-test: setup ## Kill the process in the middle of writing, ROUNDS times, and check what is left
+	@ROUNDS=$(ROUNDS) Scripts/crash-test.sh
+
+bench: setup ## Measure, as ratios against a floor
+	@Benchmarks/run.sh
+
+clean: ## Remove everything that was built
+	rm -rf .build Benchmarks/.build

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Installs what building Settle needs and this machine lacks. When all is there it does nothing and says nothing.
+set -euo pipefail
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+require_swift() {
+    have swift || fail "Swift is missing. Install Swift 6.3 or later from https://www.swift.org/install and run this again."
+}
+
+# Prints the Debian packages which are missing, one a line.
+missing_on_debian() {
+    have make || echo make
+    if ! have pkg-config; then
+        printf '%s\n' pkg-config libsqlite3-dev libssl-dev zlib1g-dev
+        return
+    fi
+    pkg-config --exists sqlite3 || echo libsqlite3-dev
+    pkg-config --exists libcrypto || echo libssl-dev
+    pkg-config --exists zlib || echo zlib1g-dev
+}
+
+# Homebrew keeps these out of pkg-config's way, so Homebrew itself is asked.
+missing_on_macos() {
+    local installed name
+    installed=$(brew list --formula)
+    for name in sqlite openssl@3 zlib pkg-config; do
+        # Today's formula for pkg-config is called pkgconf.
+        if [[ $name == pkg-config ]] && have pkg-config; then continue; fi
+        grep -qx "$name" <<<"$installed" || echo "$name"
+    done
+}
+
+install_on_debian() {
+    local as_root=()
+    if [[ $(id -u) != 0 ]]; then
+        have sudo || fail "these Debian packages are missing; install them as root: $*"
+        as_root=(sudo)
+    fi
+    say "installing the Debian packages: $*"
+    ${as_root[@]+"${as_root[@]}"} apt-get update -q </dev/null
+    ${as_root[@]+"${as_root[@]}"} env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -q --no-install-recommends "$@" </dev/null
+    say "done"
+}
+
+require_swift
+if [[ $(uname) == Darwin ]]; then
+    have brew || fail "Homebrew is missing (https://brew.sh). It brings: sqlite openssl@3 zlib pkg-config"
+    missing=$(missing_on_macos)
+    [[ -z $missing ]] && exit 0
+    say "installing with Homebrew:" $missing
+    exec brew install $missing </dev/null
+fi
+
+missing=$(missing_on_debian)
+[[ -z $missing ]] && exit 0
+have apt-get || fail "install the development files of SQLite, OpenSSL and zlib, and pkg-config. In Debian's words:" $missing
+install_on_debian $missing

@@ -1,0 +1,16 @@
+import Settle
+
+let store = try Store(path: "groceries-demo")
+let database = try store.openOrCreate("groceries")
+
+var milk = Document(id: "milk", body: ["name": "Milk", "count": 1])
+milk = try database.save(milk, onConflict: .fail)
+
+milk["count"] = 2
+milk = try database.save(milk, onConflict: .fail)
+print(milk.revision?.description ?? "-", milk["count"] ?? .null)
+
+for change in try database.changes() {
+    print(change.sequence, change.id, change.winner)
+}
+try store.delete("groceries")

@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+// Spelled in pieces, so that this file does not find itself.
+private let markers = ["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]
+private let machineFolders = ["/" + "work/", "/" + "root/"]
+
+/// Complains about marks for later and about paths that exist on one machine only.
+func leftOverComplaints(in file: SourceFile) -> [Complaint] {
+    // Looking through the whole text first keeps this fast: nearly every file has nothing to find.
+    let words = (markers + machineFolders).filter { file.text.contains($0) }
+    guard !words.isEmpty else { return [] }
+    return file.lines.enumerated().flatMap { number, line in
+        words.compactMap { word -> Complaint? in
+            guard stands(word, aloneIn: line) else { return nil }
+            let advice =
+                markers.contains(word)
+                ? "`\(word)`: do it now, or open an issue and remove the mark"
+                : "`\(word)` is a path of one machine: use a relative or temporary one"
+            return file.complaint(number + 1, advice)
+        }
+    }
+}
+
+/// Whether a line has the word with no letter, digit or underscore right before it, nor right behind it if it ends in one.
+private func stands(_ word: String, aloneIn line: String) -> Bool {
+    func joins(_ character: Character?) -> Bool { character.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false }
+    let endsInWord = joins(word.last)
+    return line.ranges(of: word).contains { range in
+        let isJoinedBefore = range.lowerBound > line.startIndex && joins(line[line.index(before: range.lowerBound)])
+        let isJoinedBehind = range.upperBound < line.endIndex && joins(line[range.upperBound])
+        return !isJoinedBefore && !(endsInWord && isJoinedBehind)
+    }
+}
+
+struct LeftOverTests {
+    @Test func `nothing is left for later and nothing names this machine`() {
+        expectNone(Repository.shared.files.flatMap(leftOverComplaints))
+    }
+
+    @Test(arguments: markers.map { "// \($0): later" } + machineFolders.map { "see \($0)notes" })
+    func `a left-over is found`(line: String) {
+        #expect(leftOverComplaints(in: SourceFile(path: "docs/A.md", text: "first\n\(line)\n")).map(\.line) == [2])
+    }
+
+    @Test(arguments: ["mktemp -d /tmp/a.XXXXXX", "the team" + "/" + "work/ folder", "METHOD" + "S", "a todo list"])
+    func `a longer word passes`(line: String) {
+        #expect(leftOverComplaints(in: SourceFile(path: "docs/A.md", text: line)).isEmpty)
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// The repository these tests were built from.
+struct Repository {
+    static let shared = Repository()
+
+    let root: URL
+
+    /// Every file that belongs to the repository, as paths from its root: tracked, or new and not ignored.
+    let paths: [String]
+
+    /// The text files among them; the licence and pictures are nobody's prose to judge.
+    let files: [SourceFile]
+
+    private init() {
+        // This file stands in Tests/TidyTests.
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let listed = Repository.listedByGit(root) ?? Repository.foundByWalking(root)
+        self.root = root
+        paths = listed.filter { FileManager.default.fileExists(atPath: root.appending(path: $0).path) }.sorted()
+        files = paths.compactMap { path in
+            guard let text = try? String(contentsOf: root.appending(path: path), encoding: .utf8) else { return nil }
+            return SourceFile(path: path, text: text)
+        }
+    }
+
+    /// Swift files of the package's targets.
+    var sources: [SourceFile] { files.filter { $0.path.hasPrefix("Sources/") && $0.path.hasSuffix(".swift") } }
+
+    func file(_ path: String) -> SourceFile? { files.first { $0.path == path } }
+
+    private static func listedByGit(_ root: URL) -> [String]? {
+        let git = Process()
+        git.executableURL = URL(filePath: "/usr/bin/env")
+        git.arguments = ["git", "-C", root.path, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        let output = Pipe()
+        git.standardOutput = output
+        git.standardError = FileHandle.nullDevice
+        git.standardInput = FileHandle.nullDevice
+        guard (try? git.run()) != nil else { return nil }
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        git.waitUntilExit()
+        guard git.terminationStatus == 0 else { return nil }
+        let paths = String(decoding: data, as: UTF8.self).split(separator: "\0").map(String.init)
+        return paths.isEmpty ? nil : paths
+    }
+
+    /// For a copy without git: everything but what is built and what git keeps.
+    private static func foundByWalking(_ root: URL) -> [String] {
+        let skipped: Set = [".git", ".build", ".swiftpm"]
+        var paths: [String] = []
+        guard let walk = FileManager.default.enumerator(atPath: root.path) else { return [] }
+        while let path = walk.nextObject() as? String {
+            let name = path.split(separator: "/").last.map(String.init) ?? path
+            let isFolder = walk.fileAttributes?[.type] as? FileAttributeType == .typeDirectory
+            if skipped.contains(name) { walk.skipDescendants() } else if !isFolder { paths.append(path) }
+        }
+        return paths
+    }
+}

@@ -1,0 +1,42 @@
+import Testing
+
+/// What may stand at the top of the repository. A new room is added here, on purpose.
+private let topLevel: Set = [
+    ".ci", ".editorconfig", ".gitignore", ".swift-format", "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples",
+    "Fuzz", "LICENSE", "Makefile", "Package.swift", "README.md", "Scripts", "Snippets", "Sources", "Tests", "docs",
+]
+
+private let strayEndings = [".orig", ".rej", ".log", ".bak", ".tmp", ".swp", "~", ".DS_Store"]
+private let strayNames: Set = ["plan.md", "notes.md", "note.md", "notes.txt", "todo.md", "todo.txt", "scratch.swift"]
+
+/// Complains about a file which nobody meant to keep.
+func strayFileComplaints(_ path: String) -> [Complaint] {
+    let parts = path.split(separator: "/").map(String.init)
+    guard let top = parts.first, let name = parts.last else { return [] }
+    var complaints: [Complaint] = []
+    if !topLevel.contains(top) {
+        let advice = "\(top) is not a room of this repository: move it into one, or add it to `topLevel` here"
+        complaints.append(Complaint(path: path, line: 1, advice: advice))
+    }
+    if strayNames.contains(name.lowercased()) || strayEndings.contains(where: name.hasSuffix) {
+        complaints.append(Complaint(path: path, line: 1, advice: "a left-over or a working note: remove it"))
+    }
+    return complaints
+}
+
+struct StrayFileTests {
+    @Test func `every file belongs here`() {
+        #expect(!Repository.shared.paths.isEmpty)
+        expectNone(Repository.shared.paths.flatMap(strayFileComplaints))
+    }
+
+    @Test(arguments: ["README.md", "Sources/A/A.swift", "docs/ARCHITECTURE.md", ".ci/run"])
+    func `a file in its room passes`(path: String) {
+        #expect(strayFileComplaints(path).isEmpty)
+    }
+
+    @Test(arguments: ["fix2.md", "Utils/A.swift", "Sources/A.swift.orig", "docs/plan.md", "Tests/run.log", "Notes.md"])
+    func `a stray file is found`(path: String) {
+        #expect(!strayFileComplaints(path).isEmpty)
+    }
+}

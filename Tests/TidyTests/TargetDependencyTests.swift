@@ -1,0 +1,66 @@
+import Testing
+
+private let system: Set = ["Foundation", "FoundationEssentials", "Synchronization", "Dispatch", "Glibc", "Darwin"]
+
+/// What each target may import, as docs/ARCHITECTURE.md draws the house.
+private let allowedImports: [String: Set<String>] = [
+    "RevisionTree": ["CCrypto", "CommonCrypto", "Synchronization", "Glibc", "Darwin"],
+    "SettleDatabase": system.union(["RevisionTree", "CSQLite", "CCrypto", "CZlib"]),
+    "Settle": ["RevisionTree", "SettleDatabase"],
+    "SettleTesting": system.union(["RevisionTree", "SettleDatabase", "Settle"]),
+    "SettleCommands": system.union(["Settle"]),
+    "SettleTool": ["SettleCommands"],
+]
+
+/// Complains about imports a target has no business with.
+func importComplaints(in file: SourceFile) -> [Complaint] {
+    guard let target = file.target else {
+        return [file.complaint(1, "a source file belongs into the folder of a target")]
+    }
+    guard let allowed = allowedImports[target] else {
+        return [file.complaint(1, "the target \(target) is new: say in `allowedImports` here what it may import")]
+    }
+    return declarations(in: file.code).compactMap { declaration in
+        guard declaration.keyword == "import" else { return nil }
+        let module = importedModule(file.code[declaration.line - 1])
+        guard !allowed.contains(module) else { return nil }
+        let advice = "\(target) must not import \(module): it depends only on targets above it"
+        return file.complaint(declaration.line, advice)
+    }
+}
+
+/// The module of an import line, also of `import struct Module.Type`.
+private func importedModule(_ line: String) -> String {
+    let words = line.split { $0.isWhitespace || $0 == ";" }
+    let path =
+        words.drop { $0 != "import" }.dropFirst()
+        .first { !["struct", "class", "enum", "protocol", "typealias", "func", "let", "var"].contains($0) } ?? ""
+    return String(path.prefix { $0 != "." })
+}
+
+struct TargetDependencyTests {
+    @Test func `every target imports only what it may`() {
+        expectNone(Repository.shared.sources.flatMap(importComplaints))
+    }
+
+    @Test func `the revision tree knows no Foundation`() {
+        let file = SourceFile(path: "Sources/RevisionTree/A.swift", text: "import Foundation\n")
+        #expect(importComplaints(in: file).count == 1)
+        let essentials = SourceFile(path: "Sources/RevisionTree/A.swift", text: "import FoundationEssentials\n")
+        #expect(importComplaints(in: essentials).count == 1)
+    }
+
+    @Test(arguments: [
+        ("Sources/RevisionTree/A.swift", "import SettleDatabase", 1),
+        ("Sources/RevisionTree/A.swift", "internal import struct Foundation.Date", 1),
+        ("Sources/RevisionTree/A.swift", "// import Foundation\nimport CCrypto", 0),
+        ("Sources/SettleDatabase/Storage/A.swift", "public import RevisionTree\n@testable import Settle", 1),
+        ("Sources/Settle/Settle.swift", "@_exported public import SettleDatabase", 0),
+        ("Sources/SettleTool/A.swift", "import Settle", 1),
+        ("Sources/Unknown/A.swift", "", 1),
+        ("Sources/A.swift", "", 1),
+    ])
+    func `a forbidden import is found`(path: String, text: String, count: Int) {
+        #expect(importComplaints(in: SourceFile(path: path, text: text)).count == count)
+    }
+}
