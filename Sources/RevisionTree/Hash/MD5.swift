@@ -49,9 +49,10 @@ package final class MD5 {
 
         private func restart() { EVP_DigestInit_ex(context, Algorithm.md5.pointer, nil) }
 
-        /// The algorithm, fetched from the library once; it is constant from then on and freed with the process.
+        /// The algorithm, fetched from the library once.
+        ///
+        /// Unchecked: no lock is needed, a fetched algorithm is immutable.
         private struct Algorithm: @unchecked Sendable {
-            // Unchecked: no lock is needed, OpenSSL's fetched algorithms are immutable and counted atomically.
             let pointer: OpaquePointer?
             static let md5 = Algorithm(pointer: EVP_MD_fetch(nil, "MD5", nil) ?? EVP_md5())
         }

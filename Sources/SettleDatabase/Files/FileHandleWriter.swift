@@ -1,7 +1,5 @@
 #if canImport(Glibc)
     internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
 #else
     internal import Darwin
 #endif

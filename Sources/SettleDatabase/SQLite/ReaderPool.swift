@@ -4,8 +4,9 @@ internal import Synchronization
 /// A few connections that only read, lent to one thread at a time.
 ///
 /// A thread that reads within a read gets the connection it already has, so that it goes on seeing the same state.
+///
+/// Unchecked: `idle` and `lent` are guarded by `lock`; a lent reader is used by its one thread only.
 final class ReaderPool: @unchecked Sendable {
-    // Unchecked: `idle` and `lent` are guarded by `lock`; a lent reader is used by its one thread only.
     private let open: @Sendable () throws -> SQLiteReader
     private let lock = Mutex(())
     private let room: DispatchSemaphore

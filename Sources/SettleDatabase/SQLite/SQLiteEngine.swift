@@ -4,9 +4,10 @@ internal import Synchronization
 ///
 /// One connection writes, and those who want to write take turns on it (``WriteQueue``); a few others read, each a
 /// snapshot, and never wait for a write. In memory there is one connection, and reads take turns with writes.
+///
+/// Unchecked: `writer`, `batch`, `parts` and `isFailing` belong to whoever holds the turn of `queue`; the rest is
+/// constant or guarded by a Mutex of its own.
 final class SQLiteEngine: StorageEngine, @unchecked Sendable {
-    // Unchecked: `writer`, `batch`, `parts` and `isFailing` belong to whoever holds the turn of `queue`; the rest is
-    // constant or guarded by a Mutex of its own.
     private let queue = WriteQueue()
     private var writer: SQLiteWriter
     private var batch: WriteQueue.Batch?

@@ -2,8 +2,9 @@ internal import RevisionTree
 internal import Synchronization
 
 /// Hashers to be used again, one thread at a time each.
+///
+/// Unchecked: `idle` is guarded by `lock`, and a hasher that was taken is used by its one taker only.
 final class HasherPool: @unchecked Sendable {
-    // Unchecked: `idle` is guarded by `lock`, and a hasher that was taken is used by its one taker only.
     private let lock = Mutex(())
     private var idle: [RevisionHasher] = []
 

@@ -1,0 +1,2 @@
+/// The three values that are words.
+enum JSONLiteral { case null, `true`, `false` }
