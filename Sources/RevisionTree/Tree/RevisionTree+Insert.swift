@@ -76,7 +76,6 @@ extension RevisionTree {
         if !agrees(with: history, from: missing, at: anchor) {
             var path = RevisionTree(path: history, isDeleted: isDeleted)
             if missing == 0, let last = path.nodes.indices.last {
-                path.nodes[last].isSuperseded = nodes[anchor].isSuperseded
                 path.nodes[last].isDeleted = nodes[anchor].isDeleted
             }
             let before = nodes
