@@ -62,7 +62,7 @@ import Testing
         #expect(target.leafNotation == union.leafNotation, "seed \(seed): \(world.log)")
     }
 
-    // SEMANTICS 62
+    // SEMANTICS 59, 62
     @Test(arguments: Seeds.all)
     func `replicas that have heard of everything agree on everything`(seed: UInt64) {
         let world = ReplicaWorld(seed: seed)
