@@ -53,6 +53,15 @@ import Testing
         }
     }
 
+    @Test func `an inner revision that either side knows as a tombstone is one`() {
+        let path = tree("1-a 2-b 3-c")
+        let tombstone = tree("1-a 2-b!")
+        #expect(path["2-b"]?.isDeleted == false)
+        #expect(path.merging(tombstone)["2-b"]?.isDeleted == true)
+        #expect(tombstone.merging(path)["2-b"]?.isDeleted == true)
+        #expect(tombstone.merging(path).leafNotation == ["3-c"])
+    }
+
     @Test func `merging leaves the other value alone`() {
         let left = tree("1-a 2-b")
         let right = tree("1-a 2-c")
