@@ -1,8 +1,11 @@
 extension RevisionTree {
     /// What an insertion did to the tree.
     public enum Insertion: Hashable, Sendable {
-        /// The revision was known; the tree has the same leaves as before (SEMANTICS 200).
+        /// The revision was known, and so was its path; the tree is as it was (SEMANTICS 200).
         case known
+        /// The revision was known, but not all of its path: the tree knows more of the past, and what was a leaf may
+        /// have found its child (SEMANTICS 202).
+        case joined
         /// The revision continues a leaf.
         case extended
         /// The revision began a branch: on an inner revision, or as a root of its own.
@@ -56,8 +59,9 @@ extension RevisionTree {
     /// A path that meets the tree nowhere becomes a second root; should an older path join the two later, they grow
     /// together (SEMANTICS 202). A revision that is known keeps its flags, whatever the peer says of it.
     ///
-    /// - Returns: What became of the leaves.
-    /// - Complexity: O(*k* log *n*) for *k* missing revisions at the top; O(*n*) when roots have to be joined.
+    /// - Returns: What became of the leaves; only after ``Insertion/known`` is the tree as it was.
+    /// - Complexity: O(*l* + *k* log *n*) for a path of *l* revisions with *k* missing at the top; O(*n*) when roots
+    ///   have to be joined.
     @discardableResult
     public mutating func insert(_ history: RevisionHistory, isDeleted: Bool) -> Insertion {
         let signatures = history.signatures
@@ -72,11 +76,11 @@ extension RevisionTree {
         if !agrees(with: history, from: missing, at: anchor) {
             var path = RevisionTree(path: history, isDeleted: isDeleted)
             if missing == 0, let last = path.nodes.indices.last {
-                path.nodes[last].isSuperseded = nodes[anchor].isSuperseded
                 path.nodes[last].isDeleted = nodes[anchor].isDeleted
             }
+            let before = nodes
             merge(path)
-            return insertion
+            return missing == 0 && nodes != before ? .joined : insertion
         }
         var parent = anchor
         for step in stride(from: missing - 1, through: 0, by: -1) {
@@ -88,11 +92,17 @@ extension RevisionTree {
         return insertion
     }
 
-    /// Whether the tree already has the older part of a history: the parent of the node where they meet.
+    /// Whether the tree already has the older part of a history, all the way down from the node where they meet:
+    /// a stemmed root may lie anywhere on it.
     private func agrees(with history: RevisionHistory, from step: Int, at index: Int) -> Bool {
-        guard step + 1 < history.signatures.count else { return true }
-        guard let parent = nodes[index].parentIndex else { return false }
-        return nodes[parent].revision == history.revision(at: step + 1)
+        var index = index
+        for signature in history.signatures[(step + 1)...] {
+            guard let parent = nodes[index].parentIndex, nodes[parent].revision.signature == signature else {
+                return false
+            }
+            index = parent
+        }
+        return true
     }
 
     /// Puts a node where it belongs and moves the parent indices behind it; returns where it stands.

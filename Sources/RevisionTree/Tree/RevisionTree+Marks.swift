@@ -39,6 +39,6 @@ extension RevisionTree {
         for (index, node) in nodes.enumerated() where hasChild[index] && node.isLeaf {
             return "\(node.revision) has children and counts as a leaf"
         }
-        return nodes.isEmpty || nodes.contains(where: \.isLeaf) ? nil : "there is no leaf"
+        return nodes.last?.isLeaf == false ? "the highest revision is no leaf" : nil
     }
 }

@@ -28,7 +28,8 @@
 ///
 /// ## Invariants
 /// - Nodes are strictly ascending by revision id; a parent's generation is one below its child's.
-/// - A node with a child is superseded; a tree that is not empty has a leaf.
+/// - A node with a child is superseded, the last node never is: a tree that is not empty has a leaf, and so has the
+///   union of any two.
 /// - ``winner`` depends only on the set of leaves, so every peer computes the same one (SEMANTICS 62).
 ///
 /// ## Topics

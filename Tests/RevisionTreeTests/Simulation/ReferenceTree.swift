@@ -1,0 +1,97 @@
+import RevisionTree
+
+/// What a revision tree should do, written as plainly as possible: every revision with its parent, and CouchDB's rule
+/// for the winner worked out from the printed ids.
+struct ReferenceTree: Equatable {
+    private(set) var parents: [RevisionID: RevisionID?] = [:]
+    private(set) var deleted: Set<RevisionID> = []
+
+    init() {}
+
+    init(_ tree: RevisionTree) {
+        for node in tree.allNodes {
+            parents.updateValue(tree.parent(of: node.revision), forKey: node.revision)
+            if node.isDeleted { deleted.insert(node.revision) }
+        }
+    }
+
+    mutating func insert(_ history: RevisionHistory, isDeleted: Bool) {
+        let revisions = history.revisions
+        if isDeleted, parents[revisions[0]] == nil { deleted.insert(revisions[0]) }
+        for (index, revision) in revisions.enumerated() {
+            add(revision, parent: index + 1 < revisions.count ? revisions[index + 1] : nil)
+        }
+    }
+
+    mutating func merge(_ other: ReferenceTree) {
+        for (revision, parent) in other.parents { add(revision, parent: parent) }
+        deleted.formUnion(other.deleted)
+    }
+
+    private mutating func add(_ revision: RevisionID, parent: RevisionID?) {
+        if let known = parents[revision], known != nil { return }
+        parents.updateValue(parent, forKey: revision)
+    }
+
+    var leaves: Set<RevisionID> { Set(parents.keys).subtracting(parents.values.compactMap(\.self)) }
+
+    /// The leaves as CouchDB sorts them: live ones first, then by generation, then by the bytes of the suffix.
+    var sortedLeaves: [RevisionID] {
+        leaves.sorted { first, second in
+            if deleted.contains(first) != deleted.contains(second) { return deleted.contains(second) }
+            let (left, right) = (Self.parts(of: first), Self.parts(of: second))
+            return left.generation != right.generation
+                ? left.generation > right.generation : right.suffix.lexicographicallyPrecedes(left.suffix)
+        }
+    }
+
+    private static func parts(of revision: RevisionID) -> (generation: Int, suffix: [UInt8]) {
+        let text = revision.description
+        let dash = text.firstIndex(of: "-") ?? text.endIndex
+        let suffix = Array(text[dash...].utf8.dropFirst())
+        guard suffix.count == 32 else { return (Int(text[..<dash]) ?? -1, suffix) }
+        let digits = suffix.map { Int(String(UnicodeScalar($0)), radix: 16) ?? -1 }
+        let bytes = stride(from: 0, to: 32, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+        return (Int(text[..<dash]) ?? -1, bytes)
+    }
+
+    /// The path from a revision to its root, newest first.
+    func path(from revision: RevisionID) -> [RevisionID] {
+        var path = [revision]
+        while let parent = parents[path[path.count - 1]] ?? nil { path.append(parent) }
+        return path
+    }
+
+    /// Keeps the newest revisions of every path, so many of each.
+    mutating func stem(to limit: Int) { keep(Set(leaves.flatMap { path(from: $0).prefix(limit) })) }
+
+    /// Drops leaves and what leads to no other leaf.
+    mutating func purge(_ revisions: [RevisionID]) {
+        keep(Set(leaves.subtracting(revisions).flatMap { path(from: $0) }))
+    }
+
+    private mutating func keep(_ kept: Set<RevisionID>) {
+        parents = parents.filter { kept.contains($0.key) }
+        for (revision, parent) in parents {
+            if let parent, !kept.contains(parent) { parents.updateValue(nil, forKey: revision) }
+        }
+        deleted.formIntersection(kept)
+    }
+}
+
+extension RevisionTree {
+    /// What differs from the plain model, in words, or nil.
+    func difference(from model: ReferenceTree) -> String? {
+        if let broken = brokenInvariant { return "broken invariant: \(broken)" }
+        let own = ReferenceTree(self)
+        guard own.parents == model.parents else { return "tree \(edges), expected \(model.parents)" }
+        guard leaves.map(\.revision) == model.sortedLeaves else {
+            return "leaves \(leafNotation), expected \(model.sortedLeaves)"
+        }
+        guard winner?.revision == model.sortedLeaves.first else { return "winner \(String(describing: winner))" }
+        guard own.deleted.intersection(model.leaves) == model.deleted.intersection(model.leaves) else {
+            return "deleted leaves of \(leafNotation), expected \(model.deleted)"
+        }
+        return nil
+    }
+}
