@@ -1,6 +1,8 @@
 import Testing
 
-private let system: Set = ["CommonCrypto", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch", "Glibc", "Darwin"]
+private let system: Set = [
+    "CommonCrypto", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch", "Glibc", "Darwin",
+]
 
 /// What each target may import, as docs/ARCHITECTURE.md draws the house.
 private let allowedImports: [String: Set<String>] = [

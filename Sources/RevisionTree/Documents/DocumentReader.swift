@@ -25,7 +25,10 @@ package struct DocumentReader {
 
     /// Reads a document.
     ///
-    /// - Parameter allowsReserved: Whether reserved members are collected or refused.
+    /// - Parameters:
+    ///   - bytes: JSON text in UTF-8.
+    ///   - allowsReserved: Whether reserved members are collected or refused.
+    /// - Returns: The document.
     /// - Throws: ``JSONError``: what is no JSON, `notAnObject`, or `reservedMember`.
     package static func read(_ bytes: [UInt8], allowsReserved: Bool) throws(JSONError) -> DocumentReader {
         try bytes.withUnsafeBufferPointer { buffer -> Result<DocumentReader, JSONError> in

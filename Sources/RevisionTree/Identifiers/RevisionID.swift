@@ -25,7 +25,7 @@ public struct RevisionID: Hashable, Sendable {
         self.signature = signature
     }
 
-    /// Reads `N-signature`, or returns `nil` when it is no revision id CouchDB would accept.
+    /// Reads `N-signature`, or returns `nil` when it is no revision id.
     ///
     /// Leading zeros of the generation do not count. The signature may be any text, even empty; 32 bytes must be hex
     /// digits, in either case (SEMANTICS 65).

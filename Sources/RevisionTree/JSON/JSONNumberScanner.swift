@@ -4,12 +4,6 @@ struct JSONNumberScanner {
     let count: Int
     var offset: Int
 
-    init(base: UnsafePointer<UInt8>, count: Int, offset: Int) {
-        self.base = base
-        self.count = count
-        self.offset = offset
-    }
-
     /// Scans one number; nil, with `offset` at the place, where a digit is missing.
     @inline(__always)
     mutating func scan() -> JSONNumberToken? {

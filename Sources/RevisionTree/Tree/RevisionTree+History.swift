@@ -3,7 +3,8 @@ extension RevisionTree {
     ///
     /// - Parameters:
     ///   - revision: Where to begin; it need not be a leaf.
-    ///   - limit: How many revisions to return at the most.
+    ///   - limit: How many revisions to return at the most; for none there is no history either.
+    /// - Returns: The history, or `nil`.
     /// - Complexity: O(*k* + log *n*) for *k* revisions returned.
     public func history(of revision: RevisionID, limit: Int = .max) -> RevisionHistory? {
         guard var index = index(of: revision), limit > 0 else { return nil }

@@ -41,7 +41,7 @@ extension RevisionTree {
         guard version == Self.packedVersion else {
             throw RevisionTreeError(.unknownFormat, "version \(version) of a packed tree is not known")
         }
-        guard let count = reader.varint(), count <= UInt64(bytes.count) else { throw Self.malformed("node count") }
+        guard let count = reader.varint(), count <= UInt64(bytes.count / 3) else { throw Self.malformed("node count") }
         nodes = []
         nodes.reserveCapacity(Int(count))
         var generation: UInt64 = 0

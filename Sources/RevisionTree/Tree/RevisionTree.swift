@@ -18,8 +18,8 @@
 ///     parent     –     0     1     1
 ///     superseded ✓     ✓     –     –
 ///
-/// Sorted order makes the array canonical: equal sets of revisions are equal trees with equal packed bytes, in
-/// whatever order they came. *Merging is set union*: nodes are matched by id and a parent known on one side fills a
+/// Sorted order makes the array canonical: the same revisions with the same marks are equal trees with equal packed
+/// bytes, in whatever order they came. *Merging is set union*: nodes are matched by id and a parent known on one side fills a
 /// gap on the other. That is why a stemmed root simply finds its parent again when an older path arrives
 /// (apache/couchdb#2501), and why merging commutes.
 ///

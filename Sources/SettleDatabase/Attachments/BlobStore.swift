@@ -1,9 +1,10 @@
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
 internal import Synchronization
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Where contents of attachments lie: small ones as rows of the storage engine, large ones as files named by their
 /// SHA-256.

@@ -5,6 +5,7 @@ extension Database {
     ///   - contentType: Its media type.
     ///   - encoding: How the bytes that will be written are encoded already; `nil`, the usual case, for plain content,
     ///     which is then compressed if its type is one that CouchDB compresses.
+    /// - Returns: A writer for the content.
     /// - Throws: ``DatabaseError`` with code `inputOutput`.
     public func attachmentWriter(
         contentType: String, encoding: Attachment.Encoding? = nil
@@ -37,6 +38,7 @@ extension Database {
     ///   - attachment: One of a document of this database.
     ///   - encoded: Whether compressed content is given as it is stored.
     ///   - range: A part of the stored bytes, clamped to them; only for content that is not to be expanded.
+    /// - Returns: A reader of the content.
     /// - Throws: ``DatabaseError`` with code `attachmentMissing`, or `invalid` for a range of compressed content.
     public func attachmentReader(
         for attachment: Attachment, encoded: Bool = false, range: Range<Int64>? = nil

@@ -53,7 +53,9 @@ final class Gzip {
             guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else {
                 throw DatabaseError(.attachmentMissing, "the content of an attachment is not the gzip it should be")
             }
-            if produced > 0 { try output.withUnsafeBytes { try emit(UnsafeRawBufferPointer(rebasing: $0[..<produced])) } }
+            if produced > 0 {
+                try output.withUnsafeBytes { try emit(UnsafeRawBufferPointer(rebasing: $0[..<produced])) }
+            }
             if code == Z_STREAM_END {
                 isAtEnd = true
                 return

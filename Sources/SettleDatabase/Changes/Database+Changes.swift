@@ -11,6 +11,8 @@ extension Database {
     ///   - style: Which leaves each change tells of.
     ///   - includingDocuments: Whether each change holds the document.
     ///   - isIncluded: A filter; changes it refuses do not count towards the limit.
+    /// - Returns: The changes.
+    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`, or what the filter throws.
     /// - Complexity: O(*k*) in changes after the position.
     public func changes(
         since: UpdateSequence = 0, limit: Int? = nil, descending: Bool = false, style: Change.Style = .winner,

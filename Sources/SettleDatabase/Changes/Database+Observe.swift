@@ -8,6 +8,7 @@ extension Database {
     ///   - style: Which leaves each change tells of.
     ///   - includingDocuments: Whether each change holds the document.
     ///   - isIncluded: Only changes it accepts are given out.
+    /// - Returns: The changes, without end.
     /// - Throws: ``DatabaseError`` when the present position can't be read.
     public func observe(
         since: UpdateSequence? = nil, style: Change.Style = .winner, includingDocuments: Bool = false,

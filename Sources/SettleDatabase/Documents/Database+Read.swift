@@ -49,6 +49,8 @@ extension Database {
     /// - Parameters:
     ///   - range: Which ids; all unless given.
     ///   - limit: How many at the most; all unless given, which takes memory for all of them.
+    /// - Returns: The documents.
+    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     public func documents(in range: DocumentRange = DocumentRange(), limit: Int? = nil) throws -> [Document] {
         var documents: [Document] = []
         try forEachDocument(in: range) { document in
@@ -84,6 +86,8 @@ extension Database {
     /// - Parameters:
     ///   - after: Where to go on, or `nil` for the beginning.
     ///   - limit: How many at the most.
+    /// - Returns: The ids.
+    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(*k*) in ids returned; an index holds them.
     public func conflictedDocumentIDs(after: DocumentID? = nil, limit: Int = 1000) throws -> [DocumentID] {
         try engine.read { try $0.conflictedIDs(after: after, limit: limit) }

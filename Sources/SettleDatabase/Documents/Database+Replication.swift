@@ -26,6 +26,7 @@ extension Database {
     ///
     /// - Parameter revisions: For each document the revisions the peer has.
     /// - Returns: What is missing, in the order given; documents of which nothing is missing are left out.
+    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(*k* log *n*) for *k* documents asked about.
     public func revisionsDiff(
         _ revisions: [(id: DocumentID, revisions: [RevisionID])]

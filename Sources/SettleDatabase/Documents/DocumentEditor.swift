@@ -51,13 +51,7 @@ struct DocumentEditor {
     func insert(_ replicated: ReplicatedRevision) throws -> ReplicatedRevision.Outcome {
         let record = try writer.record(of: replicated.id, withContent: true)
         let revision = replicated.history.revision
-        if var known = record, let node = known.tree[revision] {
-            if !node.isShared {
-                known.tree.markShared(revision)
-                try writer.updateTree(of: known)
-            }
-            return .known
-        }
+        if let record, record.tree.contains(revision) { return try join(replicated, in: record) }
         let attachments = try settled(
             replicated.attachments, of: replicated.id, before: nil, generation: revision.generation,
             keepsRevpos: true)
@@ -67,6 +61,21 @@ struct DocumentEditor {
         let empty = DocumentRecord(id: replicated.id, sequence: 0, tree: RevisionTree(), content: nil)
         try store(edit, in: record ?? empty)
         return .stored
+    }
+
+    /// Takes from the history of a known revision what the tree lacks: a stemmed root may find its parent.
+    private func join(_ replicated: ReplicatedRevision, in old: DocumentRecord) throws -> ReplicatedRevision.Outcome {
+        var record = old
+        let insertion = record.tree.insert(replicated.history, isDeleted: replicated.isDeleted)
+        let isNews = record.tree.markShared(replicated.history.revision)
+        if insertion == .joined {
+            try moveContents(in: &record, oldWinner: old.tree.winner?.revision)
+            for node in record.tree.stem(to: revisionLimit) { try writer.removeContent(at: node.bodyToken) }
+            _ = try writer.put(record, replacing: old.sequence)
+        } else if isNews {
+            try writer.updateTree(of: record)
+        }
+        return .known
     }
 
     /// Puts a revision into a document's tree and writes the document.
@@ -87,25 +96,28 @@ struct DocumentEditor {
         _ = try writer.put(record, replacing: old.tree.isEmpty ? nil : old.sequence)
     }
 
-    /// Sees that the winner's content is in the record and every other one apart.
+    /// Keeps the content of a new revision: in the record if it wins, else apart.
     private func place(_ edit: Edit, in record: inout DocumentRecord, oldWinner: RevisionID?) throws {
-        let winner = record.tree.winner?.revision
-        if winner == oldWinner {
+        guard record.tree.winner?.revision == edit.revision else {
             record.tree.setBodyToken(try writer.putContent(edit.content), of: edit.revision)
-            return
+            return try moveContents(in: &record, oldWinner: oldWinner)
         }
         if let oldWinner, let content = record.content {
             record.tree.setBodyToken(try writer.putContent(content), of: oldWinner)
         }
-        if let winner, winner != edit.revision, let token = record.tree[winner]?.bodyToken {
-            record.content = try writer.content(at: token)
-            try writer.removeContent(at: token)
-            record.tree.setBodyToken(BodyToken.record, of: winner)
-            record.tree.setBodyToken(try writer.putContent(edit.content), of: edit.revision)
-        } else {
-            record.content = edit.content
-            record.tree.setBodyToken(BodyToken.record, of: edit.revision)
+        record.content = edit.content
+        record.tree.setBodyToken(BodyToken.record, of: edit.revision)
+    }
+
+    /// Sees that the content in the record is the winner's, when another revision wins now.
+    private func moveContents(in record: inout DocumentRecord, oldWinner: RevisionID?) throws {
+        guard let winner = record.tree.winner, winner.revision != oldWinner else { return }
+        if let oldWinner, let content = record.content {
+            record.tree.setBodyToken(try writer.putContent(content), of: oldWinner)
         }
+        record.content = try writer.content(at: winner.bodyToken)
+        try writer.removeContent(at: winner.bodyToken)
+        record.tree.setBodyToken(BodyToken.record, of: winner.revision)
     }
 
     /// Asks what may refuse the revision.

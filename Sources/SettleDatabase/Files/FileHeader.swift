@@ -20,7 +20,9 @@ enum FileHeader {
         }
         let format = Int64(number(in: header, at: 60))
         if format > SQLiteSchema.version { throw SQLiteSchema.newer(format) }
-        guard format > 0 else { throw DatabaseError(.corrupt, "\(files.database) says it has format 0, which never was") }
+        guard format > 0 else {
+            throw DatabaseError(.corrupt, "\(files.database) says it has format 0, which never was")
+        }
         let rawPageSize = Int64(header[16]) << 8 | Int64(header[17])
         let pageSize = rawPageSize == 1 ? 65_536 : rawPageSize
         let expected = pageSize * Int64(number(in: header, at: 28))

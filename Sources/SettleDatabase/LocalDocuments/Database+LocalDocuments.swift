@@ -4,6 +4,8 @@ extension Database {
     /// A local document, or `nil`.
     ///
     /// - Parameter id: The id, which starts with `_local/`.
+    /// - Returns: The document, or `nil`.
+    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     public func localDocument(_ id: DocumentID) throws -> LocalDocument? {
         try engine.read { try $0.localDocument(id) }
     }
@@ -37,6 +39,8 @@ extension Database {
     /// - Parameters:
     ///   - after: Where to go on, or `nil` for the beginning.
     ///   - limit: How many at the most.
+    /// - Returns: The local documents.
+    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     public func localDocuments(after: DocumentID? = nil, limit: Int = 1000) throws -> [LocalDocument] {
         try engine.read { try $0.localDocuments(after: after, limit: limit) }
     }

@@ -15,6 +15,7 @@ extension Database {
     ///
     /// - Parameter progress: Is told how far it is, after each step.
     /// - Returns: What was let go of.
+    /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput` or `closed`, or what `progress` throws to stop it.
     @discardableResult
     public func compact(
         progress: (MaintenanceProgress) throws -> Void = { _ in }

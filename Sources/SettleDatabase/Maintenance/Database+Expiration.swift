@@ -1,9 +1,10 @@
-#if canImport(FoundationEssentials)
-    public import FoundationEssentials
-#else
-    public import Foundation
-#endif
 public import RevisionTree
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 extension Database {
     /// Sets when a document is to be purged, or takes the date away.
@@ -31,6 +32,7 @@ extension Database {
     ///
     /// - Parameter date: The time to go by; now unless given.
     /// - Returns: How many documents were purged.
+    /// - Throws: ``DatabaseError`` of the storage.
     @discardableResult
     public func purgeExpired(at date: Date = Date()) throws -> Int {
         var purged = 0

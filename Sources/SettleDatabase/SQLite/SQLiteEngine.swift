@@ -197,10 +197,12 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     }
 
     func close() {
-        guard !isClosed.withLock({ wasClosed in
-            defer { wasClosed = true }
-            return wasClosed
-        }) else { return }
+        guard
+            !isClosed.withLock({ wasClosed in
+                defer { wasClosed = true }
+                return wasClosed
+            })
+        else { return }
         pool?.close()
         guard (try? queue.enter()) != nil else { return }
         if let open = batch {

@@ -89,7 +89,9 @@ extension SQLiteReader {
         _ row: SQLiteStatement, id: DocumentID? = nil, withContent: Bool
     ) throws -> DocumentRecord {
         let id = id ?? DocumentID(unchecked: row.string(1))
-        let tree = row.withBytes(2) { bytes in Result { () throws(RevisionTreeError) in try RevisionTree(packed: bytes) } }
+        let tree = row.withBytes(2) { bytes in
+            Result { () throws(RevisionTreeError) in try RevisionTree(packed: bytes) }
+        }
         switch tree {
         case .failure(let error):
             throw DatabaseError(.corrupt, "the revision tree of \"\(id)\" can't be read", cause: error)

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #else
-    internal import Darwin
+internal import Darwin
 #endif
 
 /// Which thread it is.
@@ -11,9 +11,9 @@ struct ThreadID: Hashable, Sendable {
     /// The thread that asks.
     static var current: ThreadID {
         #if canImport(Darwin)
-            ThreadID(number: UInt(bitPattern: pthread_self()))
+        ThreadID(number: UInt(bitPattern: pthread_self()))
         #else
-            ThreadID(number: UInt(pthread_self()))
+        ThreadID(number: UInt(pthread_self()))
         #endif
     }
 }

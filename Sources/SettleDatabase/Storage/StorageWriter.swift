@@ -8,6 +8,7 @@ public protocol StorageWriter: StorageReader {
     ///   - record: The document; its content must be there, its sequence is ignored.
     ///   - previous: The sequence the document had, or `nil` for a new one.
     /// - Returns: The sequence it has now.
+    /// - Throws: ``DatabaseError`` of the storage.
     func put(_ record: DocumentRecord, replacing previous: UpdateSequence?) throws -> UpdateSequence
 
     /// Replaces a document's tree alone, under the sequence it has; leaves and winner must be the same.

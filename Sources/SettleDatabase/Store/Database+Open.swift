@@ -4,6 +4,7 @@ extension Database {
     /// - Parameters:
     ///   - path: The database's folder, by custom `NAME.settle`.
     ///   - options: How to open it; not looked at when it is open already.
+    /// - Returns: The database.
     /// - Throws: ``DatabaseError`` with code `notFound`; `notADatabase`, `newerFormat` or `corrupt`, the file untouched;
     ///   `inUse` when another process has it open; `inputOutput`.
     public static func open(_ path: String, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
@@ -36,7 +37,8 @@ extension Database {
     public static func openOrCreate(_ path: String, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
         do { return try open(path, options: options) } catch let error as DatabaseError where error.code == .notFound {
             do { return try create(path, options: options) } catch let error as DatabaseError
-            where error.code == .exists {
+                where error.code == .exists
+            {
                 return try open(path, options: options)
             }
         }
@@ -49,7 +51,9 @@ extension Database {
     }
 
     /// Makes a database on a storage engine of another kind.
-    public static func make(on engine: any StorageEngine, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
+    public static func make(
+        on engine: any StorageEngine, options: DatabaseOptions = DatabaseOptions()
+    ) throws -> Database {
         try Database(engine: engine, files: nil, lock: nil, options: options)
     }
 
