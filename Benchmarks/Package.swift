@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "Settle", path: "..")],
+    targets: [
+        .systemLibrary(name: "CFloor", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .target(
+            name: "CSimdjson", cxxSettings: [.unsafeFlags(["-O2"])],
+            linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("stdc++")]),
+        .target(name: "Measuring"),
+        .executableTarget(
+            name: "StoreBenchmark", dependencies: ["CFloor", "Measuring", .product(name: "Settle", package: "Settle")]),
+        .executableTarget(
+            name: "JSONBenchmark", dependencies: ["CSimdjson", "Measuring", .product(name: "Settle", package: "Settle")]),
+        .executableTarget(
+            name: "TreeBenchmark", dependencies: ["Measuring", .product(name: "Settle", package: "Settle")]),
+    ],
+    swiftLanguageModes: [.v6]
+)

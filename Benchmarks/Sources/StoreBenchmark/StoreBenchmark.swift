@@ -1,0 +1,17 @@
+import Foundation
+import Measuring
+import Settle
+
+/// Settle's store against the floor, in the same run: `StoreBenchmark [documents] [runs]`.
+@main
+struct StoreBenchmark {
+    static func main() throws {
+        let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
+        let count = arguments.first ?? 100_000
+        let measuring = Measuring(runs: arguments.dropFirst().first ?? 5)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("settle-bench-\(getpid())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try StoreComparison(count: count, measuring: measuring, folder: folder).run()
+    }
+}
