@@ -10,7 +10,7 @@ final class JSONEncodingNode {
 
     private enum Content {
         case nothing
-        case single(Slot)
+        case single(JSON)
         case members([(name: String, slot: Slot)])
         case elements([Slot])
     }
@@ -28,7 +28,7 @@ final class JSONEncodingNode {
     var count: Int { if case .elements(let slots) = content { slots.count } else { 0 } }
 
     /// Puts a value here in place of what there is.
-    func set(_ value: JSON) { content = .single(.value(value)) }
+    func set(_ value: JSON) { content = .single(value) }
 
     /// Makes this an object.
     func becomeObject() {
@@ -88,7 +88,7 @@ final class JSONEncodingNode {
         if let failure { throw failure }
         switch content {
         case .nothing: return .object([:])
-        case .single(let slot): return try slot.json()
+        case .single(let value): return value
         case .elements(let slots): return .array(try slots.map { try $0.json() })
         case .members(let members):
             var object = JSONObject()
