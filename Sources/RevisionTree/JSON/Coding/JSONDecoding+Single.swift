@@ -23,14 +23,20 @@ extension JSONDecoding: SingleValueDecodingContainer {
         return float
     }
 
-    func decode<T: FixedWidthInteger & Decodable>(_ type: T.Type) throws -> T {
+    func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
+
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
+
+    func decode<T: FixedWidthInteger & Decodable>(_ type: T.Type) throws -> T { try integer(type) }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T { try T(from: self) }
+
+    private func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
         let number = try number(type)
         let text = number.isInteger ? number.text : JSONDecimal(number).integerText
         guard let text, let integer = T(text) else { throw unfit(type, number) }
         return integer
     }
-
-    func decode<T: Decodable>(_ type: T.Type) throws -> T { try T(from: self) }
 
     private func number(_ type: Any.Type) throws -> JSONNumber {
         guard case .number(let number) = value else { throw mismatch(type, "a number") }

@@ -37,5 +37,9 @@ struct JSONSingleEncoding: SingleValueEncodingContainer {
 
     func encode(_ value: some FixedWidthInteger & Encodable) throws { node.set(.number(JSONNumber(value))) }
 
+    func encode(_ value: Int128) throws { node.set(.number(JSONNumber(value))) }
+
+    func encode(_ value: UInt128) throws { node.set(.number(JSONNumber(value))) }
+
     func encode(_ value: some Encodable) throws { try node.encode(value) }
 }

@@ -18,6 +18,10 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
         add(.number(JSONNumber(value)), key)
     }
 
+    func encode(_ value: Int128, forKey key: Key) throws { add(.number(JSONNumber(value)), key) }
+
+    func encode(_ value: UInt128, forKey key: Key) throws { add(.number(JSONNumber(value)), key) }
+
     func encode(_ value: some Encodable, forKey key: Key) throws { add(try node.encoded(value, at: key), key) }
 
     func nestedContainer<Nested: CodingKey>(

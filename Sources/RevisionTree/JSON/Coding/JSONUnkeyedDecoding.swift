@@ -27,6 +27,10 @@ struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
 
     mutating func decode(_ type: Float.Type) throws -> Float { try next(type) { try $0.decode(type) } }
 
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try next(type) { try $0.decode(type) } }
+
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try next(type) { try $0.decode(type) } }
+
     mutating func decode<T: FixedWidthInteger & Decodable>(_ type: T.Type) throws -> T {
         try next(type) { try $0.decode(type) }
     }

@@ -18,6 +18,10 @@ struct JSONUnkeyedEncoding: UnkeyedEncodingContainer {
 
     func encode(_ value: some FixedWidthInteger & Encodable) throws { node.add(.value(.number(JSONNumber(value)))) }
 
+    func encode(_ value: Int128) throws { node.add(.value(.number(JSONNumber(value)))) }
+
+    func encode(_ value: UInt128) throws { node.add(.value(.number(JSONNumber(value)))) }
+
     func encode(_ value: some Encodable) throws { node.add(.value(try node.encoded(value, at: key))) }
 
     func nestedContainer<Nested: CodingKey>(keyedBy keyType: Nested.Type) -> KeyedEncodingContainer<Nested> {
