@@ -54,7 +54,8 @@ import Testing
 
     @Test(arguments: [
         ("0e-999", 0.0), ("-0e-999", -0.0), ("0.0", 0), ("-0", -0.0), ("1e-400", 0), ("1.5e-400", 0), ("1e308", 1e308),
-        ("0.00000000000000000000000000000000000001e38", 1), ("4.9e-324", .leastNonzeroMagnitude), ("123456789012345678901", 1.2345678901234568e20),
+        ("0.00000000000000000000000000000000000001e38", 1), ("4.9e-324", .leastNonzeroMagnitude),
+        ("123456789012345678901", 1.2345678901234568e20),
     ])
     func `gives known values`(text: String, value: Double) throws {
         #expect(try double(text).bitPattern == value.bitPattern)

@@ -19,7 +19,8 @@ import Testing
     private func code(_ text: String) -> JSONError.Code? { code(Array(text.utf8)) }
 
     @Test(arguments: [
-        "nul1", "nULL", "True", "nan", "NaN", "Infinity", "-Infinity", "undefined", "+1", "01", "-01", "00", ".5", "-.5",
+        "nul1", "nULL", "True", "nan", "NaN", "Infinity", "-Infinity", "undefined", "+1", "01", "-01", "00", ".5",
+        "-.5",
         "1.e1", "1.x", "0x10", "1e1.5", "1ee1", "1 2", "- 1", "--1", "1_000", "1,000", "1e+-1", "0e+a", "１",
         "'a'", "a", "{a:1}", "{'a':1}", "{1:2}", "[1 2]", "[1,,2]", "[,1]", "[1,]", "[,]", #"{"a":1,}"#, #"{,"a":1}"#,
         #"{"a" 1}"#, #"{"a":}"#, #"{"a"::1}"#, #"{"a":1 "b":2}"#, #"{"a":1;"b":2}"#, #"{"a",1}"#, "{[]:1}", "{null:1}",

@@ -43,7 +43,7 @@ import Testing
             do {
                 _ = try JSON(utf8: text)
                 #expect(foundation, "\(shown)")
-            } catch where error.code != .numberOutOfRange {
+            } catch  where error.code != .numberOutOfRange {
                 #expect(!foundation, "\(shown): \(error)")
             } catch {}
         }

@@ -41,9 +41,10 @@ struct JSONSamples {
             "a", "b", "\"", "\\", "/", "\n", "\u{0}", "\u{1F}", "\u{7F}", "é", "e\u{301}", "\u{2028}", "\u{FFFF}", "😀",
             " ",
         ]
-        return String((0..<Int.random(in: 0...20, using: &numbers)).map { _ in
-            alphabet[Int.random(in: 0..<alphabet.count, using: &numbers)]
-        })
+        return String(
+            (0..<Int.random(in: 0...20, using: &numbers)).map { _ in
+                alphabet[Int.random(in: 0..<alphabet.count, using: &numbers)]
+            })
     }
 
     /// A number of up to 25 characters.
@@ -58,7 +59,8 @@ struct JSONSamples {
         }
         guard Bool.random(using: &numbers) else { return text }
         let sign = ["", "+", "-"][Int.random(in: 0...2, using: &numbers)]
-        return text + (Bool.random(using: &numbers) ? "e" : "E") + sign + String(Int.random(in: 0...280, using: &numbers))
+        return text + (Bool.random(using: &numbers) ? "e" : "E") + sign
+            + String(Int.random(in: 0...280, using: &numbers))
     }
 
     /// The text with white space wherever JSON allows it.

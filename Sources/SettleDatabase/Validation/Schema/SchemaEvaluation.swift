@@ -16,6 +16,7 @@ struct SchemaEvaluation {
 
     let nodes: [SchemaNode]
     let tracksEvaluated: Bool
+    private let stepLimit: Int
     private(set) var evaluated = Evaluated()
     private var problems: [SchemaProblem] = []
     private var path: [Step] = []
@@ -23,8 +24,9 @@ struct SchemaEvaluation {
     private var steps = 0
     private var limit: String?
 
-    init(nodes: [SchemaNode], tracksEvaluated: Bool) {
+    init(nodes: [SchemaNode], tracksEvaluated: Bool, stepLimit: Int = SchemaLimits.steps) {
         self.nodes = nodes
+        self.stepLimit = stepLimit
         self.tracksEvaluated = tracksEvaluated
     }
 
@@ -42,7 +44,8 @@ struct SchemaEvaluation {
         let outer = evaluated
         evaluated = Evaluated()
         let count = problems.count
-        let node = nodes[index]
+        var node = nodes[index]
+        while !node.isNever, node.rules.isEmpty, let reference = node.reference { node = nodes[reference] }
         if node.isNever { report("false", "nothing is allowed here") }
         if let reference = node.reference { apply(reference, to: value) }
         for rule in node.rules { rule.check(value, &self) }
@@ -109,7 +112,7 @@ struct SchemaEvaluation {
         steps += 1
         if depth >= SchemaLimits.depth {
             limit = "the value and the schema are nested too deeply"
-        } else if steps > SchemaLimits.steps {
+        } else if steps > stepLimit {
             limit = "the check takes too many steps"
         } else {
             depth += 1

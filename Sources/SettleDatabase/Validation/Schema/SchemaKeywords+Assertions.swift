@@ -75,7 +75,9 @@ extension SchemaKeywords {
 
     private func names(_ value: JSON, of keyword: String) throws(SchemaError) -> [String] {
         let names = value.array?.compactMap(\.string)
-        guard let names, names.count == value.array?.count else { throw malformed(keyword, "must be an array of strings") }
+        guard let names, names.count == value.array?.count else {
+            throw malformed(keyword, "must be an array of strings")
+        }
         return names
     }
 

@@ -43,8 +43,8 @@ enum SchemaPointer {
     static func find(_ tokens: [String], in root: JSON) -> JSON? {
         var value = root
         for token in tokens {
-            let isIndex = token == "0" || (token.utf8.first != UInt8(ascii: "0") && token.utf8.first != UInt8(ascii: "+"))
-            guard let next = value[token] ?? (isIndex ? Int(token).flatMap { value[$0] } : nil) else { return nil }
+            let isPlain = token == "0" || !(token.hasPrefix("0") || token.hasPrefix("+"))
+            guard let next = value[token] ?? (isPlain ? Int(token).flatMap { value[$0] } : nil) else { return nil }
             value = next
         }
         return value
@@ -60,7 +60,9 @@ enum SchemaPointer {
                 continue
             }
             let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16), !digits.hasPrefix("+") else { return nil }
+            guard digits.utf8.count == 2, !digits.hasPrefix("+"), let value = UInt8(digits, radix: 16) else {
+                return nil
+            }
             bytes.append(value)
             rest = rest.dropFirst(2)
         }

@@ -35,8 +35,9 @@ import Testing
         #expect(try failure("{}", as: [Int].self) == "type")
         #expect(try failure("[]", as: One<Int>.self) == "type")
         #expect(try failure(#"{"value":[1,"2"]}"#, as: One<[Int]>.self) == "type/value/1")
-        #expect(try failure(#"{"value":{"a":[{"value":1}]}}"#, as: One<[String: [One<Bool>]]>.self)
-            == "type/value/a/0/value")
+        #expect(
+            try failure(#"{"value":{"a":[{"value":1}]}}"#, as: One<[String: [One<Bool>]]>.self)
+                == "type/value/a/0/value")
         #expect(try failure(#"{"value":[]}"#, as: One<One<Int>>.self) == "type/value")
     }
 
