@@ -7,7 +7,7 @@
 ///     print(milk)                               // {"name":"Milk","count":2}
 ///
 /// Two values are equal when they are spelled from the same members in the same order; numbers are compared by
-/// value, integers apart from floats.
+/// value, integers apart from floats, and strings by their UTF-8, where Swift takes `"\u{E9}"` and `"e\u{301}"` for one.
 public enum JSON: Hashable, Sendable {
     /// The word `null`.
     case null
@@ -53,6 +53,7 @@ public enum JSON: Hashable, Sendable {
         get { object?[name] }
         set {
             var members = object ?? JSONObject()
+            self = .null  // or the members would be copied
             members[name] = newValue
             self = .object(members)
         }

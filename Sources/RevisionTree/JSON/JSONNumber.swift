@@ -9,18 +9,20 @@ public struct JSONNumber: Sendable {
     public init(_ value: some BinaryInteger) { text = String(value) }
 
     /// Makes a float in its shortest spelling, always with a point or an exponent; `nil` for infinity and NaN.
+    ///
+    /// The smallest ones get a point that could be spared, `5.0e-324`, for CouchDB reads them as zero without it.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
-        text = JSONNumber.spelling(of: value)
+        let spelling = JSONNumber.spelling(of: value)
+        let needsPoint = value.isSubnormal && !spelling.utf8.contains(UInt8(ascii: "."))
+        text = needsPoint ? spelling.split(separator: "e").joined(separator: ".0e") : spelling
     }
 
     /// Makes a number of JSON text, or returns `nil` when it is none.
     public init?(text: String) {
         var copy = text
         let isNumber = copy.withUTF8 { bytes in
-            guard let base = bytes.baseAddress, bytes.count > 0 else { return false }
-            var scanner = JSONNumberScanner(base: base, count: bytes.count, offset: 0)
-            guard let token = scanner.scan(), token.end == bytes.count else { return false }
+            guard let token = JSONNumberToken(of: bytes), token.end == bytes.count else { return false }
             return !JSONNumberConversion.isOutOfRange(token, in: bytes)
         }
         guard isNumber else { return nil }
@@ -33,8 +35,14 @@ public struct JSONNumber: Sendable {
     /// The value, or `nil` when it is no integer or needs more than 64 bits.
     public var int: Int? { isInteger ? Int(text) : nil }
 
-    /// The value as the nearest float; integers past its range become infinite.
-    public var double: Double { Double(text) ?? 0 }
+    /// The value as the float CouchDB reads, which is the nearest one but for some spellings without a point
+    /// (COUCHDB-FACTS 1); integers past its range become infinite.
+    public var double: Double {
+        var copy = text
+        return copy.withUTF8 { bytes in
+            JSONNumberToken(of: bytes).map { JSONNumberConversion.double($0, in: bytes) } ?? 0
+        }
+    }
 
     /// A finite float as CouchDB prints it (COUCHDB-FACTS 2): `1000.0`, `1e+22`, `1e-7`.
     static func spelling(of value: Double) -> String {

@@ -22,7 +22,8 @@ enum JSONNumberConversion {
         }
         let spelling = String(decoding: UnsafeBufferPointer(rebasing: text[token.start..<token.end]), as: UTF8.self)
         let value = Double(spelling) ?? 0
-        let underflows = value.magnitude < .leastNormalMagnitude && token.mantissa != 0
+        let isZero = token.mantissa == 0 && token.digits <= 19
+        let underflows = value.magnitude < .leastNormalMagnitude && !isZero
         guard !token.hasFraction, token.hasExponent, underflows || spelling.utf8.count >= 32 else { return value }
         let parts = spelling.split(whereSeparator: { $0 == "e" || $0 == "E" })
         guard parts.count == 2, let integer = Double(parts[0]) else { return value }

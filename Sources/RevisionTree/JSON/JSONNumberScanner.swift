@@ -42,7 +42,9 @@ struct JSONNumberScanner {
 
     /// Whether a number is so long or so large that its value has to be looked at.
     @inline(__always)
-    func mayBeOutOfRange(_ token: JSONNumberToken) -> Bool { token.digits &+ token.exponent > 300 }
+    func mayBeOutOfRange(_ token: JSONNumberToken) -> Bool {
+        token.digits > 300 || token.digits &+ token.exponent > 300
+    }
 
     @inline(__always)
     private mutating func scanDigits(into mantissa: inout UInt64) -> Bool {

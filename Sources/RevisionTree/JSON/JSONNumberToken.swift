@@ -27,3 +27,13 @@ struct JSONNumberToken {
         return isNegative ? -magnitude : magnitude
     }
 }
+
+extension JSONNumberToken {
+    /// Takes the number at the start of a text apart; nil where there is none.
+    init?(of text: UnsafeBufferPointer<UInt8>) {
+        guard let base = text.baseAddress, text.count > 0 else { return nil }
+        var scanner = JSONNumberScanner(base: base, count: text.count, offset: 0)
+        guard let token = scanner.scan() else { return nil }
+        self = token
+    }
+}

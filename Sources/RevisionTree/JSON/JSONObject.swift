@@ -9,6 +9,11 @@ public struct JSONObject: Hashable, Sendable {
         public let name: String
         /// The member's value.
         public var value: JSON
+
+        /// Whether both have the same name, byte by byte, and the same value.
+        public static func == (left: Member, right: Member) -> Bool {
+            left.name.utf8.elementsEqual(right.name.utf8) && left.value == right.value
+        }
     }
 
     private var members: [Member]

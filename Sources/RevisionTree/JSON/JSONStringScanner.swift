@@ -66,7 +66,7 @@ struct JSONStringScanner {
     private static func zeroBytes(_ word: UInt64) -> UInt64 { (word &- 0x0101_0101_0101_0101) & ~word & highBits }
 
     private mutating func scanEscape() -> Failure? {
-        guard offset &+ 1 < count else { return Failure(code: .unexpectedEnd, message: "a string does not end") }
+        guard offset &+ 1 < count else { return endInEscape() }
         switch base[offset &+ 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -74,6 +74,7 @@ struct JSONStringScanner {
             return nil
         case UInt8(ascii: "u"):
             guard let unit = JSONEscape.unit(at: base + offset, available: count &- offset) else {
+                if isCutShort(at: offset) { return endInEscape() }
                 return Failure(code: .syntax, message: "\\u must be followed by four hex digits")
             }
             guard 0xD800...0xDFFF ~= unit else {
@@ -82,6 +83,7 @@ struct JSONStringScanner {
             }
             let low = JSONEscape.unit(at: base + offset + 6, available: count &- offset &- 6)
             guard unit < 0xDC00, let low, 0xDC00...0xDFFF ~= low else {
+                if unit < 0xDC00, isCutShort(at: offset &+ 6) { return endInEscape() }
                 return Failure(code: .loneSurrogate, message: "half of a surrogate pair")
             }
             offset &+= 12
@@ -90,5 +92,18 @@ struct JSONStringScanner {
             offset &+= 1
             return Failure(code: .syntax, message: "no such escape")
         }
+    }
+
+    /// Whether the text ends inside what may have become a `\u` escape.
+    private func isCutShort(at start: Int) -> Bool {
+        guard count &- start < 6 else { return false }
+        let rest = UnsafeBufferPointer(start: base + start, count: count &- start)
+        return rest.prefix(2).elementsEqual("\\u".utf8.prefix(rest.count))
+            && rest.dropFirst(2).allSatisfy { hexDigitValue($0) != nil }
+    }
+
+    private mutating func endInEscape() -> Failure {
+        offset = count
+        return Failure(code: .unexpectedEnd, message: "a string does not end")
     }
 }

@@ -1,0 +1,45 @@
+/// The encoder behind ``JSON/init(encoding:)``.
+struct JSONEncoding: Encoder {
+    let node: JSONEncodingNode
+
+    var codingPath: [any CodingKey] { node.path }
+
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        node.becomeObject()
+        return KeyedEncodingContainer(JSONKeyedEncoding<Key>(node: node))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        node.becomeArray()
+        return JSONUnkeyedEncoding(node: node)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { JSONSingleEncoding(node: node) }
+}
+
+/// Encodes the one value of a place.
+struct JSONSingleEncoding: SingleValueEncodingContainer {
+    let node: JSONEncodingNode
+
+    var codingPath: [any CodingKey] { node.path }
+
+    func encodeNil() throws { node.set(.null) }
+
+    func encode(_ value: Bool) throws { node.set(.bool(value)) }
+
+    func encode(_ value: String) throws { node.set(.string(value)) }
+
+    func encode(_ value: Double) throws { node.set(try node.encoded(value)) }
+
+    func encode(_ value: Float) throws { node.set(try node.encoded(value)) }
+
+    func encode(_ value: some FixedWidthInteger & Encodable) throws { node.set(.number(JSONNumber(value))) }
+
+    func encode(_ value: Int128) throws { node.set(.number(JSONNumber(value))) }
+
+    func encode(_ value: UInt128) throws { node.set(.number(JSONNumber(value))) }
+
+    func encode(_ value: some Encodable) throws { try node.encode(value) }
+}

@@ -1,0 +1,116 @@
+/// One place in the value that is being encoded, and what has been put there so far.
+///
+/// Containers share it by reference, for a nested container is filled after its parent has got it.
+final class JSONEncodingNode {
+    /// A value that is done, or a place that is still being filled.
+    enum Slot {
+        case value(JSON)
+        case node(JSONEncodingNode)
+    }
+
+    private enum Content {
+        case nothing
+        case single(JSON)
+        case members([(name: String, slot: Slot)])
+        case elements([Slot])
+    }
+
+    let path: [any CodingKey]
+    private var content = Content.nothing
+    private var failure: EncodingError?
+
+    init(path: [any CodingKey]) { self.path = path }
+
+    /// Whether nothing has been put here.
+    var isEmpty: Bool { if case .nothing = content, failure == nil { true } else { false } }
+
+    /// How many elements there are, for an array.
+    var count: Int { if case .elements(let slots) = content { slots.count } else { 0 } }
+
+    /// Puts a value here in place of what there is.
+    func set(_ value: JSON) { content = .single(value) }
+
+    /// Makes this an object.
+    func becomeObject() {
+        switch content {
+        case .nothing: content = .members([])
+        case .members: break
+        default: fail("an object is asked for where another value is encoded")
+        }
+    }
+
+    /// Makes this an array.
+    func becomeArray() {
+        switch content {
+        case .nothing: content = .elements([])
+        case .elements: break
+        default: fail("an array is asked for where another value is encoded")
+        }
+    }
+
+    /// Adds a member, or puts it in place of the one with its name.
+    func add(_ slot: Slot, named name: String) {
+        guard case .members(var members) = content else { return }
+        content = .nothing
+        members.append((name, slot))
+        content = .members(members)
+    }
+
+    /// Adds an element.
+    func add(_ slot: Slot) {
+        guard case .elements(var elements) = content else { return }
+        content = .nothing
+        elements.append(slot)
+        content = .elements(elements)
+    }
+
+    /// The place of a member: the one it has if that is open, else a new one.
+    func child(_ key: some CodingKey) -> JSONEncodingNode {
+        if case .members(let members) = content,
+            case .node(let open)? = members.last(where: { $0.name.utf8.elementsEqual(key.stringValue.utf8) })?.slot
+        {
+            return open
+        }
+        let node = JSONEncodingNode(path: path + [key])
+        add(.node(node), named: key.stringValue)
+        return node
+    }
+
+    /// A new element's place.
+    func nextChild() -> JSONEncodingNode {
+        let node = JSONEncodingNode(path: path + [JSONCodingKey(count)])
+        add(.node(node))
+        return node
+    }
+
+    /// What has been encoded; a place where nothing was is an empty object.
+    func json() throws -> JSON {
+        if let failure { throw failure }
+        switch content {
+        case .nothing: return .object([:])
+        case .single(let value): return value
+        case .elements(let slots): return .array(try slots.map { try $0.json() })
+        case .members(let members):
+            var object = JSONObject()
+            for (name, slot) in members { object[name] = try slot.json() }
+            return .object(object)
+        }
+    }
+
+    /// The error about a value at this place.
+    func invalid(_ value: Any, _ message: String) -> EncodingError {
+        .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: message))
+    }
+
+    private func fail(_ message: String) { failure = failure ?? invalid(String(describing: content), message) }
+}
+
+extension JSONEncodingNode.Slot {
+    /// The value; of an open place, what it holds by now.
+    fileprivate func json() throws -> JSON {
+        switch self {
+        case .value(let value): value
+        case .node(let node): try node.json()
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// Decodes the members of an object.
+struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let members: JSONObject
+    let codingPath: [any CodingKey]
+
+    var allKeys: [Key] { members.names.compactMap { Key(stringValue: $0) } }
+
+    func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
+
+    func decodeNil(forKey key: Key) throws -> Bool { try member(key).decodeNil() }
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try member(key).decode(type) }
+
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try member(key).decode(type) }
+
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try member(key).decode(type) }
+
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try member(key).decode(type) }
+
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try member(key).decode(type) }
+
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try member(key).decode(type) }
+
+    func decode<T: FixedWidthInteger & Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        try member(key).decode(type)
+    }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try member(key).decode(type) }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> {
+        try member(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try member(key).unkeyedContainer()
+    }
+
+    func superDecoder() throws -> any Decoder { place(JSONCodingKey.super) }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder { place(key) }
+
+    private func member(_ key: Key) throws -> JSONDecoding {
+        guard let value = members[key.stringValue] else {
+            let context = DecodingError.Context(
+                codingPath: codingPath, debugDescription: "there is no member \"\(key.stringValue)\"")
+            throw DecodingError.keyNotFound(key, context)
+        }
+        return JSONDecoding(value: value, codingPath: codingPath + [key])
+    }
+
+    /// A member's decoder; of `null` where there is none, for a superclass may want nothing.
+    private func place(_ key: some CodingKey) -> JSONDecoding {
+        JSONDecoding(value: members[key.stringValue] ?? .null, codingPath: codingPath + [key])
+    }
+}

@@ -1,0 +1,131 @@
+import RevisionTree
+
+/// Turns a schema into nodes, one for each subschema.
+///
+/// There is no recursion: a subschema gets its number at once and is compiled in its turn. References are looked up
+/// when all subschemas are known, for an anchor may stand behind its use; what they lead to may bring new ones.
+struct SchemaCompiler {
+    private struct Pending {
+        let index: Int
+        let schema: JSON
+        let path: String
+        let depth: Int
+    }
+
+    private struct Reference {
+        let index: Int
+        let text: String
+        let path: String
+    }
+
+    let root: JSON
+    private(set) var tracksEvaluated = false
+    private var nodes: [SchemaNode] = []
+    private var indexes: [String: Int] = [:]
+    private var anchors: [String: Int] = [:]
+    private var pending: [Pending] = []
+    private var references: [Reference] = []
+    /// How deep the schema that is being compiled stands.
+    private var depth = 0
+
+    init(root: JSON) { self.root = root }
+
+    /// Compiles everything; the first node is the root.
+    mutating func compile() throws(SchemaError) -> [SchemaNode] {
+        _ = try node(root, at: "")
+        repeat {
+            while let next = pending.popLast() { try compile(next) }
+            for reference in references { try resolve(reference) }
+            references = []
+        } while !pending.isEmpty
+        try refuseEndlessReferences()
+        return nodes
+    }
+
+    /// The number of a subschema's node.
+    mutating func node(_ schema: JSON, at path: String) throws(SchemaError) -> Int {
+        if let known = indexes[path] { return known }
+        guard depth < JSONLimits.depth else {
+            throw SchemaError(.tooDeep, "more than \(JSONLimits.depth) levels of schemas", at: path)
+        }
+        let index = nodes.count
+        nodes.append(SchemaNode())
+        indexes[path] = index
+        pending.append(Pending(index: index, schema: schema, path: path, depth: depth + 1))
+        return index
+    }
+
+    private mutating func compile(_ next: Pending) throws(SchemaError) {
+        depth = next.depth
+        switch next.schema {
+        case .bool(let allowsAll): nodes[next.index].isNever = !allowsAll
+        case .object(let members):
+            for name in members.names { try SchemaKeywords.refuse(name, in: members, at: next.path) }
+            for name in ["$anchor", "$dynamicAnchor"] {
+                if let value = members[name] { try addAnchor(value, of: next, at: next.path + "/" + name) }
+            }
+            if let value = members["$ref"] {
+                guard case .string(let text) = value else {
+                    throw SchemaError(.malformed, "$ref must be a string", at: next.path + "/$ref")
+                }
+                references.append(Reference(index: next.index, text: text, path: next.path + "/$ref"))
+            }
+            var keywords = SchemaKeywords(members: members, path: next.path)
+            try keywords.compile(&self)
+            nodes[next.index].rules = keywords.rules
+            nodes[next.index].inPlace += keywords.inPlace
+            if members["unevaluatedItems"] != nil || members["unevaluatedProperties"] != nil { tracksEvaluated = true }
+        default: throw SchemaError(.malformed, "a schema must be an object or a boolean", at: next.path)
+        }
+    }
+
+    private mutating func addAnchor(_ value: JSON, of next: Pending, at path: String) throws(SchemaError) {
+        guard case .string(let name) = value, !name.isEmpty else {
+            throw SchemaError(.malformed, "an anchor must be a name", at: path)
+        }
+        if let other = anchors.updateValue(next.index, forKey: name), other != next.index {
+            throw SchemaError(.malformed, "the anchor \"\(name)\" is given twice", at: path)
+        }
+    }
+
+    private mutating func resolve(_ reference: Reference) throws(SchemaError) {
+        var text = Substring(reference.text)
+        if let id = root["$id"]?.string, !id.isEmpty, text == id || text.hasPrefix(id + "#") {
+            text = text.dropFirst(id.count)
+        }
+        guard text.isEmpty || text.first == "#" else {
+            throw SchemaError(.unsupported, "$ref to another document, \(reference.text)", at: reference.path)
+        }
+        let missing = SchemaError(.unresolvedReference, "$ref names nothing: \(reference.text)", at: reference.path)
+        guard let fragment = SchemaPointer.decodeFragment(text.dropFirst()) else { throw missing }
+        let target: Int
+        if let tokens = SchemaPointer.tokens(fragment) {
+            guard let schema = SchemaPointer.find(tokens, in: root) else { throw missing }
+            depth = 0
+            target = try node(schema, at: tokens.map { "/" + SchemaPointer.escape($0) }.joined())
+        } else {
+            guard let index = anchors[fragment] else { throw missing }
+            target = index
+        }
+        nodes[reference.index].reference = target
+        nodes[reference.index].inPlace.append(target)
+    }
+
+    /// Removes nodes nothing leads to in place, again and again; what is left over goes round in circles.
+    private func refuseEndlessReferences() throws(SchemaError) {
+        var incoming = [Int](repeating: 0, count: nodes.count)
+        for node in nodes { for target in node.inPlace { incoming[target] += 1 } }
+        var free = nodes.indices.filter { incoming[$0] == 0 }
+        var removed = 0
+        while let index = free.popLast() {
+            removed += 1
+            for target in nodes[index].inPlace {
+                incoming[target] -= 1
+                if incoming[target] == 0 { free.append(target) }
+            }
+        }
+        guard removed < nodes.count else { return }
+        let path = indexes.filter { incoming[$0.value] > 0 }.map(\.key).min() ?? ""
+        throw SchemaError(.endlessReference, "$ref leads back to itself", at: path)
+    }
+}

@@ -1,0 +1,122 @@
+import RevisionTree
+
+/// One run of a value through a compiled schema.
+struct SchemaEvaluation {
+    /// A step from a value into one of its parts.
+    enum Step {
+        case name(String)
+        case index(Int)
+    }
+
+    /// Which parts of the current value some subschema has looked at, by position.
+    struct Evaluated {
+        var members: Set<Int> = []
+        var elements: Set<Int> = []
+    }
+
+    let nodes: [SchemaNode]
+    let tracksEvaluated: Bool
+    private let stepLimit: Int
+    private(set) var evaluated = Evaluated()
+    private var problems: [SchemaProblem] = []
+    private var path: [Step] = []
+    private var depth = 0
+    private var steps = 0
+    private var limit: String?
+
+    init(nodes: [SchemaNode], tracksEvaluated: Bool, stepLimit: Int = SchemaLimits.steps) {
+        self.nodes = nodes
+        self.stepLimit = stepLimit
+        self.tracksEvaluated = tracksEvaluated
+    }
+
+    /// The problems of a value.
+    mutating func run(_ value: JSON) -> [SchemaProblem] {
+        apply(0, to: value)
+        if let limit { return [SchemaProblem(path: "", keyword: "limit", message: limit)] }
+        return problems
+    }
+
+    /// Applies a subschema to the current value.
+    mutating func apply(_ index: Int, to value: JSON) {
+        guard enter() else { return }
+        defer { depth -= 1 }
+        let outer = evaluated
+        evaluated = Evaluated()
+        let count = problems.count
+        var node = nodes[index]
+        while !node.isNever, node.rules.isEmpty, let reference = node.reference { node = nodes[reference] }
+        if node.isNever { report("false", "nothing is allowed here") }
+        if let reference = node.reference { apply(reference, to: value) }
+        for rule in node.rules { rule.check(value, &self) }
+        let inner = problems.count == count ? evaluated : Evaluated()
+        evaluated = outer
+        guard tracksEvaluated else { return }
+        evaluated.members.formUnion(inner.members)
+        evaluated.elements.formUnion(inner.elements)
+    }
+
+    /// Applies a subschema to a part of the current value, which counts as looked at.
+    mutating func apply(_ index: Int, to part: JSON, under step: Step) {
+        let outer = evaluated
+        evaluated = Evaluated()
+        path.append(step)
+        apply(index, to: part)
+        path.removeLast()
+        evaluated = outer
+    }
+
+    /// Whether a subschema allows the current value; problems are forgotten.
+    mutating func matches(_ index: Int, _ value: JSON) -> Bool {
+        let count = problems.count
+        apply(index, to: value)
+        defer { problems.removeLast(problems.count - count) }
+        return problems.count == count
+    }
+
+    /// Whether a subschema allows a part of the current value, which does not count as looked at.
+    mutating func matches(_ index: Int, _ part: JSON, under step: Step) -> Bool {
+        let count = problems.count
+        apply(index, to: part, under: step)
+        defer { problems.removeLast(problems.count - count) }
+        return problems.count == count
+    }
+
+    /// Forgets what a check has looked at.
+    mutating func withoutEvaluated<Result>(_ body: (inout SchemaEvaluation) -> Result) -> Result {
+        let outer = evaluated
+        defer { evaluated = outer }
+        return body(&self)
+    }
+
+    /// Notes that a member has been looked at.
+    mutating func markMember(_ position: Int) { if tracksEvaluated { evaluated.members.insert(position) } }
+
+    /// Notes that an element has been looked at.
+    mutating func markElement(_ position: Int) { if tracksEvaluated { evaluated.elements.insert(position) } }
+
+    /// Adds a problem with the current value.
+    mutating func report(_ keyword: String, _ message: String) {
+        var pointer = ""
+        for step in path {
+            switch step {
+            case .name(let name): pointer += "/" + SchemaPointer.escape(name)
+            case .index(let index): pointer += "/\(index)"
+            }
+        }
+        problems.append(SchemaProblem(path: pointer, keyword: keyword, message: message))
+    }
+
+    private mutating func enter() -> Bool {
+        guard limit == nil else { return false }
+        steps += 1
+        if depth >= SchemaLimits.depth {
+            limit = "the value and the schema are nested too deeply"
+        } else if steps > stepLimit {
+            limit = "the check takes too many steps"
+        } else {
+            depth += 1
+        }
+        return limit == nil
+    }
+}

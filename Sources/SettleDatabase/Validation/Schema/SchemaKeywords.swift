@@ -1,0 +1,137 @@
+import RevisionTree
+
+/// Compiles the keywords of one schema object, in the order of its members.
+struct SchemaKeywords {
+    let members: JSONObject
+    let path: String
+    private(set) var rules: [any SchemaRule] = []
+    /// The subschemas that are applied to the same value.
+    private(set) var inPlace: [Int] = []
+
+    init(members: JSONObject, path: String) {
+        self.members = members
+        self.path = path
+    }
+
+    /// Compiles all keywords; those that want to know what the others have looked at come last.
+    mutating func compile(_ compiler: inout SchemaCompiler) throws(SchemaError) {
+        var hasProperties = false
+        for name in members.names {
+            switch name {
+            case "properties", "patternProperties", "additionalProperties":
+                if !hasProperties { rules.append(try properties(&compiler)) }
+                hasProperties = true
+            case "$defs": _ = try named(name, &compiler)
+            default: try compileAssertion(name) ? () : compileApplicator(name, &compiler)
+            }
+        }
+        if members["prefixItems"] != nil || members["items"] != nil {
+            let prefix = members["prefixItems"] == nil ? [] : try list("prefixItems", &compiler)
+            rules.append(ItemsRule(prefix: prefix, rest: try optional("items", &compiler)))
+        }
+        if let schema = try optional("unevaluatedItems", &compiler) {
+            rules.append(UnevaluatedItemsRule(schema: schema))
+        }
+        if let schema = try optional("unevaluatedProperties", &compiler) {
+            rules.append(UnevaluatedPropertiesRule(schema: schema))
+        }
+    }
+
+    /// Adds a rule.
+    mutating func add(_ rule: any SchemaRule) { rules.append(rule) }
+
+    private mutating func compileApplicator(_ name: String, _ compiler: inout SchemaCompiler) throws(SchemaError) {
+        switch name {
+        case "allOf": add(AllRule(schemas: try list(name, &compiler, inPlace: true)))
+        case "anyOf": add(AnyRule(schemas: try list(name, &compiler, inPlace: true)))
+        case "oneOf": add(OneRule(schemas: try list(name, &compiler, inPlace: true)))
+        case "not": add(NotRule(schema: try single(name, &compiler, inPlace: true)))
+        case "if":
+            let condition = try single(name, &compiler, inPlace: true)
+            let then = try optional("then", &compiler, inPlace: true)
+            let otherwise = try optional("else", &compiler, inPlace: true)
+            add(ConditionRule(condition: condition, then: then, otherwise: otherwise))
+        case "then", "else": if members["if"] == nil { _ = try single(name, &compiler) }
+        case "dependentSchemas":
+            for (trigger, schema) in try named(name, &compiler) {
+                inPlace.append(schema)
+                add(DependentSchemaRule(trigger: trigger, schema: schema))
+            }
+        case "propertyNames": add(PropertyNamesRule(schema: try single(name, &compiler)))
+        case "contains":
+            let least = try count("minContains")
+            let most = try count("maxContains")
+            add(ContainsRule(schema: try single(name, &compiler), least: least, most: most))
+        case "minContains", "maxContains": _ = try count(name)
+        default: break
+        }
+    }
+
+    private func properties(_ compiler: inout SchemaCompiler) throws(SchemaError) -> PropertiesRule {
+        let schemas = members["properties"] == nil ? [] : try named("properties", &compiler)
+        var places = JSONObject()
+        for (place, property) in schemas.enumerated() { places[property.name] = .number(JSONNumber(place)) }
+        var patterns: [PropertiesRule.Pattern] = []
+        if members["patternProperties"] != nil {
+            for (name, schema) in try named("patternProperties", &compiler) {
+                let compiled = try pattern(name, at: "\(path)/patternProperties/\(SchemaPointer.escape(name))")
+                patterns.append(PropertiesRule.Pattern(pattern: compiled, schema: schema))
+            }
+        }
+        return PropertiesRule(
+            named: places, schemas: schemas.map(\.schema), patterns: patterns,
+            additional: try optional("additionalProperties", &compiler))
+    }
+
+    // MARK: Subschemas
+
+    private mutating func single(
+        _ name: String, _ compiler: inout SchemaCompiler, inPlace isInPlace: Bool
+    ) throws(SchemaError) -> Int {
+        let schema = try single(name, &compiler)
+        if isInPlace { inPlace.append(schema) }
+        return schema
+    }
+
+    private func single(_ name: String, _ compiler: inout SchemaCompiler) throws(SchemaError) -> Int {
+        try compiler.node(members[name] ?? true, at: "\(path)/\(name)")
+    }
+
+    private func optional(_ name: String, _ compiler: inout SchemaCompiler) throws(SchemaError) -> Int? {
+        members[name] == nil ? nil : try single(name, &compiler)
+    }
+
+    private mutating func optional(
+        _ name: String, _ compiler: inout SchemaCompiler, inPlace isInPlace: Bool
+    ) throws(SchemaError) -> Int? {
+        members[name] == nil ? nil : try single(name, &compiler, inPlace: isInPlace)
+    }
+
+    private mutating func list(
+        _ name: String, _ compiler: inout SchemaCompiler, inPlace isInPlace: Bool = false
+    ) throws(SchemaError) -> [Int] {
+        guard case .array(let schemas)? = members[name], !schemas.isEmpty else {
+            throw SchemaError(.malformed, "\(name) must be an array of schemas", at: "\(path)/\(name)")
+        }
+        var nodes: [Int] = []
+        for (index, schema) in schemas.enumerated() {
+            nodes.append(try compiler.node(schema, at: "\(path)/\(name)/\(index)"))
+        }
+        if isInPlace { inPlace += nodes }
+        return nodes
+    }
+
+    private func named(
+        _ name: String, _ compiler: inout SchemaCompiler
+    ) throws(SchemaError) -> [(name: String, schema: Int)] {
+        guard case .object(let schemas)? = members[name] else {
+            throw SchemaError(.malformed, "\(name) must be an object of schemas", at: "\(path)/\(name)")
+        }
+        var nodes: [(name: String, schema: Int)] = []
+        for member in schemas {
+            let place = "\(path)/\(name)/\(SchemaPointer.escape(member.name))"
+            nodes.append((member.name, try compiler.node(member.value, at: place)))
+        }
+        return nodes
+    }
+}

@@ -1,0 +1,20 @@
+import RevisionTree
+import Synchronization
+
+/// A compiled `pattern`.
+///
+/// `Regex` cannot be shared between threads, so one match at a time holds the lock.
+final class SchemaPattern: Sendable {
+    private let regex: Mutex<Regex<AnyRegexOutput>>
+
+    /// Compiles a pattern, or throws what is wrong with it.
+    init(_ pattern: String) throws {
+        regex = Mutex(
+            try Regex(pattern).asciiOnlyDigits().asciiOnlyWordCharacters().matchingSemantics(.unicodeScalar))
+    }
+
+    /// Whether the pattern is found anywhere in a string.
+    func isFound(in text: String) -> Bool {
+        regex.withLock { regex in ((try? regex.firstMatch(in: text)) ?? nil) != nil }
+    }
+}

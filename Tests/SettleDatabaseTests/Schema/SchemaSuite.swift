@@ -1,0 +1,40 @@
+import Foundation
+import RevisionTree
+
+@testable import SettleDatabase
+
+/// A folder of the JSON Schema test suite, run through ``JSONSchema``.
+struct SchemaSuite {
+    /// How many cases of how many files did as the suite says.
+    var passed = 0
+    var files = 0
+    /// Groups whose schema is refused, as `file: group`, with the code.
+    var refused: [String: String] = [:]
+    /// Cases with another outcome than the suite's, as `file: group: case`.
+    var failed: Set<String> = []
+
+    /// Runs all files right in a folder; `optional` holds what an implementation need not do.
+    init(folder: String) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() where name.hasSuffix(".json") {
+            let data = try Data(contentsOf: URL(fileURLWithPath: folder).appendingPathComponent(name))
+            files += 1
+            for group in try JSON(utf8: Array(data)).array ?? [] { run(group, of: String(name.dropLast(5))) }
+        }
+    }
+
+    private mutating func run(_ group: JSON, of file: String) {
+        let title = "\(file): \(group["description"]?.string ?? "")"
+        do {
+            let schema = try JSONSchema(group["schema"] ?? .null)
+            for test in group["tests"]?.array ?? [] {
+                if schema.problems(in: test["data"] ?? .null).isEmpty == test["valid"]?.bool {
+                    passed += 1
+                } else {
+                    failed.insert("\(title): \(test["description"]?.string ?? "")")
+                }
+            }
+        } catch {
+            refused[title] = error.code.description
+        }
+    }
+}
