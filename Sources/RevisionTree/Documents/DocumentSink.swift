@@ -8,12 +8,13 @@
 /// that turned out to hold nothing but bytes is then rewritten as a string of bytes, as Erlang does (the byte-list
 /// trap of SEMANTICS 198). A reserved member is written like any other and taken back at its end.
 struct DocumentSink: JSONSink {
+    /// What there is to know of an array or object that is open.
     private struct Frame {
-        let isObject: Bool
+        var isObject = false
         /// Where the term's length is to be filled in.
-        let lengthPosition: Int
+        var lengthPosition = 0
         /// Where the fingerprints of this object's names begin.
-        let firstName: Int
+        var firstName = 0
         var count = 0
         var holdsOnlyBytes = true
     }
@@ -31,9 +32,12 @@ struct DocumentSink: JSONSink {
     private let allowsReserved: Bool
     private var body: ByteWriter
     private var term: ByteWriter
-    private var frame: Frame?
+    private var names: MemberNames
+    /// The innermost container; meaningless while `depth` is 0.
+    private var frame = Frame()
     private var outer: [Frame] = []
-    private var names = MemberNames()
+    private var depth = 0
+    private var isReserved = false
     private var pending: PendingReserved?
     private var reserved: [DocumentReader.ReservedMember] = []
 
@@ -43,11 +47,13 @@ struct DocumentSink: JSONSink {
         self.allowsReserved = allowsReserved
         body = ByteWriter(capacity: text.count + 16)
         term = ByteWriter(capacity: text.count * ExternalTerm.expansion + 64)
+        names = MemberNames(capacity: text.count / MemberNames.shortestMember + 1)
     }
 
     func deallocate() {
         body.deallocate()
         term.deallocate()
+        names.deallocate()
     }
 
     var hasDuplicates: Bool { names.hasDuplicates }
@@ -71,45 +77,50 @@ struct DocumentSink: JSONSink {
     }
 
     mutating func endObject(at end: Int) {
-        names.close(from: frame?.firstName ?? 0)
+        names.close(from: frame.firstName)
+        endList()
         close(with: UInt8(ascii: "}"), end: end)
     }
 
     mutating func endArray(at end: Int) {
-        if let frame, frame.count > 0, frame.holdsOnlyBytes, frame.count <= ExternalTerm.longestByteList {
-            term.makeByteList(from: frame.lengthPosition - 1, count: frame.count)
-            self.frame?.count = -1
+        if frame.count > 0, frame.holdsOnlyBytes, frame.count <= ExternalTerm.longestByteList {
+            term.makeByteList(from: frame.lengthPosition &- 1, count: frame.count)
+        } else {
+            endList()
         }
         close(with: UInt8(ascii: "]"), end: end)
     }
 
+    @inline(__always)
     mutating func key(_ token: JSONStringToken) throws(JSONError) {
-        if outer.isEmpty, token.end > token.start, base[token.start] == UInt8(ascii: "_") || token.hasEscapes {
+        if depth == 1, token.end > token.start, base[token.start] == UInt8(ascii: "_") || token.hasEscapes {
             try beginReserved(token)
         }
         beginElement()
         term.append(ExternalTerm.smallTuple)
         term.append(2)
         let start = appendString(token)
-        names.add(term.written(from: start), in: frame?.firstName ?? 0)
+        names.add(term.pointer(to: start), count: term.count &- start, in: frame.firstName)
         body.append(UInt8(ascii: ":"))
     }
 
+    @inline(__always)
     mutating func string(_ token: JSONStringToken) throws(JSONError) {
-        try beginValue(at: token.start - 1)
-        frame?.holdsOnlyBytes = false
+        try beginValue(at: token.start &- 1)
+        frame.holdsOnlyBytes = false
         appendString(token)
-        endValue(at: token.end + 1)
+        endValue(at: token.end &+ 1)
     }
 
+    @inline(__always)
     mutating func number(_ token: JSONNumberToken) throws(JSONError) {
         try beginValue(at: token.start)
         body.append(base + token.start, count: token.end &- token.start)
         if let value = token.smallInteger {
-            if !(0...255 ~= value) { frame?.holdsOnlyBytes = false }
+            if !(0...255 ~= value) { frame.holdsOnlyBytes = false }
             term.appendTerm(value)
         } else {
-            frame?.holdsOnlyBytes = false
+            frame.holdsOnlyBytes = false
             if token.isInteger {
                 appendLarge(token)
             } else {
@@ -122,7 +133,7 @@ struct DocumentSink: JSONSink {
 
     mutating func literal(_ literal: JSONLiteral, at start: Int) throws(JSONError) {
         try beginValue(at: start)
-        frame?.holdsOnlyBytes = false
+        frame.holdsOnlyBytes = false
         let word: StaticString =
             switch literal {
             case .null: "null"
@@ -139,46 +150,55 @@ extension DocumentSink {
     /// The comma before an element, and the count.
     @inline(__always)
     private mutating func beginElement() {
-        if let frame, frame.count > 0 { body.append(UInt8(ascii: ",")) }
-        frame?.count &+= 1
+        if frame.count > 0 { body.append(UInt8(ascii: ",")) }
+        frame.count &+= 1
     }
 
     @inline(__always)
     private mutating func beginValue(at start: Int) throws(JSONError) {
-        guard let frame else {
+        if depth == 0 {
             if base[start] != UInt8(ascii: "{") {
                 throw JSONError(.notAnObject, "a document must be a JSON object", at: start, in: text)
             }
-            return
+        } else if !frame.isObject {
+            beginElement()
+        } else if isReserved, pending?.valueStart == -1 {
+            pending?.valueStart = start
         }
-        if !frame.isObject { beginElement() } else if pending?.valueStart == -1 { pending?.valueStart = start }
     }
 
     @inline(__always)
     private mutating func endValue(at end: Int) {
-        if pending != nil, outer.isEmpty { endReserved(at: end) }
+        if isReserved, depth == 1 { endReserved(at: end) }
     }
 
     private mutating func open(isObject: Bool) {
         term.append(ExternalTerm.list)
-        let next = Frame(isObject: isObject, lengthPosition: term.count, firstName: names.count)
-        term.append(bigEndian: UInt32(0))
-        if var current = frame {
-            current.holdsOnlyBytes = false
-            outer.append(current)
+        if depth > 0 {
+            frame.holdsOnlyBytes = false
+            outer.append(frame)
         }
-        frame = next
+        depth &+= 1
+        frame = Frame(isObject: isObject, lengthPosition: term.count, firstName: names.count)
+        term.append(bigEndian: UInt32(0))
+    }
+
+    /// Ends a list of the term: its length is known now.
+    @inline(__always)
+    private mutating func endList() {
+        if frame.count == 0 {
+            term.truncate(to: frame.lengthPosition &- 1)
+        } else {
+            term.put(bigEndian: UInt32(truncatingIfNeeded: frame.count), at: frame.lengthPosition)
+        }
+        term.append(ExternalTerm.emptyList)
     }
 
     private mutating func close(with bracket: UInt8, end: Int) {
         body.append(bracket)
-        if let frame, frame.count == 0 { term.truncate(to: frame.lengthPosition - 1) }
-        if let frame, frame.count > 0 {
-            term.put(bigEndian: UInt32(truncatingIfNeeded: frame.count), at: frame.lengthPosition)
-        }
-        if let frame, frame.count >= 0 { term.append(ExternalTerm.emptyList) }
-        frame = outer.popLast()
-        if frame != nil { endValue(at: end) }
+        depth &-= 1
+        if let around = outer.popLast() { frame = around }
+        endValue(at: end)
     }
 
     /// Writes a string to both; returns where its bytes begin in the term.
@@ -225,15 +245,17 @@ extension DocumentSink {
                 at: token.start, in: text)
         }
         pending = PendingReserved(
-            name: name, bodyCount: body.count, termCount: term.count, members: frame?.count ?? 0)
+            name: name, bodyCount: body.count, termCount: term.count, members: frame.count)
+        isReserved = true
     }
 
     private mutating func endReserved(at end: Int) {
         guard let member = pending else { return }
         pending = nil
+        isReserved = false
         body.truncate(to: member.bodyCount)
         term.truncate(to: member.termCount)
-        frame?.count = member.members
+        frame.count = member.members
         reserved.append(
             DocumentReader.ReservedMember(
                 name: member.name, value: Array(text[member.valueStart..<end]), offset: member.valueStart))

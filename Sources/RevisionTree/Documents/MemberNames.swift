@@ -4,54 +4,57 @@
 /// before it; a larger object's are sorted when it closes. Two names with one fingerprint only lead to a second,
 /// exact look at the document.
 struct MemberNames {
-    private var fingerprints: [UInt64] = []
+    private let fingerprints: UnsafeMutablePointer<UInt64>
+    /// How many names are noted.
+    private(set) var count = 0
     private(set) var hasDuplicates = false
     private static let largest = 24
+    /// The bytes the shortest member takes, `"":0,`; so a text has at most so many names.
+    static let shortestMember = 5
 
-    /// How many names are noted.
-    var count: Int { fingerprints.count }
+    init(capacity: Int) { fingerprints = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity) }
 
-    /// Notes a name of the object whose names begin at a position.
+    func deallocate() { fingerprints.deallocate() }
+
+    /// Notes a name of the object whose names begin at a position; eight bytes behind the name must be readable.
     @inline(__always)
-    mutating func add(_ name: UnsafeBufferPointer<UInt8>, in first: Int) {
-        let fingerprint = Self.fingerprint(of: UnsafeRawBufferPointer(name))
-        let count = fingerprints.count
+    mutating func add(_ name: UnsafePointer<UInt8>, count length: Int, in first: Int) {
+        let fingerprint = Self.fingerprint(of: UnsafeRawPointer(name), count: length)
         if count &- first < Self.largest {
-            fingerprints.withUnsafeBufferPointer { all in
-                var index = first
-                while index < count {
-                    if all[index] == fingerprint { hasDuplicates = true }
-                    index &+= 1
-                }
+            var index = first
+            while index < count {
+                if fingerprints[index] == fingerprint { hasDuplicates = true }
+                index &+= 1
             }
         }
-        fingerprints.append(fingerprint)
+        fingerprints[count] = fingerprint
+        count &+= 1
     }
 
     /// Forgets the names of an object that ends.
+    @inline(__always)
     mutating func close(from first: Int) {
-        if fingerprints.count - first > Self.largest {
-            let sorted = fingerprints[first...].sorted()
-            if zip(sorted, sorted.dropFirst()).contains(where: ==) { hasDuplicates = true }
-        }
-        fingerprints.removeSubrange(first...)
+        if count &- first > Self.largest { compareMany(from: first) }
+        count = first
     }
 
-    /// A mix of the length and of all bytes, eight at a time.
+    private mutating func compareMany(from first: Int) {
+        let sorted = UnsafeBufferPointer(start: fingerprints + first, count: count - first).sorted()
+        if zip(sorted, sorted.dropFirst()).contains(where: ==) { hasDuplicates = true }
+    }
+
+    /// A mix of the length and of all bytes, eight at a time; the last eight are read past the end and masked.
     @inline(__always)
-    private static func fingerprint(of name: UnsafeRawBufferPointer) -> UInt64 {
-        var hash = UInt64(truncatingIfNeeded: name.count) &* 0x9E37_79B9_7F4A_7C15
+    private static func fingerprint(of name: UnsafeRawPointer, count: Int) -> UInt64 {
+        var hash = UInt64(truncatingIfNeeded: count) &* 0x9E37_79B9_7F4A_7C15
         var offset = 0
-        while offset &+ 8 <= name.count {
+        while offset &+ 8 <= count {
             hash = mixed(hash ^ name.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
             offset &+= 8
         }
-        var rest: UInt64 = 0
-        while offset < name.count {
-            rest = rest << 8 | UInt64(name[offset])
-            offset &+= 1
-        }
-        return mixed(hash ^ rest)
+        let rest = UInt64(littleEndian: name.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        let mask: UInt64 = (1 << UInt64(truncatingIfNeeded: (count &- offset) &* 8)) &- 1
+        return mixed(hash ^ (rest & mask))
     }
 
     @inline(__always)

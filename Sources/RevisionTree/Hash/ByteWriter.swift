@@ -58,6 +58,10 @@ struct ByteWriter {
         nonmutating set { base[position] = newValue }
     }
 
+    /// Where what was written at a position lies.
+    @inline(__always)
+    func pointer(to position: Int) -> UnsafePointer<UInt8> { UnsafePointer(base + position) }
+
     /// What was written from a position on.
     func written(from position: Int) -> UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: base + position, count: count - position)

@@ -22,6 +22,7 @@ final class SQLiteConnection {
         }
         self.handle = handle
         sqlite3_extended_result_codes(handle, 1)
+        _ = settle_sqlite3_lookaside(handle, 1200, 100)
         sqlite3_busy_timeout(handle, 5000)
     }
 

@@ -5,17 +5,24 @@ internal import Synchronization
 /// One connection writes, and those who want to write take turns on it (``WriteQueue``); a few others read, each a
 /// snapshot, and never wait for a write. In memory there is one connection, and reads take turns with writes.
 ///
-/// Unchecked: `writer`, `batch`, `parts` and `isFailing` belong to whoever holds the turn of `queue`; the rest is
+/// Unchecked: `writer`, `batch`, `writesInBatch` and `doomed` belong to whoever holds the turn of `queue`; the rest is
 /// constant or guarded by a Mutex of its own.
 final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private let queue = WriteQueue()
     private var writer: SQLiteWriter
     private var batch: WriteQueue.Batch?
     private var writesInBatch = 0
+    /// Why the open write can't succeed any more, though its closure may have gone on.
+    private var doomed: (any Error)?
     private let owner = Mutex<ThreadID?>(nil)
     private let pool: ReaderPool?
     private let isClosed = Mutex(false)
-    private let notify = Mutex<(@Sendable (UpdateSequence) -> Void)?>(nil)
+    private let listener = Mutex<Listener?>(nil)
+    /// Who is told of commits; a closure alone would be wrapped anew at each look behind the lock.
+    private struct Listener: Sendable {
+        let notify: @Sendable (UpdateSequence) -> Void
+    }
+
     /// The most writes that share a commit.
     private static let largestBatch = 256
 
@@ -42,7 +49,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     var readsInParallel: Bool { pool != nil }
 
     func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void) {
-        self.notify.withLock { $0 = notify }
+        listener.withLock { $0 = Listener(notify: notify) }
     }
 
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
@@ -63,12 +70,12 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     }
 
     func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        if isWriting { return try part(body) }
+        if isWriting { return try joined(body) }
         try enter()
         let result: Result
         do {
             if batch == nil { try begin() }
-            result = try writesInBatch == 0 ? body(writer) : part(body)
+            result = try writesInBatch == 0 ? whole(body) : part(body)
             writesInBatch += 1
         } catch {
             // The first write of a batch is alone in the transaction; a later one has undone its part.
@@ -79,6 +86,10 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         let waiter = WriteQueue.Waiter()
         try commitOrPassOn(waitingFor: waiter)
         return result
+    }
+
+    func writeSeparately<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        isWriting ? try part(body) : try write(body)
     }
 
     /// Whether this thread is inside a write.
@@ -137,15 +148,37 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     }
 
     private func announce() {
-        if let notify = notify.withLock({ $0 }), let newest = try? writer.lastSequence { notify(newest) }
+        if let listener = listener.withLock({ $0 }), let newest = try? writer.lastSequence { listener.notify(newest) }
+    }
+
+    /// Runs a closure as all there is in the open transaction so far.
+    private func whole<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        doomed = nil
+        let result = try body(writer)
+        if let doomed { throw doomed }
+        return result
+    }
+
+    /// Runs a closure that shares the fate of the write around it: if it fails half way, that one can't succeed.
+    private func joined<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        guard writer.connection.isInTransaction else { return try part(body) }
+        let before = writer.changes
+        do { return try body(writer) } catch {
+            if writer.changes != before, doomed == nil { doomed = error }
+            throw error
+        }
     }
 
     /// Runs a closure as a part of the open transaction that can fail alone.
     private func part<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         let connection = writer.connection
+        let outer = doomed
+        doomed = nil
+        defer { doomed = outer }
         try connection.statement(.savepoint).run()
         do {
             let result = try body(writer)
+            if let doomed { throw doomed }
             try connection.statement(.release).run()
             if !connection.isInTransaction { announce() }
             return result

@@ -56,6 +56,15 @@ final class SQLiteStatement {
         guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
     }
 
+    /// Runs the statement for its effect with bytes that are bound without a copy and are not kept.
+    func run(lending first: (index: Int32, bytes: [UInt8]), _ second: (index: Int32, bytes: [UInt8])? = nil) throws {
+        try first.bytes.withUnsafeBufferPointer { bytes in
+            sqlite3_bind_blob64(handle, first.index, bytes.baseAddress, UInt64(bytes.count), nil)
+            defer { sqlite3_bind_null(handle, first.index) }
+            if let second { try run(lending: second) } else { try run() }
+        }
+    }
+
     /// Runs the statement and takes one value from its first row; nil when there is no row.
     func first<Value>(_ take: (SQLiteStatement) throws -> Value?) throws -> Value? {
         defer { sqlite3_reset(handle) }

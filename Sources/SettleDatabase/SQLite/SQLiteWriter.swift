@@ -4,6 +4,9 @@ internal import RevisionTree
 final class SQLiteWriter: SQLiteReader, StorageWriter {
     /// The newest sequence, those of the open transaction included.
     private var newest: UpdateSequence?
+    private var settings: [String: String?] = [:]
+    /// How many changes were begun; contents of attachments do not count, for they are harmless alone.
+    private(set) var changes = 0
 
     override var lastSequence: UpdateSequence {
         get throws {
@@ -15,7 +18,17 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     /// Forgets what was cached of a transaction that was rolled back.
-    func forget() { newest = nil }
+    func forget() {
+        newest = nil
+        settings = [:]
+    }
+
+    override func setting(_ name: String) throws -> String? {
+        if let known = settings[name] { return known }
+        let value = try super.setting(name)
+        settings[name] = .some(value)
+        return value
+    }
 
     private func nextSequence() throws -> UpdateSequence {
         let next = UpdateSequence(try lastSequence.number + 1)
@@ -24,22 +37,22 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     func put(_ record: DocumentRecord, replacing previous: UpdateSequence?) throws -> UpdateSequence {
+        changes += 1
         guard let content = record.content else {
             throw DatabaseError(.storage, "a record of \"\(record.id)\" was to be written without its content")
         }
         let sequence = try nextSequence()
         let statement = try connection.statement(previous == nil ? .insertRecord : .updateRecord)
         statement.bind(1, sequence.number)
-        if let previous { statement.bind(7, previous.number) } else { statement.bind(2, utf8: record.id.string) }
         statement.bind(3, RecordFlags(record.tree).rawValue)
-        statement.bind(4, record.tree.packed())
         statement.bind(5, Attachment.packed(content.attachments))
-        statement.bind(6, content.body.utf8)
-        try statement.run()
+        if let previous { statement.bind(7, previous.number) } else { statement.bind(2, utf8: record.id.string) }
+        try statement.run(lending: (4, record.tree.packed()), (6, content.body.utf8))
         return sequence
     }
 
     func updateTree(of record: DocumentRecord) throws {
+        changes += 1
         let statement = try connection.statement(.updateTree)
         statement.bind(1, record.sequence.number)
         statement.bind(2, record.tree.packed())
@@ -47,6 +60,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     func remove(_ record: DocumentRecord) throws {
+        changes += 1
         let statement = try connection.statement(.removeRecord)
         statement.bind(1, record.sequence.number)
         try statement.run()
@@ -54,21 +68,23 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     func putContent(_ content: RevisionContent) throws -> UInt64 {
+        changes += 1
         let statement = try connection.statement(.insertContent)
         statement.bind(1, Attachment.packed(content.attachments))
-        statement.bind(2, content.body.utf8)
-        try statement.run()
+        try statement.run(lending: (2, content.body.utf8))
         return UInt64(connection.lastInsertedRow) + BodyToken.firstApart - 1
     }
 
     func removeContent(at token: UInt64) throws {
         guard token >= BodyToken.firstApart else { return }
+        changes += 1
         let statement = try connection.statement(.removeContent)
         statement.bind(1, number(of: token))
         try statement.run()
     }
 
     func put(_ document: LocalDocument) throws {
+        changes += 1
         let statement = try connection.statement(.putLocal)
         statement.bind(1, utf8: document.id.string)
         statement.bind(2, document.revisionNumber)
@@ -77,6 +93,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     func removeLocalDocument(_ id: DocumentID) throws {
+        changes += 1
         let statement = try connection.statement(.removeLocal)
         statement.bind(1, utf8: id.string)
         try statement.run()
@@ -92,12 +109,14 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     func removeBlob(_ digest: BlobDigest) throws {
+        changes += 1
         let statement = try connection.statement(.removeBlob)
         statement.bind(1, digest.bytes)
         try statement.run()
     }
 
     func setExpiration(_ milliseconds: Int64?, of id: DocumentID) throws {
+        changes += 1
         let statement = try connection.statement(milliseconds == nil ? .removeExpiration : .putExpiration)
         statement.bind(1, utf8: id.string)
         if let milliseconds { statement.bind(2, milliseconds) }
@@ -105,6 +124,8 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     func setSetting(_ name: String, to value: String?) throws {
+        changes += 1
+        settings[name] = nil
         let statement = try connection.statement(value == nil ? .removeSetting : .putSetting)
         statement.bind(1, utf8: name)
         if let value { statement.bind(2, utf8: value) }

@@ -23,8 +23,12 @@ public protocol StorageEngine: Sendable {
 
     /// Runs a closure whose writes happen together or, when it throws, not at all.
     ///
-    /// Within another write on the same thread it is a part of that one, which can fail alone.
+    /// Within another write on the same thread it shares that one's fate: when it throws after it has changed something,
+    /// the whole write fails, even if the closure around it goes on.
     func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
+
+    /// Runs a closure like ``write(_:)``; within another write it is a part that can fail alone.
+    func writeSeparately<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
 
     /// Sets what is to be called after each commit with the newest sequence; called in the order of commits.
     func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void)

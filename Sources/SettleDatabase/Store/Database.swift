@@ -63,7 +63,7 @@ public final class Database: Sendable {
     ///
     /// - Throws: What the closure throws, or ``DatabaseError`` when the commit fails.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        try engine.write { _ in try body() }
+        try engine.writeSeparately { _ in try body() }
     }
 
     /// Runs a closure whose reads all see one state of the database, whatever is written meanwhile.

@@ -4,28 +4,30 @@ extension SchemaKeywords {
     /// Compiles a keyword without subschemas; false when it is none.
     mutating func compileAssertion(_ name: String) throws(SchemaError) -> Bool {
         switch name {
-        case "type": add(TypeRule(names: try types()))
-        case "enum": add(EnumRule(name, try array(name)))
-        case "const": add(EnumRule(name, [members[name] ?? .null]))
-        case "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum": add(BoundRule(name, try number(name)))
+        case "type": add(SchemaValueRules.TypeRule(names: try types()))
+        case "enum": add(SchemaValueRules.EnumRule(name, try array(name)))
+        case "const": add(SchemaValueRules.EnumRule(name, [members[name] ?? .null]))
+        case "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum":
+            add(SchemaNumberRules.BoundRule(name, try number(name)))
         case "multipleOf":
-            guard let rule = MultipleRule(try number(name)) else {
+            guard let rule = SchemaNumberRules.MultipleRule(try number(name)) else {
                 throw malformed(name, "must be a number above zero, of 18 digits at most")
             }
             add(rule)
         case "maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties":
-            if let bound = try count(name) { add(CountRule(keyword: name, bound: bound)) }
+            if let bound = try count(name) { add(SchemaValueRules.CountRule(keyword: name, bound: bound)) }
         case "uniqueItems":
             guard case .bool(let isUnique)? = members[name] else { throw malformed(name, "must be a boolean") }
-            if isUnique { add(UniqueRule()) }
+            if isUnique { add(SchemaArrayRules.UniqueRule()) }
         case "pattern":
             guard case .string(let text)? = members[name] else { throw malformed(name, "must be a string") }
-            add(PatternRule(text: text, pattern: try pattern(text, at: "\(path)/pattern")))
-        case "required": add(RequiredRule(trigger: nil, names: try names(members[name] ?? .null, of: name)))
+            add(SchemaValueRules.PatternRule(text: text, pattern: try pattern(text, at: "\(path)/pattern")))
+        case "required":
+            add(SchemaObjectRules.RequiredRule(trigger: nil, names: try names(members[name] ?? .null, of: name)))
         case "dependentRequired":
             guard case .object(let triggers)? = members[name] else { throw malformed(name, "must be an object") }
             for trigger in triggers {
-                add(RequiredRule(trigger: trigger.name, names: try names(trigger.value, of: name)))
+                add(SchemaObjectRules.RequiredRule(trigger: trigger.name, names: try names(trigger.value, of: name)))
             }
         default: return false
         }
@@ -57,8 +59,8 @@ extension SchemaKeywords {
         } else {
             types = try names(members["type"] ?? .null, of: "type")
         }
-        guard !types.isEmpty, types.allSatisfy(TypeRule.names.contains) else {
-            throw malformed("type", "must be one or more of \(TypeRule.names.joined(separator: ", "))")
+        guard !types.isEmpty, types.allSatisfy(SchemaValueRules.TypeRule.names.contains) else {
+            throw malformed("type", "must be one or more of \(SchemaValueRules.TypeRule.names.joined(separator: ", "))")
         }
         return types
     }

@@ -27,13 +27,13 @@ struct SchemaKeywords {
         }
         if members["prefixItems"] != nil || members["items"] != nil {
             let prefix = members["prefixItems"] == nil ? [] : try list("prefixItems", &compiler)
-            rules.append(ItemsRule(prefix: prefix, rest: try optional("items", &compiler)))
+            rules.append(SchemaArrayRules.ItemsRule(prefix: prefix, rest: try optional("items", &compiler)))
         }
         if let schema = try optional("unevaluatedItems", &compiler) {
-            rules.append(UnevaluatedItemsRule(schema: schema))
+            rules.append(SchemaArrayRules.UnevaluatedItemsRule(schema: schema))
         }
         if let schema = try optional("unevaluatedProperties", &compiler) {
-            rules.append(UnevaluatedPropertiesRule(schema: schema))
+            rules.append(SchemaObjectRules.UnevaluatedPropertiesRule(schema: schema))
         }
     }
 
@@ -42,43 +42,43 @@ struct SchemaKeywords {
 
     private mutating func compileApplicator(_ name: String, _ compiler: inout SchemaCompiler) throws(SchemaError) {
         switch name {
-        case "allOf": add(AllRule(schemas: try list(name, &compiler, inPlace: true)))
-        case "anyOf": add(AnyRule(schemas: try list(name, &compiler, inPlace: true)))
-        case "oneOf": add(OneRule(schemas: try list(name, &compiler, inPlace: true)))
-        case "not": add(NotRule(schema: try single(name, &compiler, inPlace: true)))
+        case "allOf": add(SchemaLogicRules.AllRule(schemas: try list(name, &compiler, inPlace: true)))
+        case "anyOf": add(SchemaLogicRules.AnyRule(schemas: try list(name, &compiler, inPlace: true)))
+        case "oneOf": add(SchemaLogicRules.OneRule(schemas: try list(name, &compiler, inPlace: true)))
+        case "not": add(SchemaLogicRules.NotRule(schema: try single(name, &compiler, inPlace: true)))
         case "if":
             let condition = try single(name, &compiler, inPlace: true)
             let then = try optional("then", &compiler, inPlace: true)
             let otherwise = try optional("else", &compiler, inPlace: true)
-            add(ConditionRule(condition: condition, then: then, otherwise: otherwise))
+            add(SchemaLogicRules.ConditionRule(condition: condition, then: then, otherwise: otherwise))
         case "then", "else": if members["if"] == nil { _ = try single(name, &compiler) }
         case "dependentSchemas":
             for (trigger, schema) in try named(name, &compiler) {
                 inPlace.append(schema)
-                add(DependentSchemaRule(trigger: trigger, schema: schema))
+                add(SchemaObjectRules.DependentSchemaRule(trigger: trigger, schema: schema))
             }
-        case "propertyNames": add(PropertyNamesRule(schema: try single(name, &compiler)))
+        case "propertyNames": add(SchemaObjectRules.PropertyNamesRule(schema: try single(name, &compiler)))
         case "contains":
             let least = try count("minContains")
             let most = try count("maxContains")
-            add(ContainsRule(schema: try single(name, &compiler), least: least, most: most))
+            add(SchemaArrayRules.ContainsRule(schema: try single(name, &compiler), least: least, most: most))
         case "minContains", "maxContains": _ = try count(name)
         default: break
         }
     }
 
-    private func properties(_ compiler: inout SchemaCompiler) throws(SchemaError) -> PropertiesRule {
+    private func properties(_ compiler: inout SchemaCompiler) throws(SchemaError) -> SchemaObjectRules.PropertiesRule {
         let schemas = members["properties"] == nil ? [] : try named("properties", &compiler)
         var places = JSONObject()
         for (place, property) in schemas.enumerated() { places[property.name] = .number(JSONNumber(place)) }
-        var patterns: [PropertiesRule.Pattern] = []
+        var patterns: [SchemaObjectRules.PropertiesRule.Pattern] = []
         if members["patternProperties"] != nil {
             for (name, schema) in try named("patternProperties", &compiler) {
                 let compiled = try pattern(name, at: "\(path)/patternProperties/\(SchemaPointer.escape(name))")
-                patterns.append(PropertiesRule.Pattern(pattern: compiled, schema: schema))
+                patterns.append(SchemaObjectRules.PropertiesRule.Pattern(pattern: compiled, schema: schema))
             }
         }
-        return PropertiesRule(
+        return SchemaObjectRules.PropertiesRule(
             named: places, schemas: schemas.map(\.schema), patterns: patterns,
             additional: try optional("additionalProperties", &compiler))
     }

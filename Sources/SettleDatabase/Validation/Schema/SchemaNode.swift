@@ -11,9 +11,3 @@ struct SchemaNode: Sendable {
     /// The subschemas that are applied to the same value as this one.
     var inPlace: [Int] = []
 }
-
-/// One keyword of a schema with its value, ready to be checked.
-protocol SchemaRule: Sendable {
-    /// Tells the evaluation what about a value is not allowed.
-    func check(_ value: JSON, _ evaluation: inout SchemaEvaluation)
-}

@@ -1,80 +1,83 @@
 import RevisionTree
 
-/// `required` and `dependentRequired`.
-struct RequiredRule: SchemaRule {
-    /// The member whose presence requires the others; nil for `required`.
-    let trigger: String?
-    let names: [String]
+/// The rules about objects.
+enum SchemaObjectRules {
+    /// `required` and `dependentRequired`.
+    struct RequiredRule: SchemaRule {
+        /// The member whose presence requires the others; nil for `required`.
+        let trigger: String?
+        let names: [String]
 
-    func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
-        guard case .object(let members) = value else { return }
-        if let trigger, members[trigger] == nil { return }
-        for name in names where members[name] == nil {
-            guard let trigger else {
-                evaluation.report("required", "there is no member \"\(name)\"")
-                continue
+        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+            guard case .object(let members) = value else { return }
+            if let trigger, members[trigger] == nil { return }
+            for name in names where members[name] == nil {
+                guard let trigger else {
+                    evaluation.report("required", "there is no member \"\(name)\"")
+                    continue
+                }
+                evaluation.report("dependentRequired", "there is \"\(trigger)\" but no member \"\(name)\"")
             }
-            evaluation.report("dependentRequired", "there is \"\(trigger)\" but no member \"\(name)\"")
         }
     }
-}
 
-/// `dependentSchemas`.
-struct DependentSchemaRule: SchemaRule {
-    let trigger: String
-    let schema: Int
-
-    func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
-        guard case .object(let members) = value, members[trigger] != nil else { return }
-        evaluation.apply(schema, to: value)
-    }
-}
-
-/// `properties`, `patternProperties` and `additionalProperties`.
-struct PropertiesRule: SchemaRule {
-    struct Pattern {
-        let pattern: SchemaPattern
+    /// `dependentSchemas`.
+    struct DependentSchemaRule: SchemaRule {
+        let trigger: String
         let schema: Int
-    }
 
-    let named: JSONObject
-    let schemas: [Int]
-    let patterns: [Pattern]
-    let additional: Int?
-
-    func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
-        guard case .object(let members) = value else { return }
-        for (position, member) in members.enumerated() {
-            var matching = patterns.filter { $0.pattern.isFound(in: member.name) }.map(\.schema)
-            if let place = named[member.name]?.int { matching.insert(schemas[place], at: 0) }
-            if matching.isEmpty, let additional { matching = [additional] }
-            for schema in matching { evaluation.apply(schema, to: member.value, under: .name(member.name)) }
-            if !matching.isEmpty { evaluation.markMember(position) }
+        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+            guard case .object(let members) = value, members[trigger] != nil else { return }
+            evaluation.apply(schema, to: value)
         }
     }
-}
 
-/// `propertyNames`.
-struct PropertyNamesRule: SchemaRule {
-    let schema: Int
+    /// `properties`, `patternProperties` and `additionalProperties`.
+    struct PropertiesRule: SchemaRule {
+        struct Pattern {
+            let pattern: SchemaPattern
+            let schema: Int
+        }
 
-    func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
-        guard case .object(let members) = value else { return }
-        for member in members where !evaluation.matches(schema, .string(member.name), under: .name(member.name)) {
-            evaluation.report("propertyNames", "the name \"\(member.name)\" is not allowed")
+        let named: JSONObject
+        let schemas: [Int]
+        let patterns: [Pattern]
+        let additional: Int?
+
+        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+            guard case .object(let members) = value else { return }
+            for (position, member) in members.enumerated() {
+                var matching = patterns.filter { $0.pattern.isFound(in: member.name) }.map(\.schema)
+                if let place = named[member.name]?.int { matching.insert(schemas[place], at: 0) }
+                if matching.isEmpty, let additional { matching = [additional] }
+                for schema in matching { evaluation.apply(schema, to: member.value, under: .name(member.name)) }
+                if !matching.isEmpty { evaluation.markMember(position) }
+            }
         }
     }
-}
 
-/// `unevaluatedProperties`; the last rule of its schema.
-struct UnevaluatedPropertiesRule: SchemaRule {
-    let schema: Int
+    /// `propertyNames`.
+    struct PropertyNamesRule: SchemaRule {
+        let schema: Int
 
-    func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
-        guard case .object(let members) = value else { return }
-        for (position, member) in members.enumerated() where !evaluation.evaluated.members.contains(position) {
-            evaluation.apply(schema, to: member.value, under: .name(member.name))
-            evaluation.markMember(position)
+        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+            guard case .object(let members) = value else { return }
+            for member in members where !evaluation.matches(schema, .string(member.name), under: .name(member.name)) {
+                evaluation.report("propertyNames", "the name \"\(member.name)\" is not allowed")
+            }
+        }
+    }
+
+    /// `unevaluatedProperties`; the last rule of its schema.
+    struct UnevaluatedPropertiesRule: SchemaRule {
+        let schema: Int
+
+        func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+            guard case .object(let members) = value else { return }
+            for (position, member) in members.enumerated() where !evaluation.evaluated.members.contains(position) {
+                evaluation.apply(schema, to: member.value, under: .name(member.name))
+                evaluation.markMember(position)
+            }
         }
     }
 }
