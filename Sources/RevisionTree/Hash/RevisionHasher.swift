@@ -40,15 +40,9 @@ public final class RevisionHasher {
         append(isDeleted: isDeleted, parent: parent)
         md5.update(body.term)
         append(attachments)
-        let digest = md5.finish()
-        let words = digest.withUnsafeBytes {
-            (
-                UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)),
-                UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-            )
-        }
+        let words = md5.finishWords()
         return RevisionID(
-            unchecked: (parent?.generation ?? 0) + 1, RevisionSignature(high: words.0, low: words.1))
+            unchecked: (parent?.generation ?? 0) + 1, RevisionSignature(high: words.high, low: words.low))
     }
 
     private func append(isDeleted: Bool, parent: RevisionID?) {
@@ -65,19 +59,21 @@ public final class RevisionHasher {
     }
 
     private func append(_ attachments: [AttachmentSignature]) {
+        if attachments.isEmpty {
+            // Both ends at once: of the attachments, and of the edit.
+            return withUnsafeBytes(of: (ExternalTerm.emptyList, ExternalTerm.emptyList)) { md5.update($0) }
+        }
         let size = attachments.reduce(16) { $0 + $1.name.utf8.count + $1.contentType.utf8.count + 64 }
         var list = ByteWriter(capacity: size)
         defer { list.deallocate() }
-        if !attachments.isEmpty {
-            list.append(ExternalTerm.list)
-            list.append(bigEndian: UInt32(truncatingIfNeeded: attachments.count))
-            for attachment in attachments.reversed() {
-                list.append(ExternalTerm.smallTuple)
-                list.append(3)
-                list.appendBinary(Array(attachment.name.utf8))
-                list.appendBinary(Array(attachment.contentType.utf8))
-                list.appendBinary(attachment.md5)
-            }
+        list.append(ExternalTerm.list)
+        list.append(bigEndian: UInt32(truncatingIfNeeded: attachments.count))
+        for attachment in attachments.reversed() {
+            list.append(ExternalTerm.smallTuple)
+            list.append(3)
+            list.appendBinary(Array(attachment.name.utf8))
+            list.appendBinary(Array(attachment.contentType.utf8))
+            list.appendBinary(attachment.md5)
         }
         list.append(ExternalTerm.emptyList)
         list.append(ExternalTerm.emptyList)

@@ -6,46 +6,51 @@
 /// - a text of exactly 16 bytes *is* the signature with those bytes, and prints as 32 digits;
 /// - a comparison between the two forms is one of raw bytes against ASCII: `ff…` beats `g`.
 public struct RevisionSignature: Hashable, Sendable {
-    enum Form: Hashable, Sendable {
-        /// Sixteen bytes as two big-endian words.
-        case digest(UInt64, UInt64)
-        /// The UTF-8 of a text of any length but sixteen bytes.
-        case text([UInt8])
-    }
-
-    let form: Form
+    /// The first eight bytes of a digest, as a big-endian word; 0 for text.
+    let high: UInt64
+    /// The last eight bytes of a digest; 0 for text.
+    let low: UInt64
+    /// The UTF-8 of a text of any length but sixteen bytes; `nil` for a digest.
+    let text: [UInt8]?
 
     /// Makes a signature of a digest's 16 bytes, given as two big-endian words.
-    public init(high: UInt64, low: UInt64) { form = .digest(high, low) }
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+        text = nil
+    }
+
+    private init(text: [UInt8]) {
+        high = 0
+        low = 0
+        self.text = text
+    }
 
     /// Makes a signature of the text behind the dash, or returns `nil` for 32 bytes that are not all hex digits.
     public init?(_ text: some StringProtocol) {
         var text = String(text)
-        let form = text.withUTF8 { bytes -> Form?? in
+        let signature = text.withUTF8 { bytes -> RevisionSignature? in
             switch bytes.count {
-            case 16: .some(.digest(Self.word(bytes[0..<8]), Self.word(bytes[8..<16])))
-            case 32: .some(Self.hexDigest(bytes))
-            default: .none
+            case 16: RevisionSignature(high: Self.word(bytes[0..<8]), low: Self.word(bytes[8..<16]))
+            case 32: Self.hexDigest(bytes)
+            default: RevisionSignature(text: Array(bytes))
             }
         }
-        switch form {
-        case .none: self.form = .text(Array(text.utf8))
-        case .some(.none): return nil
-        case .some(.some(let form)): self.form = form
-        }
+        guard let signature else { return nil }
+        self = signature
     }
 
     private static func word(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> UInt64 {
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    private static func hexDigest(_ bytes: UnsafeBufferPointer<UInt8>) -> Form? {
+    private static func hexDigest(_ bytes: UnsafeBufferPointer<UInt8>) -> RevisionSignature? {
         var words: (UInt64, UInt64) = (0, 0)
         for (index, byte) in bytes.enumerated() {
             guard let digit = hexDigitValue(byte) else { return nil }
             if index < 16 { words.0 = words.0 << 4 | digit } else { words.1 = words.1 << 4 | digit }
         }
-        return .digest(words.0, words.1)
+        return RevisionSignature(high: words.0, low: words.1)
     }
 }
 
@@ -60,30 +65,28 @@ func hexDigitValue(_ byte: UInt8) -> UInt64? {
 }
 
 extension RevisionSignature: Comparable, CustomStringConvertible {
+    /// Whether both are the same digest or the same text.
+    @inline(__always)
+    public static func == (left: RevisionSignature, right: RevisionSignature) -> Bool {
+        left.high == right.high && left.low == right.low
+            && (left.text == nil ? right.text == nil : left.text == right.text)
+    }
+
     /// Orders signatures as CouchDB does: raw bytes, a prefix before what it begins (SEMANTICS 64).
+    @inline(__always)
     public static func < (left: RevisionSignature, right: RevisionSignature) -> Bool {
-        switch (left.form, right.form) {
-        case (.digest(let a, let b), .digest(let c, let d)): (a, b) < (c, d)
-        case (.text(let a), .text(let b)): a.lexicographicallyPrecedes(b)
-        default: left.rawBytes.lexicographicallyPrecedes(right.rawBytes)
-        }
+        if left.text == nil, right.text == nil { return (left.high, left.low) < (right.high, right.low) }
+        return left.rawBytes.lexicographicallyPrecedes(right.rawBytes)
     }
 
     /// The bytes CouchDB stores and compares: 16 of a digest, else the UTF-8 text.
     public var rawBytes: [UInt8] {
-        switch form {
-        case .digest(let high, let low):
-            (0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> UInt64(56 - ($0 % 8) * 8)) }
-        case .text(let text): text
-        }
+        text ?? withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
     }
 
     /// The signature as it stands behind the dash: 32 lower-case digits, or the text.
     public var description: String {
-        switch form {
-        case .digest(let high, let low): hexadecimal(high, low)
-        case .text(let text): String(decoding: text, as: UTF8.self)
-        }
+        text.map { String(decoding: $0, as: UTF8.self) } ?? hexadecimal(high, low)
     }
 }
 

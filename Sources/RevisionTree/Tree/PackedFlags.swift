@@ -24,7 +24,7 @@ struct PackedFlags: OptionSet {
         if node.isSuperseded { flags.insert(.isSuperseded) }
         if node.isShared { flags.insert(.isShared) }
         if node.bodyToken != 0 { flags.insert(.hasBodyToken) }
-        if case .text = node.revision.signature.form { flags.insert(.isText) }
+        if node.revision.signature.text != nil { flags.insert(.isText) }
         if let parent = node.parentIndex {
             flags.insert(.hasParent)
             if parent == index - 1 { flags.insert(.followsPrevious) }

@@ -53,12 +53,12 @@ struct PackedReader {
 
     private mutating func signature(isText: Bool) -> RevisionSignature? {
         if isText {
-            guard let length = varint(), length <= UInt64(bytes.count - offset), length != 16 else { return nil }
+            guard let length = varint(), length <= UInt64(bytes.count - offset) else { return nil }
             defer { offset += Int(length) }
             let text = bytes[offset..<(offset + Int(length))]
             guard let string = String(validating: text, as: UTF8.self) else { return nil }
-            guard case .text? = RevisionSignature(string)?.form else { return nil }
-            return RevisionSignature(string)
+            guard let signature = RevisionSignature(string), signature.text != nil else { return nil }
+            return signature
         }
         guard bytes.count - offset >= 16 else { return nil }
         defer { offset += 16 }

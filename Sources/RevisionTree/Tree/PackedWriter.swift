@@ -16,12 +16,11 @@ struct PackedWriter {
     }
 
     mutating func append(_ signature: RevisionSignature) {
-        switch signature.form {
-        case .digest(let high, let low):
-            withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { bytes.append(contentsOf: $0) }
-        case .text(let text):
+        if let text = signature.text {
             append(varint: UInt64(text.count))
             bytes.append(contentsOf: text)
+        } else {
+            withUnsafeBytes(of: (signature.high.bigEndian, signature.low.bigEndian)) { bytes.append(contentsOf: $0) }
         }
     }
 }

@@ -86,7 +86,7 @@ public struct RevisionTree: Hashable, Sendable {
 
     /// The position of the first node that is not below the revision; newest first, since edits are at the end.
     func insertionPoint(of revision: RevisionID) -> Int {
-        if let last = nodes.last, last.revision < revision { return nodes.count }
+        if nodes.isEmpty || nodes[nodes.count - 1].revision < revision { return nodes.count }
         var low = 0
         var high = nodes.count
         while low < high {

@@ -18,10 +18,13 @@ public struct Change: Sendable {
     public let winner: RevisionID
     /// Whether the document is deleted.
     public let isDeleted: Bool
-    /// The leaves the change tells of, winner first; live ones before tombstones.
-    public let leaves: [RevisionID]
+    /// The leaves beside the winner that the change tells of.
+    private let otherLeaves: [RevisionID]
     /// The winner as a document, a tombstone too, where documents were asked for.
     public let document: Document?
+
+    /// The leaves the change tells of, winner first; live ones before tombstones.
+    public var leaves: [RevisionID] { [winner] + otherLeaves }
 
     init?(_ record: DocumentRecord, style: Style) {
         guard let winner = record.tree.winner else { return nil }
@@ -29,9 +32,9 @@ public struct Change: Sendable {
         id = record.id
         self.winner = winner.revision
         isDeleted = winner.isDeleted
-        leaves =
+        otherLeaves =
             style == .winner || record.tree.count == 1
-            ? [winner.revision] : record.tree.leaves.map(\.revision)
+            ? [] : record.tree.leaves.dropFirst().map(\.revision)
         document = record.content.map {
             Document(id: record.id, revision: winner.revision, isDeleted: winner.isDeleted, $0)
         }

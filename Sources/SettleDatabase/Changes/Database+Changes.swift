@@ -39,7 +39,7 @@ extension Database {
         var rest = range
         while true {
             let page = try engine.read {
-                try $0.records(changedIn: rest, limit: 500, withContent: includingDocuments)
+                try $0.records(changedIn: rest, limit: 200, withContent: includingDocuments)
             }
             for record in page {
                 guard let change = Change(record, style: style) else { continue }

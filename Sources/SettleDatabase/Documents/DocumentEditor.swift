@@ -71,7 +71,7 @@ struct DocumentEditor {
         if insertion == .joined {
             try moveContents(in: &record, oldWinner: old.tree.winner?.revision)
             for node in record.tree.stem(to: revisionLimit) { try writer.removeContent(at: node.bodyToken) }
-            _ = try writer.put(record, replacing: old.sequence)
+            try writer.put(record)
         } else if isNews {
             try writer.updateTree(of: record)
         }
@@ -93,7 +93,13 @@ struct DocumentEditor {
         }
         try place(edit, in: &record, oldWinner: oldWinner)
         for node in record.tree.stem(to: revisionLimit) { try writer.removeContent(at: node.bodyToken) }
-        _ = try writer.put(record, replacing: old.tree.isEmpty ? nil : old.sequence)
+        guard old.tree.isEmpty else {
+            try writer.put(record)
+            return
+        }
+        guard try writer.putNew(record) != nil else {
+            throw DatabaseError(.conflict, "\"\(old.id)\" is there already")
+        }
     }
 
     /// Keeps the content of a new revision: in the record if it wins, else apart.

@@ -37,7 +37,7 @@ extension Database {
                 try writer.removeContent(at: winner.bodyToken)
                 record.tree.setBodyToken(BodyToken.record, of: winner.revision)
             }
-            _ = try writer.put(record, replacing: record.sequence)
+            try writer.put(record)
             return doomed
         }
     }

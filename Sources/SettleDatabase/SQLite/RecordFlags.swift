@@ -1,20 +1,15 @@
 internal import RevisionTree
 
-/// What the indexes of the documents table tell apart.
-struct RecordFlags: OptionSet {
-    let rawValue: Int64
-
+/// What the index of the documents table tells apart. A conflicted document has a live leaf, so it is not deleted.
+enum RecordFlags: Int64 {
+    /// There is one live leaf.
+    case plain = 0
     /// All leaves are tombstones.
-    static let isDeleted = RecordFlags(rawValue: 1)
+    case deleted = 1
     /// There are two or more live leaves.
-    static let isConflicted = RecordFlags(rawValue: 2)
-
-    init(rawValue: Int64) { self.rawValue = rawValue }
+    case conflicted = 2
 
     init(_ tree: RevisionTree) {
-        var flags: RecordFlags = []
-        if tree.isDeleted { flags.insert(.isDeleted) }
-        if tree.count > 1, tree.isConflicted { flags.insert(.isConflicted) }
-        self = flags
+        self = tree.isDeleted ? .deleted : tree.count > 1 && tree.isConflicted ? .conflicted : .plain
     }
 }

@@ -28,9 +28,9 @@ enum SQL: Int, Hashable {
         case .headsBySequence: Self.bySequence("sequence, id, tree", "ASC")
         case .headsBySequenceDescending: Self.bySequence("sequence, id, tree", "DESC")
         case .insertRecord:
-            "INSERT INTO documents(sequence, id, flags, tree, attachments, body) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"
+            "INSERT OR IGNORE INTO documents(sequence, id, flags, tree, attachments, body) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"
         case .updateRecord:
-            "UPDATE documents SET sequence = ?1, flags = ?3, tree = ?4, attachments = ?5, body = ?6 WHERE sequence = ?7"
+            "UPDATE documents SET sequence = ?1, flags = ?3, tree = ?4, attachments = ?5, body = ?6 WHERE sequence = ?2"
         case .updateTree: "UPDATE documents SET tree = ?2 WHERE sequence = ?1"
         case .removeRecord: "DELETE FROM documents WHERE sequence = ?1"
         case .content: "SELECT attachments, body FROM contents WHERE number = ?1"
@@ -38,9 +38,9 @@ enum SQL: Int, Hashable {
         case .insertContent: "INSERT INTO contents(attachments, body) VALUES(?1, ?2)"
         case .removeContent: "DELETE FROM contents WHERE number = ?1"
         case .conflictedIDs:
-            "SELECT id FROM documents WHERE flags & 2 AND id > ?1 ORDER BY id LIMIT ?2"
+            "SELECT id FROM documents WHERE flags = 2 AND flags > 0 AND id > ?1 ORDER BY id LIMIT ?2"
         case .countAll: "SELECT count(*) FROM documents"
-        case .countDeleted: "SELECT count(*) FROM documents WHERE flags & 1"
+        case .countDeleted: "SELECT count(*) FROM documents WHERE flags = 1 AND flags > 0"
         case .newestSequence: "SELECT max(sequence) FROM documents"
         case .local: "SELECT id, revision, body FROM locals WHERE id = ?1"
         case .locals: "SELECT id, revision, body FROM locals WHERE id > ?1 ORDER BY id LIMIT ?2"

@@ -53,6 +53,9 @@ final class SQLiteConnection {
     /// The number of the row that was inserted last.
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
+    /// How many rows the last statement changed.
+    var changedRows: Int32 { sqlite3_changes(handle) }
+
     /// Whether a transaction is open.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 }

@@ -16,8 +16,7 @@ enum SQLiteSchema {
                 sequence INTEGER PRIMARY KEY, id BLOB NOT NULL, flags INTEGER NOT NULL, tree BLOB NOT NULL,
                 attachments BLOB, body BLOB NOT NULL);
             CREATE UNIQUE INDEX documents_by_id ON documents(id);
-            CREATE INDEX documents_deleted ON documents(id) WHERE flags & 1;
-            CREATE INDEX documents_conflicted ON documents(id) WHERE flags & 2;
+            CREATE INDEX documents_by_flags ON documents(flags, id) WHERE flags > 0;
             CREATE TABLE contents(number INTEGER PRIMARY KEY, attachments BLOB, body BLOB NOT NULL);
             CREATE TABLE blobs(
                 digest BLOB NOT NULL UNIQUE, md5 BLOB NOT NULL, length INTEGER NOT NULL, content BLOB);

@@ -5,6 +5,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     /// The newest sequence, those of the open transaction included.
     private var newest: UpdateSequence?
     private var settings: [String: String?] = [:]
+    private var lastRead: DocumentRecord?
     /// How many changes were begun; contents of attachments do not count, for they are harmless alone.
     private(set) var changes = 0
 
@@ -21,6 +22,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     func forget() {
         newest = nil
         settings = [:]
+        lastRead = nil
     }
 
     override func setting(_ name: String) throws -> String? {
@@ -36,23 +38,51 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         return next
     }
 
-    func put(_ record: DocumentRecord, replacing previous: UpdateSequence?) throws -> UpdateSequence {
+    func put(_ record: DocumentRecord) throws -> UpdateSequence {
         changes += 1
+        lastRead = nil
+        let statement = try connection.statement(.updateRecord)
+        let sequence = try nextSequence()
+        statement.bind(2, record.sequence.number)
+        try write(record, sequence, with: statement)
+        return sequence
+    }
+
+    func putNew(_ record: DocumentRecord) throws -> UpdateSequence? {
+        changes += 1
+        lastRead = nil
+        let statement = try connection.statement(.insertRecord)
+        let before = newest
+        let sequence = try nextSequence()
+        statement.bind(2, utf8: record.id.string)
+        try write(record, sequence, with: statement)
+        if connection.changedRows > 0 { return sequence }
+        newest = before
+        changes -= 1
+        return nil
+    }
+
+    private func write(_ record: DocumentRecord, _ sequence: UpdateSequence, with statement: SQLiteStatement) throws {
         guard let content = record.content else {
             throw DatabaseError(.storage, "a record of \"\(record.id)\" was to be written without its content")
         }
-        let sequence = try nextSequence()
-        let statement = try connection.statement(previous == nil ? .insertRecord : .updateRecord)
         statement.bind(1, sequence.number)
         statement.bind(3, RecordFlags(record.tree).rawValue)
         statement.bind(5, Attachment.packed(content.attachments))
-        if let previous { statement.bind(7, previous.number) } else { statement.bind(2, utf8: record.id.string) }
         try statement.run(lending: (4, record.tree.packed()), (6, content.body.utf8))
-        return sequence
+    }
+
+    /// Remembers the document that was read last, for who reads one in a transaction is about to change it.
+    override func record(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
+        if let lastRead, lastRead.id == id { return lastRead }
+        let record = try super.record(of: id, withContent: withContent)
+        lastRead = withContent ? record : nil
+        return record
     }
 
     func updateTree(of record: DocumentRecord) throws {
         changes += 1
+        lastRead = nil
         let statement = try connection.statement(.updateTree)
         statement.bind(1, record.sequence.number)
         statement.bind(2, record.tree.packed())
@@ -61,6 +91,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
 
     func remove(_ record: DocumentRecord) throws {
         changes += 1
+        lastRead = nil
         let statement = try connection.statement(.removeRecord)
         statement.bind(1, record.sequence.number)
         try statement.run()

@@ -2,14 +2,20 @@ public import RevisionTree
 
 /// What can be changed in a storage engine's write.
 public protocol StorageWriter: StorageReader {
-    /// Writes a document with the winner's content and gives it the next sequence.
+    /// Writes a document that is there already, with the winner's content, and gives it the next sequence.
     ///
-    /// - Parameters:
-    ///   - record: The document; its content must be there, its sequence is ignored.
-    ///   - previous: The sequence the document had, or `nil` for a new one.
+    /// - Parameter record: The document; its content must be there, its sequence must be the one it has.
     /// - Returns: The sequence it has now.
     /// - Throws: ``DatabaseError`` of the storage.
-    func put(_ record: DocumentRecord, replacing previous: UpdateSequence?) throws -> UpdateSequence
+    @discardableResult
+    func put(_ record: DocumentRecord) throws -> UpdateSequence
+
+    /// Writes a document that is new, with the winner's content, and gives it the next sequence.
+    ///
+    /// - Parameter record: The document; its content must be there, its sequence is ignored.
+    /// - Returns: The sequence it has, or `nil` when there is a document of that id; nothing is written then.
+    /// - Throws: ``DatabaseError`` of the storage.
+    func putNew(_ record: DocumentRecord) throws -> UpdateSequence?
 
     /// Replaces a document's tree alone, under the sequence it has; leaves and winner must be the same.
     func updateTree(of record: DocumentRecord) throws
