@@ -44,7 +44,7 @@ class SQLiteReader: StorageReader {
         statement.bind(1, range.after.number)
         statement.bind(2, range.through.number)
         statement.bind(3, Int64(limit))
-        return try statement.all { try record($0, withContent: withContent) }
+        return try statement.all(expecting: limit) { try record($0, withContent: withContent) }
     }
 
     func records(in range: DocumentRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {

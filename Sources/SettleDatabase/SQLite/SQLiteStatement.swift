@@ -75,9 +75,10 @@ final class SQLiteStatement {
     }
 
     /// Runs the statement and takes one value from each row.
-    func all<Value>(_ take: (SQLiteStatement) throws -> Value) throws -> [Value] {
+    func all<Value>(expecting count: Int = 0, _ take: (SQLiteStatement) throws -> Value) throws -> [Value] {
         defer { sqlite3_reset(handle) }
         var values: [Value] = []
+        values.reserveCapacity(min(count, 1000))
         while true {
             let code = sqlite3_step(handle)
             if code == SQLITE_DONE { return values }
