@@ -62,6 +62,7 @@ public final class Database: Sendable {
     /// can fail alone. Other writers wait until the closure is done, so it should not wait for anything itself.
     ///
     /// - Throws: What the closure throws, or ``DatabaseError`` when the commit fails.
+    @discardableResult
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try engine.write { _ in try body() }
     }
