@@ -92,7 +92,7 @@ public final class Database: Sendable {
         expirations.cancel()
         notifier.finish()
         engine.close()
-        DatabaseRegistry.shared.forget(self)
+        DatabaseRegistry.shared.forget(self) { lock?.release() }
     }
 
     deinit {

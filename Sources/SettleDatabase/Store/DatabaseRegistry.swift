@@ -26,10 +26,12 @@ final class DatabaseRegistry: Sendable {
     /// Whether a folder's database is open.
     func isOpen(_ files: DatabaseFiles) -> Bool { entries.withLock { $0[files.folder]?.database != nil } }
 
-    func forget(_ database: Database) {
+    /// Forgets a database that was closed and lets go of its lock, so that nobody finds one without the other.
+    func forget(_ database: Database, _ release: () -> Void) {
         guard let path = database.path else { return }
         entries.withLock { entries in
             if entries[path]?.database === database { entries[path] = nil }
+            release()
         }
     }
 }
