@@ -106,7 +106,7 @@ public final class Database: Sendable {
             try hashers.with { hasher in
                 try body(
                     DocumentEditor(
-                        writer: writer, hasher: hasher, validations: validations, options: options,
+                        writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
                         revisionLimit: try Self.revisionLimit(in: writer)))
             }
         }
