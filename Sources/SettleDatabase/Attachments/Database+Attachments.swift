@@ -54,7 +54,7 @@ extension Database {
                 .attachmentMissing, "the content of \"\(attachment.name)\" is not in this database")
         }
         return try AttachmentReader(
-            stored, store: blobs, expands: expands, range: range?.clamped(to: 0..<stored.length))
+            stored, store: blobs, expands: expands, range: range)
     }
 
     /// The whole content of an attachment, for contents known to be small.
