@@ -67,6 +67,9 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         try enter()
         let result: Result
         do {
+            // SQLite undoes the whole transaction when the disk is full; then those who took part are told, and this
+            // write begins anew.
+            if batch != nil, !writer.connection.isInTransaction { try? commit() }
             if batch == nil { try begin() }
             result = try writesInBatch == 0 ? body(writer) : part(body)
             writesInBatch += 1
@@ -119,21 +122,28 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             try waiter?.wait()
             return
         }
+        defer { leave() }
+        try commit()
+    }
+
+    /// Commits the open transaction, if there is one, and tells all who took part in it how that went.
+    private func commit() throws {
+        guard let batch else { return }
         do {
-            guard writer.connection.isInTransaction else {
-                throw DatabaseError(.diskFull, "the storage undid the transaction this write was a part of; retry")
-            }
+            guard writer.connection.isInTransaction else { throw Self.undone }
             try writer.connection.statement(.commit).run()
         } catch {
             rollBack()
             batch.finish(error)
-            leave()
             throw error
         }
         self.batch = nil
         announce()
         batch.finish(nil)
-        leave()
+    }
+
+    private static var undone: DatabaseError {
+        DatabaseError(.diskFull, "the storage undid the transaction this write was a part of; retry")
     }
 
     private func announce() {
@@ -152,8 +162,13 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         } catch {
             // SQLite has undone everything when the disk was full; then there is no part to go back to.
             if connection.isInTransaction {
-                try connection.statement(.rollbackToSavepoint).run()
-                try connection.statement(.release).run()
+                do {
+                    try connection.statement(.rollbackToSavepoint).run()
+                    try connection.statement(.release).run()
+                } catch {
+                    // A part that can't be undone alone takes the whole transaction with it.
+                    try connection.statement(.rollback).run()
+                }
             }
             writer.forget()
             throw error
@@ -164,15 +179,15 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
         try enter()
         defer { leave() }
-        if let open = batch {
-            try writer.connection.statement(.commit).run()
-            batch = nil
-            open.finish(nil)
-        }
+        // Whether the writes of others could be committed is told to them and is not this one's failure.
+        try? commit()
         return try body()
     }
 
     func reclaimSpace() throws {
+        guard !isWriting else {
+            throw DatabaseError(.invalid, "space can't be reclaimed inside a transaction or a snapshot; do it after")
+        }
         try exclusively {
             try writer.connection.execute("VACUUM")
             try writer.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -184,6 +199,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             let rows = try SQLiteStatement("PRAGMA integrity_check(100)", on: reader.connection).all { $0.string(0) }
             return rows == ["ok"] ? [] : rows
         }
+        if isWriting { return try check(writer) }
         guard let pool else { return try exclusively { try check(writer) } }
         return try pool.read(check)
     }
