@@ -5,13 +5,14 @@ internal import Synchronization
 /// One connection writes, and those who want to write take turns on it (``WriteQueue``); a few others read, each a
 /// snapshot, and never wait for a write. In memory there is one connection, and reads take turns with writes.
 ///
-/// Unchecked: `writer`, `batch`, `parts` and `isFailing` belong to whoever holds the turn of `queue`; the rest is
+/// Unchecked: `writer`, `batch`, `writesInBatch` and `isClosing` belong to whoever holds the turn of `queue`; the rest is
 /// constant or guarded by a Mutex of its own.
 final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private let queue = WriteQueue()
     private var writer: SQLiteWriter
     private var batch: WriteQueue.Batch?
     private var writesInBatch = 0
+    private var isClosing = false
     private let owner = Mutex<ThreadID?>(nil)
     private let pool: ReaderPool?
     private let isClosed = Mutex(false)
@@ -97,6 +98,10 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     }
 
     private func leave() {
+        if isClosing {
+            isClosing = false
+            letGo()
+        }
         owner.withLock { $0 = nil }
         queue.leave()
     }
@@ -116,7 +121,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// Ends this thread's turn: leaves the commit to the next that waits, or commits.
     private func commitOrPassOn(waitingFor waiter: WriteQueue.Waiter?) throws {
         guard let batch else { return leave() }
-        if pool != nil, queue.isAwaited, writesInBatch < Self.largestBatch {
+        if pool != nil, !isClosing, queue.isAwaited, writesInBatch < Self.largestBatch {
             if let waiter { batch.add(waiter) }
             leave()
             try waiter?.wait()
@@ -220,13 +225,16 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             })
         else { return }
         pool?.close()
+        // Inside a transaction of this thread the connection is needed until that ends.
+        if isWriting { return isClosing = true }
         guard (try? queue.enter()) != nil else { return }
-        if let open = batch {
-            let committed = Swift.Result { try writer.connection.statement(.commit).run() }
-            batch = nil
-            if case .failure(let error) = committed { open.finish(error) } else { open.finish(nil) }
-        }
-        if let empty = try? SQLiteConnection(path: ":memory:") { writer = SQLiteWriter(empty) }
+        letGo()
         queue.leave()
+    }
+
+    /// Ends what is open and closes the writing connection, by the one whose turn it is.
+    private func letGo() {
+        try? commit()
+        if let empty = try? SQLiteConnection(path: ":memory:") { writer = SQLiteWriter(empty) }
     }
 }

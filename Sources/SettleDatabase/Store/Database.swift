@@ -87,7 +87,7 @@ public final class Database: Sendable {
 
     /// Closes the database for every holder of this object; later calls throw ``DatabaseErrorCode/closed``.
     ///
-    /// What was acknowledged stays. Observations end. A database that is no longer referenced closes by itself.
+    /// What was acknowledged stays, and a transaction that calls this is still committed. Observations end. A database that is no longer referenced closes by itself.
     public func close() {
         expirations.cancel()
         notifier.finish()
