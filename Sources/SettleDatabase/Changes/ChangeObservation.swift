@@ -1,6 +1,6 @@
 /// The changes of a database as they happen, without end.
 ///
-///     for try await change in database.observe() {
+///     for try await change in try database.observe() {
 ///         print(change.id, change.winner)
 ///     }
 ///

@@ -21,7 +21,7 @@ import Testing
         Damage(sql: "DELETE FROM contents", finding: "its content is missing"),
         Damage(sql: "INSERT INTO contents(body) VALUES('{}')", finding: "contents are kept apart"),
         Damage(sql: "DELETE FROM blobs", finding: "the content of \"small\" is missing"),
-        Damage(sql: "UPDATE blobs SET content = x'05' WHERE content IS NOT NULL", finding: "is damaged"),
+        Damage(sql: "UPDATE blobs SET content = x'050607' WHERE content IS NOT NULL", finding: "is damaged"),
         Damage(sql: "UPDATE blobs SET md5 = x'00'", finding: "is not what its digest or length says"),
         Damage(sql: "UPDATE blobs SET length = 1", finding: "is not what its digest or length says"),
         Damage(sql: "UPDATE blobs SET length = -1", finding: "attachment content"),

@@ -80,10 +80,10 @@ import Testing
                 return true
             }
             try database.set("a", "n", 0)
-            onThreads(8) { _ in
-                for _ in 0..<20 { _ = try? database.save(start, onConflict: merge) }
+            onThreads(4) { _ in
+                for _ in 0..<8 { _ = try? database.save(start, onConflict: merge) }
             }
-            #expect(try database.document("a")?["n"] == 160)
+            #expect(try database.document("a")?["n"] == 32)
             #expect(try database.tree(of: "a")?.leaves.count == 1)
         }
     }

@@ -3,7 +3,7 @@ import Settle
 import SettleTesting
 import Testing
 
-@Suite struct DatabaseInUseTests {
+@Suite(.serialized) struct DatabaseInUseTests {
     @Test func `a database another process has open is in use, and free when that ends`() throws {
         let folder = try TemporaryFolder()
         let store = try Store(path: folder.path)
@@ -33,7 +33,6 @@ import Testing
 /// A process that holds a lock on a file until it is told to end.
 private struct OtherProcess {
     private let process = Process()
-    private let input = Pipe()
 
     init(locking path: String) throws {
         let output = Pipe()
@@ -41,14 +40,14 @@ private struct OtherProcess {
         process.arguments = [
             "python3", "-c",
             """
-            import fcntl, sys
+            import fcntl, sys, time
             try: fcntl.flock(file := open(sys.argv[1], "a"), fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError: sys.exit(print("taken", flush=True))
             print("locked", flush=True)
-            sys.stdin.read()
+            time.sleep(60)
             """, path,
         ]
-        process.standardInput = input
+        process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         try process.run()
         let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
@@ -59,7 +58,7 @@ private struct OtherProcess {
     }
 
     func end() {
-        try? input.fileHandleForWriting.close()
+        process.terminate()
         process.waitUntilExit()
     }
 }
