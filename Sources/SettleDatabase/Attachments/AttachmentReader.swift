@@ -6,7 +6,7 @@
 /// Compressed content is expanded on the way. A reader is used by one thread at a time.
 public final class AttachmentReader {
     private enum Source {
-        case memory([UInt8])
+        case memory(ArraySlice<UInt8>)
         case file(FileHandleReader)
     }
 
@@ -18,10 +18,13 @@ public final class AttachmentReader {
 
     init(_ record: BlobRecord, store: BlobStore, expands: Bool, range: Range<Int64>?) throws {
         gzip = expands ? try Gzip(.expand) : nil
-        let range = range ?? 0..<record.length
+        guard record.length >= 0, record.content.map({ $0.count == record.length }) ?? true else {
+            throw DatabaseError(.attachmentMissing, "the content \(record.digest) has not the length it should have")
+        }
+        let range = (range ?? 0..<record.length).clamped(to: 0..<record.length)
         remaining = Int64(range.count)
         if let content = record.content {
-            source = .memory(Array(content[Int(range.lowerBound)..<Int(range.upperBound)]))
+            source = .memory(content[Int(range.lowerBound)..<Int(range.upperBound)])
             return
         }
         guard let path = store.path(of: record.digest) else {
@@ -68,7 +71,7 @@ public final class AttachmentReader {
         switch source {
         case .file(let file): return try file.read(upTo: count)
         case .memory(let bytes):
-            source = .memory(Array(bytes.dropFirst(count)))
+            source = .memory(bytes.dropFirst(count))
             return Array(bytes.prefix(count))
         }
     }

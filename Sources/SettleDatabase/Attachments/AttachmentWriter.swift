@@ -1,5 +1,11 @@
 internal import RevisionTree
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// Takes the content of a new attachment piece by piece, in bounded memory.
 ///
 ///     let writer = try database.attachmentWriter(contentType: "video/mp4")
@@ -20,6 +26,7 @@ public final class AttachmentWriter {
     private var encodedLength: Int64 = 0
     private var inMemory: [UInt8] = []
     private var file: (path: String, writer: FileHandleWriter)?
+    private var isFinished = false
 
     init(store: BlobStore, contentType: String, encoding: Attachment.Encoding?) throws {
         self.store = store
@@ -29,14 +36,19 @@ public final class AttachmentWriter {
         self.encoding = compresses ? .gzip : encoding ?? .identity
     }
 
+    deinit {
+        if let file { unlink(file.path) }
+    }
+
     /// Takes the next piece of the content.
     ///
-    /// - Throws: ``DatabaseError`` with code `diskFull` or `inputOutput`.
+    /// - Throws: ``DatabaseError`` with code `diskFull` or `inputOutput`, or `invalid` after ``finish(name:)``.
     public func write(_ bytes: some ContiguousBytesLike) throws {
         try bytes.withRawBytes { try write(raw: $0) }
     }
 
     private func write(raw bytes: UnsafeRawBufferPointer) throws {
+        guard !isFinished else { throw Self.alreadyFinished }
         length += Int64(bytes.count)
         if let gzip { try gzip.process(bytes, isLast: false, emit: keep) } else { try keep(bytes) }
     }
@@ -54,21 +66,29 @@ public final class AttachmentWriter {
         guard !name.isEmpty, name.utf8.first != UInt8(ascii: "_") else {
             throw DatabaseError(.invalid, "\"\(name)\" is no name for an attachment: it is empty or starts with _")
         }
+        guard !isFinished else { throw Self.alreadyFinished }
+        isFinished = true
         try gzip?.process(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, emit: keep)
         guard let digest = AttachmentDigest(md5: md5.finish()), let blob = BlobDigest(sha256.finish()) else {
             throw DatabaseError(.storage, "the digest of an attachment could not be computed")
         }
+        let isFile = file != nil
+        let record = BlobRecord(
+            digest: blob, md5: digest.md5, length: encodedLength, content: isFile ? nil : inMemory, isFile: isFile)
+        // Pinned before the file has its name, or a compaction that runs now could remove it.
+        let pending = store.pin(record)
         if let file {
             try file.writer.synchronize()
             try store.adopt(file.path, as: blob)
         }
-        let isFile = file != nil
         file = nil
-        let record = BlobRecord(
-            digest: blob, md5: digest.md5, length: encodedLength, content: isFile ? nil : inMemory, isFile: isFile)
         return Attachment(
             name: name, contentType: contentType, revpos: 0, digest: digest, length: decodedLength ?? length,
-            encodedLength: encodedLength, encoding: encoding, blob: blob, pending: store.pin(record))
+            encodedLength: encodedLength, encoding: encoding, blob: blob, pending: pending)
+    }
+
+    private static var alreadyFinished: DatabaseError {
+        DatabaseError(.invalid, "the attachment was finished already; begin another with a new writer")
     }
 
     /// Takes a piece of what is stored: into memory while it is small, into a file from then on.

@@ -17,7 +17,13 @@ final class BlobStore: Sendable {
     static let largestInRow = 64 * 1024
 
     private let files: DatabaseFiles?
-    private let pins = Mutex<[BlobDigest: Int]>([:])
+    private struct Pins {
+        var counts: [BlobDigest: Int] = [:]
+        /// What was pinned at any time since the removal of files that runs began, if one does.
+        var sinceRemoval: Set<BlobDigest>?
+    }
+
+    private let pins = Mutex(Pins())
     private let counter = Atomic<Int>(0)
 
     init(files: DatabaseFiles?) throws {
@@ -58,25 +64,32 @@ final class BlobStore: Sendable {
 
     /// Keeps a content from being collected until the returned object goes.
     func pin(_ record: BlobRecord) -> PendingBlob {
-        pins.withLock { $0[record.digest, default: 0] += 1 }
+        pins.withLock { pins in
+            pins.counts[record.digest, default: 0] += 1
+            pins.sinceRemoval?.insert(record.digest)
+        }
         return PendingBlob(record: record) { [weak self] in
             self?.pins.withLock { pins in
-                pins[record.digest] = pins[record.digest].flatMap { $0 > 1 ? $0 - 1 : nil }
+                pins.counts[record.digest] = pins.counts[record.digest].flatMap { $0 > 1 ? $0 - 1 : nil }
             }
         }
     }
 
     /// Whether a content must not be collected now.
-    func isPinned(_ digest: BlobDigest) -> Bool { pins.withLock { $0[digest] != nil } }
+    func isPinned(_ digest: BlobDigest) -> Bool { pins.withLock { $0.counts[digest] != nil } }
 
-    /// Removes the files that no row names and nothing pins; returns how many bytes they had.
-    func removeFiles(unless isNamed: (BlobDigest) throws -> Bool) throws -> Int64 {
-        var freed: Int64 = 0
-        for (digest, path) in allFiles() where try !isNamed(digest) && !isPinned(digest) {
-            freed += (try? FileHandleReader(path: path).size()) ?? 0
-            try? FileManager.default.removeItem(atPath: path)
+    /// Removes the files that no row names and nothing pins; one thread at a time.
+    ///
+    /// Between the question whether a row names a file and its removal a document may be saved that holds it. Such a
+    /// content was pinned before, so whatever is pinned at any time while this runs is left alone.
+    func removeFiles(unless isNamed: (BlobDigest) throws -> Bool) throws {
+        pins.withLock { $0.sinceRemoval = Set($0.counts.keys) }
+        defer { pins.withLock { $0.sinceRemoval = nil } }
+        for (digest, path) in allFiles() where try !isNamed(digest) {
+            pins.withLock { pins in
+                if pins.sinceRemoval?.contains(digest) == false { try? FileManager.default.removeItem(atPath: path) }
+            }
         }
-        return freed
     }
 
     /// The sum of the files' lengths.

@@ -47,13 +47,14 @@ extension Database {
         guard range == nil || !expands else {
             throw DatabaseError(.invalid, "\"\(attachment.name)\" is compressed; a range of it can't be read")
         }
-        let stored = try attachment.pending?.record ?? engine.read { try $0.blob(attachment.blob) }
+        let pending = blobs.isPinned(attachment.blob) ? attachment.pending?.record : nil
+        let stored = try pending ?? engine.read { try $0.blob(attachment.blob) }
         guard let stored else {
             throw DatabaseError(
                 .attachmentMissing, "the content of \"\(attachment.name)\" is not in this database")
         }
         return try AttachmentReader(
-            stored, store: blobs, expands: expands, range: range?.clamped(to: 0..<stored.length))
+            stored, store: blobs, expands: expands, range: range)
     }
 
     /// The whole content of an attachment, for contents known to be small.

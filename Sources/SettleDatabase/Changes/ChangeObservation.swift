@@ -1,6 +1,6 @@
 /// The changes of a database as they happen, without end.
 ///
-///     for try await change in database.observe() {
+///     for try await change in try database.observe() {
 ///         print(change.id, change.winner)
 ///     }
 ///
@@ -44,15 +44,22 @@ public struct ChangeObservation: AsyncSequence, Sendable {
                 }
                 if Task.isCancelled { return nil }
                 let (observation, seen) = (observation, since)
+                let newest: UpdateSequence
                 do {
-                    page = try await observation.database.perform { database in
-                        ArraySlice(
-                            try database.changes(
+                    // A purge moves the sequence on without a change, so an empty page says how far it has come.
+                    (page, newest) = try await observation.database.perform { database in
+                        try database.snapshot {
+                            let newest = try database.lastSequence()
+                            let page = try database.changes(
                                 since: seen, limit: Self.pageLength, style: observation.style,
-                                includingDocuments: observation.includingDocuments))
+                                includingDocuments: observation.includingDocuments)
+                            return (ArraySlice(page), newest)
+                        }
                     }
                 } catch let error as DatabaseError where error.code == .closed { return nil }
-                if page.isEmpty, await !observation.database.notifier.wait(after: seen) { return nil }
+                guard page.isEmpty else { continue }
+                if newest > since { since = newest }
+                guard await observation.database.notifier.wait(after: since) else { return nil }
             }
         }
     }

@@ -21,7 +21,7 @@ extension DocumentEditor {
             guard names.insert(attachment.name).inserted else {
                 throw DatabaseError(.invalid, "\"\(id)\" has two attachments named \"\(attachment.name)\"")
             }
-            if let pending = attachment.pending {
+            if let pending = attachment.pending, blobs.isPinned(pending.record.digest) {
                 try writer.put(pending.record)
             } else if try writer.blob(attachment.blob) == nil {
                 throw DatabaseError(

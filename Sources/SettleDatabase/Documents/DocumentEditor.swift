@@ -14,6 +14,7 @@ struct DocumentEditor {
     let writer: any StorageWriter
     let hasher: RevisionHasher
     let validations: ValidationList
+    let blobs: BlobStore
     let options: DatabaseOptions
     let revisionLimit: Int
 

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -7,6 +9,7 @@ internal import Darwin
 /// The lock that lets one process have a database open; the system lets go of it when the process ends, however it ends.
 final class DatabaseLock: Sendable {
     private let descriptor: Int32
+    private let isReleased = Mutex(false)
 
     /// - Throws: ``DatabaseError`` with code `inUse` when another process has it.
     init(_ files: DatabaseFiles) throws {
@@ -22,5 +25,13 @@ final class DatabaseLock: Sendable {
         }
     }
 
-    deinit { close(descriptor) }
+    deinit { release() }
+
+    /// Lets go of the lock; nothing happens the second time.
+    func release() {
+        isReleased.withLock { isReleased in
+            if !isReleased { close(descriptor) }
+            isReleased = true
+        }
+    }
 }

@@ -28,7 +28,7 @@ extension Database {
             seen += page.count
             try progress(MaintenanceProgress("attachments", seen, of: seen))
         }
-        _ = try blobs.removeFiles { digest in try engine.read { try $0.blob(digest) } != nil }
+        try blobs.removeFiles { digest in try engine.read { try $0.blob(digest) } != nil }
         return removed
     }
 

@@ -12,8 +12,9 @@ extension Database {
     /// At that time, or as soon as the database is open again, the document is forgotten here with all its revisions;
     /// nothing replicates (see ``purge(_:)``). Dates count in milliseconds.
     ///
-    /// - Throws: ``DatabaseError`` with code `notFound` when there is no such document.
+    /// - Throws: ``DatabaseError`` with code `notFound` when there is no such document, `invalid` for a date that is none.
     public func setExpiration(of id: DocumentID, at date: Date?) throws {
+        if date?.timeIntervalSince1970.isNaN == true { throw DatabaseError(.invalid, "the date to expire is none") }
         try engine.write { writer in
             guard try writer.record(of: id, withContent: false) != nil else {
                 throw DatabaseError(.notFound, "there is no document \"\(id)\" to expire")
@@ -64,6 +65,7 @@ extension Database {
     }
 
     private static func milliseconds(_ date: Date) -> Int64 {
-        Int64(min(max(date.timeIntervalSince1970 * 1000, -9e15), 9e15))
+        let milliseconds = date.timeIntervalSince1970 * 1000
+        return milliseconds.isNaN ? 0 : Int64(min(max(milliseconds, -9e15), 9e15))
     }
 }

@@ -5,8 +5,8 @@ internal import Synchronization
 /// One connection writes, and those who want to write take turns on it (``WriteQueue``); a few others read, each a
 /// snapshot, and never wait for a write. In memory there is one connection, and reads take turns with writes.
 ///
-/// Unchecked: `writer`, `batch`, `writesInBatch` and `doomed` belong to whoever holds the turn of `queue`; the rest is
-/// constant or guarded by a Mutex of its own.
+/// Unchecked: `writer`, `batch`, `writesInBatch`, `doomed` and `isClosing` belong to whoever holds the turn of `queue`;
+/// the rest is constant or guarded by a Mutex of its own.
 final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private let queue = WriteQueue()
     private var writer: SQLiteWriter
@@ -14,6 +14,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private var writesInBatch = 0
     /// Why the open write can't succeed any more, though its closure may have gone on.
     private var doomed: (any Error)?
+    private var isClosing = false
     private let owner = Mutex<ThreadID?>(nil)
     private let pool: ReaderPool?
     private let isClosed = Mutex(false)
@@ -29,12 +30,13 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// Opens a database that exists, or creates its tables in an empty file; `nil` stands for memory.
     init(path: String?, durability: Durability, cacheBytes: Int, readers: Int = 4) throws {
         let connection = try SQLiteConnection(path: path ?? ":memory:")
-        if path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
         if try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 {
             try SQLiteSchema.create(on: connection)
         } else {
             try SQLiteSchema.migrate(connection)
         }
+        // Only now: so the file's header, by which it is known as ours, is in the file itself and not in the log alone.
+        if path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
         try SQLiteSchema.configure(connection, durability: durability, cacheBytes: cacheBytes)
         writer = SQLiteWriter(connection)
         pool = path.map { path in
@@ -74,6 +76,9 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         try enter()
         let result: Result
         do {
+            // SQLite undoes the whole transaction when the disk is full; then those who took part are told, and this
+            // write begins anew.
+            if batch != nil, !writer.connection.isInTransaction { try? commit() }
             if batch == nil { try begin() }
             result = try writesInBatch == 0 ? whole(body) : part(body)
             writesInBatch += 1
@@ -105,6 +110,10 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     }
 
     private func leave() {
+        if isClosing {
+            isClosing = false
+            letGo()
+        }
         owner.withLock { $0 = nil }
         queue.leave()
     }
@@ -124,27 +133,34 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// Ends this thread's turn: leaves the commit to the next that waits, or commits.
     private func commitOrPassOn(waitingFor waiter: WriteQueue.Waiter?) throws {
         guard let batch else { return leave() }
-        if pool != nil, queue.isAwaited, writesInBatch < Self.largestBatch {
+        if pool != nil, !isClosing, queue.isAwaited, writesInBatch < Self.largestBatch {
             if let waiter { batch.add(waiter) }
             leave()
             try waiter?.wait()
             return
         }
+        defer { leave() }
+        try commit()
+    }
+
+    /// Commits the open transaction, if there is one, and tells all who took part in it how that went.
+    private func commit() throws {
+        guard let batch else { return }
         do {
-            guard writer.connection.isInTransaction else {
-                throw DatabaseError(.diskFull, "the storage undid the transaction this write was a part of; retry")
-            }
+            guard writer.connection.isInTransaction else { throw Self.undone }
             try writer.connection.statement(.commit).run()
         } catch {
             rollBack()
             batch.finish(error)
-            leave()
             throw error
         }
         self.batch = nil
         announce()
         batch.finish(nil)
-        leave()
+    }
+
+    private static var undone: DatabaseError {
+        DatabaseError(.diskFull, "the storage undid the transaction this write was a part of; retry")
     }
 
     private func announce() {
@@ -185,8 +201,13 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         } catch {
             // SQLite has undone everything when the disk was full; then there is no part to go back to.
             if connection.isInTransaction {
-                try connection.statement(.rollbackToSavepoint).run()
-                try connection.statement(.release).run()
+                do {
+                    try connection.statement(.rollbackToSavepoint).run()
+                    try connection.statement(.release).run()
+                } catch {
+                    // A part that can't be undone alone takes the whole transaction with it.
+                    try connection.statement(.rollback).run()
+                }
             }
             writer.forget()
             throw error
@@ -197,15 +218,15 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
         try enter()
         defer { leave() }
-        if let open = batch {
-            try writer.connection.statement(.commit).run()
-            batch = nil
-            open.finish(nil)
-        }
+        // Whether the writes of others could be committed is told to them and is not this one's failure.
+        try? commit()
         return try body()
     }
 
     func reclaimSpace() throws {
+        guard !isWriting else {
+            throw DatabaseError(.invalid, "space can't be reclaimed inside a transaction or a snapshot; do it after")
+        }
         try exclusively {
             try writer.connection.execute("VACUUM")
             try writer.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -217,6 +238,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             let rows = try SQLiteStatement("PRAGMA integrity_check(100)", on: reader.connection).all { $0.string(0) }
             return rows == ["ok"] ? [] : rows
         }
+        if isWriting { return try check(writer) }
         guard let pool else { return try exclusively { try check(writer) } }
         return try pool.read(check)
     }
@@ -237,13 +259,16 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             })
         else { return }
         pool?.close()
+        // Inside a transaction of this thread the connection is needed until that ends.
+        if isWriting { return isClosing = true }
         guard (try? queue.enter()) != nil else { return }
-        if let open = batch {
-            let committed = Swift.Result { try writer.connection.statement(.commit).run() }
-            batch = nil
-            if case .failure(let error) = committed { open.finish(error) } else { open.finish(nil) }
-        }
-        if let empty = try? SQLiteConnection(path: ":memory:") { writer = SQLiteWriter(empty) }
+        letGo()
         queue.leave()
+    }
+
+    /// Ends what is open and closes the writing connection, by the one whose turn it is.
+    private func letGo() {
+        try? commit()
+        if let empty = try? SQLiteConnection(path: ":memory:") { writer = SQLiteWriter(empty) }
     }
 }

@@ -83,7 +83,7 @@ class SQLiteReader: StorageReader {
 
 extension SQLiteReader {
     /// The row number of a content kept apart.
-    func number(of token: UInt64) -> Int64 { Int64(token - BodyToken.firstApart + 1) }
+    func number(of token: UInt64) -> Int64 { Int64(clamping: token - BodyToken.firstApart + 1) }
 
     private func record(
         _ row: SQLiteStatement, id: DocumentID? = nil, withContent: Bool

@@ -92,10 +92,12 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     func remove(_ record: DocumentRecord) throws {
         changes += 1
         lastRead = nil
+        // Taken first: once the record is gone, the file may not know any more how far the sequence was.
+        let sequence = try nextSequence()
         let statement = try connection.statement(.removeRecord)
         statement.bind(1, record.sequence.number)
         try statement.run()
-        try setSetting("last_sequence", to: nextSequence().description)
+        try setSetting("last_sequence", to: sequence.description)
     }
 
     func putContent(_ content: RevisionContent) throws -> UInt64 {

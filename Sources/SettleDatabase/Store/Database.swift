@@ -62,6 +62,7 @@ public final class Database: Sendable {
     /// can fail alone. Other writers wait until the closure is done, so it should not wait for anything itself.
     ///
     /// - Throws: What the closure throws, or ``DatabaseError`` when the commit fails.
+    @discardableResult
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try engine.writeSeparately { _ in try body() }
     }
@@ -86,12 +87,12 @@ public final class Database: Sendable {
 
     /// Closes the database for every holder of this object; later calls throw ``DatabaseErrorCode/closed``.
     ///
-    /// What was acknowledged stays. Observations end. A database that is no longer referenced closes by itself.
+    /// What was acknowledged stays, and a transaction that calls this is still committed. Observations end. A database that is no longer referenced closes by itself.
     public func close() {
         expirations.cancel()
         notifier.finish()
         engine.close()
-        DatabaseRegistry.shared.forget(self)
+        DatabaseRegistry.shared.forget(self) { lock?.release() }
     }
 
     deinit {
@@ -105,7 +106,7 @@ public final class Database: Sendable {
             try hashers.with { hasher in
                 try body(
                     DocumentEditor(
-                        writer: writer, hasher: hasher, validations: validations, options: options,
+                        writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
                         revisionLimit: try Self.revisionLimit(in: writer)))
             }
         }

@@ -51,6 +51,8 @@ public struct Store: Sendable {
         let files = DatabaseFiles(folder: try folder(of: name))
         guard files.exist else { throw DatabaseError(.notFound, "there is no database \"\(name)\"") }
         if DatabaseRegistry.shared.isOpen(files) { try open(name).close() }
+        let lock = try DatabaseLock(files)
+        defer { lock.release() }
         try files.remove()
     }
 

@@ -1,0 +1,9 @@
+import Settle
+import SettleTesting
+
+let failures = StorageEngineSuite.run { try SQLiteStorage.inMemory() }
+print(failures.isEmpty ? "passed" : failures.joined(separator: "\n"))
+
+let temporary = try TemporaryDatabase(.file)
+try temporary.database.save(Document(id: "a"), onConflict: .fail)
+try temporary.reopen()

@@ -1,0 +1,97 @@
+internal import Settle
+
+extension StorageEngineSuite {
+    static func records(_ engine: any StorageEngine, _ report: inout Report) throws {
+        let written = try record("é\u{0}", body: ["z": 1, "a": [1.5, "ü"]])
+        let sequence = try engine.write { try $0.put(written, replacing: nil) }
+        report.expect(sequence == 1, "the first sequence is 1, not \(sequence)")
+        let found = try engine.read { try $0.record(of: "é\u{0}", withContent: true) }
+        report.expect(found?.tree == written.tree, "a tree is read as it was written")
+        report.expect(found?.content == written.content, "a content is read as it was written")
+        report.expect(found?.sequence == 1, "a record knows its sequence")
+        let head = try engine.read { try $0.record(of: "é\u{0}", withContent: false) }
+        report.expect(head?.tree == written.tree && head?.content == nil, "a content is left out unless asked for")
+        report.expect(try engine.read { try $0.record(of: "e", withContent: true) } == nil, "an unknown id is nil")
+        var changed = try record("é\u{0}", ["2-b"], body: .empty)
+        let second = try engine.write { try $0.put(changed, replacing: 1) }
+        report.expect(second == 2, "a rewritten record gets the next sequence")
+        report.expect(try engine.read { try $0.counts().live } == 1, "a rewritten record replaces the old one")
+        changed.sequence = second
+        changed.tree.markShared(try RevisionID(validating: "2-b"))
+        try engine.write { try $0.updateTree(of: changed) }
+        let updated = try engine.read { try $0.record(of: changed.id, withContent: true) }
+        report.expect(updated?.tree == changed.tree && updated?.sequence == 2, "a tree alone can be replaced")
+        report.expect(updated?.content == changed.content, "a content stays when the tree is replaced")
+    }
+
+    static func order(_ engine: any StorageEngine, _ report: inout Report) throws {
+        let ids: [DocumentID] = ["b", "B", "a", "\u{10000}", "\u{ffff}", "é"]
+        try engine.write { writer in
+            for id in ids { _ = try writer.put(record(id), replacing: nil) }
+            _ = try writer.put(record("b", ["2-b"], isDeleted: true), replacing: 1)
+        }
+        let sorted: [DocumentID] = ["B", "a", "b", "é", "\u{ffff}", "\u{10000}"]
+        func found(_ range: DocumentRange, limit: Int = 100) throws -> [DocumentID] {
+            try engine.read { try $0.records(in: range, limit: limit, withContent: false).map(\.id) }
+        }
+        report.expect(try found(DocumentRange()) == sorted, "ids come in the order of their bytes, deleted ones too")
+        report.expect(try found(DocumentRange(descending: true)) == sorted.reversed(), "descending is the reverse")
+        report.expect(try found(DocumentRange(from: "a", through: "b")) == ["a", "b"], "bounds are included")
+        report.expect(try found(DocumentRange(after: "a", before: "é")) == ["b"], "after and before are not")
+        report.expect(try found(DocumentRange(), limit: 2) == ["B", "a"], "a limit is kept")
+        func changed(_ range: SequenceRange, limit: Int = 100) throws -> [Int64] {
+            try engine.read { try $0.records(changedIn: range, limit: limit, withContent: true).map(\.sequence.number) }
+        }
+        report.expect(try changed(SequenceRange()) == [2, 3, 4, 5, 6, 7], "changes come by sequence, each record once")
+        report.expect(try changed(SequenceRange(descending: true), limit: 2) == [7, 6], "and backwards")
+        report.expect(try changed(SequenceRange(after: 3, through: 5)) == [4, 5], "after is left out, through is not")
+        let counts = try engine.read { try $0.counts() }
+        report.expect(counts == DocumentCounts(live: 5, deleted: 1), "live and deleted documents are counted apart")
+    }
+
+    static func removal(_ engine: any StorageEngine, _ report: inout Report) throws {
+        try engine.write { writer in
+            for id: DocumentID in ["a", "b"] { _ = try writer.put(record(id), replacing: nil) }
+        }
+        // The newest record goes in a write of its own: the sequence must not fall back.
+        try? engine.write { _ in throw DatabaseError(.storage, "on purpose") }
+        if let newest = try engine.read({ try $0.record(of: "b", withContent: true) }) {
+            try engine.write { try $0.remove(newest) }
+        }
+        report.expect(try engine.read { try $0.record(of: "b", withContent: false) } == nil, "a removed record is gone")
+        report.expect(try engine.read { try $0.lastSequence } == 3, "a removal moves the sequence on")
+        let next = try engine.write { try $0.put(record("c"), replacing: nil) }
+        report.expect(next == 4, "no sequence is used twice, but \(next) is")
+    }
+
+    static func contents(_ engine: any StorageEngine, _ report: inout Report) throws {
+        let written = RevisionContent(body: ["v": [1, "é"]])
+        let tokens = try engine.write { writer in try (0..<3).map { _ in try writer.putContent(written) } }
+        report.expect(Set(tokens).count == 3, "each content has a token of its own")
+        report.expect(tokens.allSatisfy { $0 >= BodyToken.firstApart }, "tokens begin at BodyToken.firstApart")
+        report.expect(try engine.read { try $0.content(at: tokens[0]) } == written, "a content is read as written")
+        try engine.write { try $0.removeContent(at: tokens[1]) }
+        report.expect(try engine.read { try $0.content(at: tokens[1]) } == nil, "a removed content is gone")
+        let kept = try engine.read { try $0.contentTokens(after: 0, limit: 10) }
+        report.expect(kept == [tokens[0], tokens[2]].sorted(), "the tokens kept are listed, ascending")
+        let rest = try engine.read { try $0.contentTokens(after: kept[0], limit: 10) }
+        report.expect(rest == Array(kept.dropFirst()), "listing goes on after a token")
+        for token in [BodyToken.none, BodyToken.record, UInt64.max] {
+            report.expect(try engine.read { try $0.content(at: token) } == nil, "token \(token) has no content")
+            try engine.write { try $0.removeContent(at: token) }
+        }
+    }
+
+    static func conflicts(_ engine: any StorageEngine, _ report: inout Report) throws {
+        try engine.write { writer in
+            for id: DocumentID in ["c", "a", "b"] { _ = try writer.put(record(id, ["1-a", "1-b"]), replacing: nil) }
+            _ = try writer.put(record("d"), replacing: nil)
+            _ = try writer.put(record("e", ["1-a", "1-b"], isDeleted: true), replacing: nil)
+            _ = try writer.put(record("b", ["2-b"]), replacing: 3)
+        }
+        report.expect(
+            try engine.read { try $0.conflictedIDs(after: nil, limit: 9) } == ["a", "c"],
+            "exactly the documents with two live leaves are conflicted")
+        report.expect(try engine.read { try $0.conflictedIDs(after: "a", limit: 9) } == ["c"], "listing goes on")
+    }
+}

@@ -1,0 +1,101 @@
+internal import Dispatch
+internal import Settle
+internal import Synchronization
+
+extension StorageEngineSuite {
+    private struct OnPurpose: Error {}
+
+    static func rollback(_ engine: any StorageEngine, _ report: inout Report) throws {
+        _ = try engine.write { try $0.put(record("a"), replacing: nil) }
+        do {
+            try engine.write { writer in
+                _ = try writer.put(record("b"), replacing: nil)
+                _ = try writer.putContent(RevisionContent(body: .empty))
+                try writer.setSetting("s", to: "1")
+                throw OnPurpose()
+            }
+            report.expect(false, "a write throws what its closure throws")
+        } catch is OnPurpose {}
+        report.expect(try engine.read { try $0.record(of: "b", withContent: false) } == nil, "a record is undone")
+        report.expect(try engine.read { try $0.contentTokens(after: 0, limit: 9) } == [], "a content is undone")
+        report.expect(try engine.read { try $0.setting("s") } == nil, "a setting is undone")
+        report.expect(try engine.read { try $0.lastSequence } == 1, "a sequence is undone")
+        report.expect(try engine.write { try $0.put(record("c"), replacing: nil) } == 2, "and is given out again")
+    }
+
+    static func parts(_ engine: any StorageEngine, _ report: inout Report) throws {
+        try engine.write { writer in
+            _ = try writer.put(record("outer"), replacing: nil)
+            do {
+                try engine.write { inner in
+                    _ = try inner.put(record("inner"), replacing: nil)
+                    throw OnPurpose()
+                }
+            } catch is OnPurpose {}
+            _ = try engine.write { try $0.put(record("second"), replacing: nil) }
+            let seen = try engine.read { try $0.counts().live }
+            report.expect(seen == 2, "reads in a write see its own state, \(seen) documents and not 2")
+            let inSnapshot = try engine.snapshot { try $0.lastSequence }
+            report.expect(inSnapshot == 2, "a part that failed gives its sequence back")
+        }
+        report.expect(try engine.read { try $0.counts().live } == 2, "a part that failed failed alone")
+    }
+
+    static func snapshots(_ engine: any StorageEngine, _ report: inout Report) throws {
+        _ = try engine.write { try $0.put(record("a"), replacing: nil) }
+        guard engine.readsInParallel else { return }
+        let counts = try engine.snapshot { reader in
+            let before = try reader.counts().live
+            let done = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async {
+                _ = try? engine.write { try $0.put(record("b"), replacing: nil) }
+                done.signal()
+            }
+            done.wait()
+            return [before, try reader.counts().live, try engine.read { try $0.counts().live }]
+        }
+        report.expect(counts == [1, 1, 1], "a snapshot sees one state, not \(counts)")
+        report.expect(try engine.read { try $0.counts().live } == 2, "a write does not wait for a snapshot")
+    }
+
+    static func commits(_ engine: any StorageEngine, _ report: inout Report) throws {
+        let told = Mutex<[UpdateSequence]>([])
+        engine.onCommit { sequence in told.withLock { $0.append(sequence) } }
+        _ = try engine.write { try $0.put(record("a"), replacing: nil) }
+        try? engine.write { writer in
+            _ = try writer.put(record("b"), replacing: nil)
+            throw OnPurpose()
+        }
+        try engine.write { writer in
+            for id: DocumentID in ["c", "d"] { _ = try writer.put(record(id), replacing: nil) }
+        }
+        let sequences = told.withLock { $0 }
+        report.expect(sequences == [1, 3], "each commit is told once, with its newest sequence, not \(sequences)")
+    }
+
+    static func threads(_ engine: any StorageEngine, _ report: inout Report) throws {
+        let failures = Mutex<[String]>([])
+        let told = Mutex<[UpdateSequence]>([])
+        engine.onCommit { sequence in told.withLock { $0.append(sequence) } }
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            for number in 0..<50 {
+                do {
+                    let id = try DocumentID(validating: "\(thread).\(number)")
+                    _ = try engine.write { writer in
+                        _ = try writer.put(record(id), replacing: nil)
+                        if number % 5 == 4 { throw OnPurpose() }
+                    }
+                    if try engine.read({ try $0.record(of: id, withContent: false) }) == nil {
+                        failures.withLock { $0.append("\(id) was acknowledged and is not there") }
+                    }
+                } catch is OnPurpose {} catch { failures.withLock { $0.append("\(error)") } }
+            }
+        }
+        for failure in failures.withLock({ $0 }) { report.expect(false, failure) }
+        report.expect(try engine.read { try $0.counts().live } == 320, "all that succeeded is there and nothing else")
+        let found = try engine.read { try $0.records(changedIn: SequenceRange(), limit: 999, withContent: false) }
+        report.expect(found.map(\.sequence.number) == Array(1...320), "sequences have no gap and no double")
+        let sequences = told.withLock { $0 }
+        report.expect(sequences == sequences.sorted() && sequences.last == 320, "commits are told in their order")
+    }
+}

@@ -1,0 +1,59 @@
+public import Settle
+
+/// What every storage engine must do, as checks that need no test framework.
+///
+///     let failures = StorageEngineSuite.run { try MyEngine(folder: newFolder()) }
+///     print(failures.isEmpty ? "passed" : failures.joined(separator: "\n"))
+///
+/// Each check gets a new, empty engine. What is checked is what ``StorageEngine`` promises: that writes are all or
+/// nothing and nest, that sequences rise and are never used again, that reads find what was written and in which
+/// order, that a snapshot sees one state, that those who listen are told after each commit.
+public enum StorageEngineSuite {
+    /// Runs all checks.
+    ///
+    /// - Parameter make: Makes a new, empty engine.
+    /// - Returns: A line for each check that failed; none for a good engine.
+    public static func run(_ make: () throws -> any StorageEngine) -> [String] {
+        checks.flatMap { name, check in
+            do {
+                let engine = try make()
+                defer { engine.close() }
+                var report = Report()
+                try check(engine, &report)
+                return report.failures.map { "\(name): \($0)" }
+            } catch { return ["\(name): \(error)"] }
+        }
+    }
+
+    /// What one check found.
+    struct Report {
+        private(set) var failures: [String] = []
+
+        mutating func expect(_ isTrue: Bool, _ what: String) {
+            if !isTrue { failures.append(what) }
+        }
+    }
+
+    private typealias Check = (any StorageEngine, inout Report) throws -> Void
+
+    private static var checks: [(String, Check)] {
+        [
+            ("records", records), ("order", order), ("rollback", rollback), ("parts", parts), ("removal", removal),
+            ("contents", contents), ("conflicts", conflicts), ("local documents", locals), ("blobs", blobs),
+            ("settings", settings), ("snapshots", snapshots), ("commits", commits), ("threads", threads),
+            ("maintenance", maintenance), ("closing", closing),
+        ]
+    }
+
+    /// A record of one revision.
+    static func record(
+        _ id: DocumentID, _ revisions: [String] = ["1-a"], isDeleted: Bool = false, body: DocumentBody = ["v": 1]
+    ) throws -> DocumentRecord {
+        var tree = RevisionTree()
+        for text in revisions {
+            tree.insert(RevisionHistory(try RevisionID(validating: text)), isDeleted: isDeleted)
+        }
+        if let winner = tree.winner { tree.setBodyToken(BodyToken.record, of: winner.revision) }
+        return DocumentRecord(id: id, sequence: 0, tree: tree, content: RevisionContent(body: body))
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ChangeObservationTests {
+    @Test(arguments: DatabaseKind.allCases)
+    func `what is committed is given out in order`(kind: DatabaseKind) async throws {
+        let temporary = try TemporaryDatabase(kind)
+        let database = temporary.database
+        try database.add("before")
+        var changes = try database.observe(includingDocuments: true).makeAsyncIterator()
+        try database.add("a")
+        try database.add("b")
+        let first = try await changes.next()
+        #expect(first?.id == "a")
+        #expect(first?.document?["v"] == 1)
+        #expect(try await changes.next()?.id == "b")
+        try database.set("a", "v", 2)
+        #expect(try await changes.next()?.winner.generation == 2)
+        var all = try database.observe(since: 0).makeAsyncIterator()
+        #expect(try await all.next()?.id == "before")
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `a document changed often between two looks is seen once, as it is`(kind: DatabaseKind) async throws {
+        let temporary = try TemporaryDatabase(kind)
+        let database = temporary.database
+        var changes = try database.observe().makeAsyncIterator()
+        for number in 1...20 { try database.set("a", "v", .number(JSONNumber(number))) }
+        try database.add("b")
+        let first = try await changes.next()
+        #expect(first?.id == "a")
+        #expect(first?.winner.generation == 20)
+        #expect(try await changes.next()?.id == "b")
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `a predicate chooses`(kind: DatabaseKind) async throws {
+        let temporary = try TemporaryDatabase(kind)
+        let database = temporary.database
+        let chosen = try database.observe(includingDocuments: true) { $0.document?["type"] == "task" }
+        var changes = chosen.makeAsyncIterator()
+        try database.add("a", ["type": "note"])
+        try database.add("b", ["type": "task"])
+        #expect(try await changes.next()?.id == "b")
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `what is rolled back is never seen`(kind: DatabaseKind) async throws {
+        let temporary = try TemporaryDatabase(kind)
+        let database = temporary.database
+        var changes = try database.observe().makeAsyncIterator()
+        try? database.transaction {
+            try database.add("undone")
+            throw Nonsense()
+        }
+        try database.transaction {
+            try database.add("x")
+            try? database.transaction {
+                try database.add("inner")
+                throw Nonsense()
+            }
+        }
+        #expect(try await changes.next()?.id == "x")
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `cancelling ends an observation that waits`(kind: DatabaseKind) async throws {
+        let temporary = try TemporaryDatabase(kind)
+        let observation = try temporary.database.observe()
+        let task = Task {
+            var seen = 0
+            for try await _ in observation { seen += 1 }
+            return seen
+        }
+        try await Task.sleep(for: .milliseconds(20))
+        task.cancel()
+        #expect(try await task.value == 0)
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `closing ends observations of every kind`(kind: DatabaseKind) async throws {
+        let temporary = try TemporaryDatabase(kind)
+        let database = temporary.database
+        let (all, one) = (try database.observe(), database.observe("a"))
+        let changes = Task { for try await _ in all {} }
+        let documents = Task {
+            var seen = 0
+            for try await _ in one { seen += 1 }
+            return seen
+        }
+        try await Task.sleep(for: .milliseconds(20))
+        database.close()
+        try await changes.value
+        #expect(try await documents.value <= 1)
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `nothing is missed while four threads write`(kind: DatabaseKind) async throws {
+        let temporary = try TemporaryDatabase(kind)
+        let database = temporary.database
+        let observation = try database.observe()
+        let reader = Task {
+            var newest: [DocumentID: UInt64] = [:]
+            var last: UpdateSequence = 0
+            for try await change in observation {
+                #expect(change.sequence > last)
+                last = change.sequence
+                newest[change.id] = change.winner.generation
+                if newest.count == 100, newest.values.allSatisfy({ $0 == 5 }) { break }
+            }
+            return newest.count
+        }
+        onThreads(4) { thread in
+            for round in 1...5 {
+                for number in 0..<25 {
+                    _ = try? database.set(
+                        DocumentID(validating: "\(thread).\(number)"), "v", .number(JSONNumber(round)))
+                }
+            }
+        }
+        #expect(try await reader.value == 100)
+    }
+
+    @Test func `an observer that has seen all rests, after a purge too`() async throws {
+        let engine = CountingEngine(try SQLiteStorage.inMemory())
+        let database = try Database.make(on: engine)
+        try database.add("a")
+        try database.add("b")
+        let observation = try database.observe()
+        let task = Task { for try await _ in observation {} }
+        try database.purge("b")
+        try await Task.sleep(for: .milliseconds(100))
+        let before = engine.reads
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(engine.reads - before < 5)
+        task.cancel()
+        try await task.value
+    }
+}

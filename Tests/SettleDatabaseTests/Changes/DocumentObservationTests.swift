@@ -1,0 +1,61 @@
+import Settle
+import SettleTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct DocumentObservationTests {
+    @Test(arguments: DatabaseKind.allCases)
+    func `a document is given as it is, and then each time its winner is another`(kind: DatabaseKind) async throws {
+        let temporary = try TemporaryDatabase(kind)
+        let database = temporary.database
+        var states = database.observe("a").makeAsyncIterator()
+        #expect(try await states.next() == .some(nil))
+        let added = try database.add("a")
+        #expect(try await states.next() == .some(added))
+        try database.add("other")
+        try database.insertReplicated([peer("a", try path("1-0"))])
+        let changed = try database.set("a", "v", 2)
+        #expect(try await states.next() == .some(changed))
+        try database.delete(changed, onConflict: .fail)
+        #expect(try await states.next()??.revision?.description == "1-0")
+        try database.purge("a")
+        #expect(try await states.next() == .some(nil))
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `a slow observer sees the newest state`(kind: DatabaseKind) async throws {
+        let temporary = try TemporaryDatabase(kind)
+        let database = temporary.database
+        var states = database.observe("a").makeAsyncIterator()
+        _ = try await states.next()
+        for number in 1...10 { try database.set("a", "v", .number(JSONNumber(number))) }
+        #expect(try await states.next()??["v"] == 10)
+    }
+
+    @Test func `cancelling ends it`() async throws {
+        let temporary = try TemporaryDatabase(.memory)
+        let observation = temporary.database.observe("a")
+        let task = Task {
+            var seen = 0
+            for try await _ in observation { seen += 1 }
+            return seen
+        }
+        try await Task.sleep(for: .milliseconds(20))
+        task.cancel()
+        #expect(try await task.value <= 1)
+    }
+
+    @Test func `an observer that waits rests, after a purge too`() async throws {
+        let engine = CountingEngine(try SQLiteStorage.inMemory())
+        let database = try Database.make(on: engine)
+        try database.add("b")
+        let observation = database.observe("a")
+        let task = Task { for try await _ in observation {} }
+        try database.purge("b")
+        try await Task.sleep(for: .milliseconds(100))
+        let before = engine.reads
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(engine.reads - before < 5)
+        task.cancel()
+        try await task.value
+    }
+}

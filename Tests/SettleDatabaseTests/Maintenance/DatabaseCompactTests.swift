@@ -1,0 +1,120 @@
+import Settle
+import SettleTesting
+import Testing
+
+@Suite struct DatabaseCompactTests {
+    /// Which of a document's revisions have their content, by their short names.
+    private func kept(_ database: Database, _ id: DocumentID = "a") throws -> Set<String> {
+        let revisions = try database.tree(of: id)?.revisions ?? []
+        return Set(try revisions.filter { try database.document(id, revision: $0) != nil }.map(\.description))
+    }
+
+    private func insert(_ database: Database, _ histories: [RevisionHistory]) throws {
+        for history in histories {
+            try database.insertReplicated([peer("a", history, ["v": .string(history.revision.description)])])
+        }
+    }
+
+    // SEMANTICS 90
+    @Test(arguments: DatabaseKind.allCases)
+    func `bodies of old revisions go, leaves and ids stay`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            for number in 1...5 { try database.set("a", "v", .number(JSONNumber(number))) }
+            let before = try database.tree(of: "a")?.revisions
+            let sequence = try database.lastSequence()
+            let result = try database.compact()
+            #expect(result.contents == 4)
+            #expect(try database.tree(of: "a")?.revisions == before)
+            #expect(try kept(database).count == 1)
+            #expect(try database.document("a")?["v"] == 5)
+            #expect(try database.lastSequence() == sequence)
+            #expect(try database.compact().contents == 0)
+            #expect(try database.problems() == [])
+        }
+    }
+
+    // SEMANTICS 90
+    @Test(arguments: DatabaseKind.allCases)
+    func `the branch point of a conflict is kept while it lives`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            try insert(database, [
+                try path("1-a"), try path("2-b", "a"), try path("3-c", "b", "a"), try path("4-d", "c", "b", "a"),
+                try path("5-e", "d", "c", "b", "a"), try path("4-x", "c", "b", "a"),
+            ])
+            #expect(try database.compact().contents == 3)
+            #expect(try kept(database) == ["5-e", "4-x", "3-c"])
+            #expect(try database.problems() == [])
+            let loser = try #require(try database.document("a", revision: RevisionID(validating: "4-x")))
+            let tombstone = try #require(try database.delete(loser, onConflict: .fail)?.revision)
+            try database.compact()
+            // What the tombstone was made on came from a peer, so it is the base of work no peer has.
+            #expect(try kept(database) == ["5-e", "4-x", tombstone.description])
+            #expect(try database.problems() == [])
+        }
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `the newest shared ancestor of unsynced work is kept`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            try insert(database, [try path("1-a"), try path("2-b", "a")])
+            for number in 1...3 { try database.set("a", "v", .number(JSONNumber(number))) }
+            #expect(try database.compact().contents == 3)
+            #expect(try kept(database).contains("2-b"))
+            #expect(try kept(database).count == 2)
+            let winner = try #require(try database.document("a")?.revision)
+            try database.markShared([("a", winner)])
+            #expect(try database.compact().contents == 1)
+            #expect(try kept(database) == [winner.description])
+            #expect(try database.problems() == [])
+        }
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `space is given back and progress is told`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            let text = JSON.string(String(repeating: "x", count: 20_000))
+            for number in 0..<60 { try database.set("a", "v", [.number(JSONNumber(number)), text]) }
+            let before = try database.info().fileSize
+            let told = Log<MaintenanceProgress>()
+            let result = try database.compact { told.add($0) }
+            #expect(result.bytes > 500_000)
+            #expect(try database.info().fileSize == before - result.bytes)
+            #expect(Set(told.values.map(\.phase)).isSuperset(of: ["old revisions", "rewriting the file"]))
+            #expect(told.values.allSatisfy { $0.completed <= $0.total })
+            #expect(throws: Nonsense.self) { try database.compact { _ in throw Nonsense() } }
+            #expect(try database.problems() == [])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: DatabaseKind.allCases)
+    func `compacting inside a transaction is refused and does not hang`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            try database.add("a")
+            #expect(code { try database.transaction { try database.compact() } } == .invalid)
+            #expect(try database.transaction { try database.verify().isSound })
+            #expect(try database.snapshot { try database.verify().isSound })
+            try database.compact()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: DatabaseKind.allCases)
+    func `writers go on while a database is compacted`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database throws in
+            let failures = Log<String>()
+            onThreads(4) { thread in
+                do {
+                    if thread == 0 {
+                        for _ in 0..<8 { try database.compact() }
+                        return
+                    }
+                    for number in 0..<100 {
+                        try database.set(DocumentID(validating: "\(thread)"), "v", .number(JSONNumber(number)))
+                    }
+                } catch { failures.add("\(error)") }
+            }
+            #expect(failures.values == [])
+            #expect(try database.documents().map { $0["v"] } == [99, 99, 99])
+            #expect(try database.problems() == [])
+        }
+    }
+}

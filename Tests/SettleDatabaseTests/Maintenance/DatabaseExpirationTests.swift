@@ -1,0 +1,74 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+@Suite struct DatabaseExpirationTests {
+    @Test(arguments: DatabaseKind.allCases)
+    func `documents whose time has come are purged`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            let date = Date(timeIntervalSinceNow: 3600)
+            for id: DocumentID in ["a", "b", "c"] { try database.add(id) }
+            try database.setExpiration(of: "a", at: date)
+            try database.setExpiration(of: "b", at: date + 60)
+            try database.setExpiration(of: "c", at: date)
+            try database.setExpiration(of: "c", at: nil)
+            let found = try #require(try database.expiration(of: "a"))
+            #expect(abs(found.timeIntervalSince(date)) < 0.002)
+            #expect(try database.expiration(of: "c") == nil)
+            #expect(try database.purgeExpired() == 0)
+            #expect(try database.purgeExpired(at: date + 1) == 1)
+            #expect(try database.documents().map(\.id) == ["b", "c"])
+            #expect(try database.tree(of: "a") == nil)
+            #expect(try database.expiration(of: "a") == nil)
+            #expect(try database.problems() == [])
+        }
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `it happens by itself within a second`(kind: DatabaseKind) throws {
+        let temporary = try TemporaryDatabase(kind)
+        let database = temporary.database
+        try database.add("a")
+        try database.add("b")
+        try database.setExpiration(of: "b", at: Date(timeIntervalSinceNow: 0.3))
+        try database.setExpiration(of: "a", at: Date(timeIntervalSinceNow: 0.05))
+        let start = ContinuousClock.now
+        while try database.info().documents.live > 0, ContinuousClock.now - start < .seconds(5) {
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+        #expect(try database.changes().isEmpty)
+        #expect(ContinuousClock.now - start < .milliseconds(1300))
+    }
+
+    @Test func `what expired while it was closed goes when it is opened`() throws {
+        let temporary = try TemporaryDatabase(.file)
+        try temporary.database.add("a")
+        try temporary.database.setExpiration(of: "a", at: Date(timeIntervalSinceNow: 0.2))
+        let path = try #require(temporary.database.path)
+        temporary.database.close()
+        Thread.sleep(forTimeInterval: 0.25)
+        let database = try Database.open(path)
+        let start = ContinuousClock.now
+        while try database.document("a") != nil, ContinuousClock.now - start < .seconds(5) {
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+        #expect(ContinuousClock.now - start < .seconds(1))
+        database.close()
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `strange dates do no harm`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            try database.add("a")
+            #expect(code { try database.setExpiration(of: "none", at: Date()) } == .notFound)
+            for date in [Date.distantFuture, Date(timeIntervalSince1970: .infinity)] {
+                try database.setExpiration(of: "a", at: date)
+                #expect(try database.purgeExpired() == 0)
+            }
+            #expect(code { try database.setExpiration(of: "a", at: Date(timeIntervalSince1970: .nan)) } == .invalid)
+            #expect(try database.purgeExpired(at: .distantFuture) == 0)
+            #expect(try database.document("a") != nil)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Settle
+import SettleTesting
+import Testing
+
+@Suite struct DatabasePurgeTests {
+    private func conflicted(_ database: Database) throws {
+        try database.insertReplicated([
+            peer("a", try path("3-d", "b", "a"), ["v": "d"]), peer("a", try path("3-c", "b", "a"), ["v": "c"]),
+            peer("a", try path("2-z", "y"), ["v": "z"]),
+        ])
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `a losing leaf goes with what leads to it alone`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            try conflicted(database)
+            let gone = try database.purge("a", revisions: [RevisionID(validating: "2-z"), RevisionID(validating: "2-b")])
+            #expect(gone.map(\.description) == ["2-z"])
+            #expect(try database.tree(of: "a")?.revisions.map(\.description).sorted() == ["1-a", "2-b", "3-c", "3-d"])
+            #expect(try database.document("a")?["v"] == "d")
+            #expect(try database.problems() == [])
+        }
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `when the winner goes the next one wins with its content`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            try conflicted(database)
+            let before = try database.lastSequence()
+            try database.purge("a", revisions: [RevisionID(validating: "3-d")])
+            #expect(try database.document("a")?["v"] == "c")
+            #expect(try database.lastSequence() > before)
+            #expect(try database.leaves(of: "a").map { $0["v"] } == ["c", "z"])
+            try database.purge("a", revisions: [RevisionID(validating: "3-c")])
+            #expect(try database.document("a")?["v"] == "z")
+            #expect(try database.conflictedDocumentIDs().isEmpty)
+            #expect(try database.problems() == [])
+        }
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `a purged document was never here`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            try conflicted(database)
+            #expect(try database.purge("a").count == 3)
+            #expect(try database.purge("a") == [])
+            #expect(try database.tree(of: "a") == nil)
+            #expect(try database.info().documents == DocumentCounts())
+            #expect(try database.changes().isEmpty)
+            #expect(try database.add("a").revision?.generation == 1)
+            let again = try database.insertReplicated([peer("a", try path("3-d", "b", "a"), ["v": "d"])])
+            #expect(again.map(\.word) == ["stored"])
+            #expect(try database.problems() == [])
+        }
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `inner and unknown revisions are left alone`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            try conflicted(database)
+            let before = try database.lastSequence()
+            #expect(try database.purge("a", revisions: [RevisionID(validating: "2-b"), RevisionID(validating: "9-q")]) == [])
+            #expect(try database.purge("none", revisions: [RevisionID(validating: "2-b")]) == [])
+            #expect(try database.lastSequence() == before)
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import Settle
+import Synchronization
+
+/// An engine that counts how often it is read, and does the work with another.
+final class CountingEngine: StorageEngine {
+    private let engine: any StorageEngine
+    private let counter = Atomic<Int>(0)
+
+    init(_ engine: any StorageEngine) { self.engine = engine }
+
+    var reads: Int { counter.load(ordering: .relaxed) }
+    var readsInParallel: Bool { engine.readsInParallel }
+
+    func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
+        counter.add(1, ordering: .relaxed)
+        return try engine.read(body)
+    }
+
+    func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
+        counter.add(1, ordering: .relaxed)
+        return try engine.snapshot(body)
+    }
+
+    func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result { try engine.write(body) }
+    func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void) { engine.onCommit(notify) }
+    func reclaimSpace() throws { try engine.reclaimSpace() }
+    func integrityProblems() throws -> [String] { try engine.integrityProblems() }
+    func sizeOnDisk() throws -> Int64 { try engine.sizeOnDisk() }
+    func close() { engine.close() }
+}

@@ -1,0 +1,43 @@
+import Settle
+import SettleTesting
+import Testing
+
+@Suite struct StorageEngineSuiteTests {
+    @Test func `the engine in memory passes`() {
+        #expect(StorageEngineSuite.run { try SQLiteStorage.inMemory() } == [])
+    }
+
+    @Test(arguments: Durability.allCases)
+    func `the engine in a file passes`(durability: Durability) throws {
+        let folder = try TemporaryFolder()
+        let numbers = Log<Int>()
+        let failures = StorageEngineSuite.run {
+            numbers.add(0)
+            return try SQLiteStorage.file(folder("\(numbers.values.count).sqlite"), durability: durability)
+        }
+        #expect(failures == [])
+    }
+
+    @Test func `an engine that forgets to tell of commits fails`() {
+        let failures = StorageEngineSuite.run { MuteEngine(try SQLiteStorage.inMemory()) }
+        #expect(failures.contains { $0.hasPrefix("commits: ") })
+        #expect(!failures.contains { $0.hasPrefix("records: ") })
+    }
+}
+
+/// An engine with a fault.
+private struct MuteEngine: StorageEngine {
+    let engine: any StorageEngine
+
+    init(_ engine: any StorageEngine) { self.engine = engine }
+
+    var readsInParallel: Bool { engine.readsInParallel }
+    func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try engine.read(body) }
+    func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try engine.snapshot(body) }
+    func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result { try engine.write(body) }
+    func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void) {}
+    func reclaimSpace() throws { try engine.reclaimSpace() }
+    func integrityProblems() throws -> [String] { try engine.integrityProblems() }
+    func sizeOnDisk() throws -> Int64 { try engine.sizeOnDisk() }
+    func close() { engine.close() }
+}

@@ -1,0 +1,90 @@
+import Settle
+import SettleTesting
+import Testing
+
+@Suite struct DatabaseGroupCommitTests {
+    @Test(arguments: DatabaseKind.allCases)
+    func `sixteen threads of saves are all there, each with a sequence of its own`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            let failures = Log<any Error>()
+            onThreads(16) { thread in
+                for number in 0..<200 {
+                    do {
+                        let saved = try database.add(DocumentID(validating: "\(thread).\(number)"))
+                        // What was acknowledged is visible.
+                        if try database.document(saved.id) != saved { failures.add(Nonsense()) }
+                    } catch { failures.add(error) }
+                }
+            }
+            #expect(failures.values.isEmpty)
+            let changes = try database.changes()
+            #expect(changes.map(\.sequence.number) == Array(1...3200))
+            #expect(Set(changes.map(\.id)).count == 3200)
+            #expect(try database.problems() == [])
+        }
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `errors of one writer do not touch the others`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            try database.add("taken")
+            let codes = Log<DatabaseErrorCode?>()
+            onThreads(12) { thread in
+                for number in 0..<50 {
+                    switch thread % 3 {
+                    case 0: codes.add(code { try database.add("taken") })
+                    case 1:
+                        codes.add(
+                            code {
+                                try database.transaction {
+                                    try database.add(DocumentID(validating: "undone \(thread).\(number)"))
+                                    try database.add("taken")
+                                }
+                            })
+                    default: codes.add(code { try database.add(DocumentID(validating: "\(thread).\(number)")) })
+                    }
+                }
+            }
+            #expect(codes.values.count { $0 == .conflict } == 400)
+            #expect(codes.values.count { $0 == nil } == 200)
+            #expect(try database.info().documents.live == 201)
+            #expect(try database.lastSequence() == 201)
+            #expect(try database.changes().map(\.sequence.number) == Array(1...201))
+            #expect(try database.problems() == [])
+        }
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `of many writers of one document exactly one wins each round`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            let start = try database.add("a", ["v": 0])
+            let codes = Log<DatabaseErrorCode?>()
+            onThreads(8) { thread in
+                var mine = start
+                mine["v"] = .number(JSONNumber(thread))
+                codes.add(code { try database.save(mine, onConflict: .fail) })
+            }
+            #expect(codes.values.count { $0 == nil } == 1)
+            #expect(codes.values.count { $0 == .conflict } == 7)
+            #expect(try database.tree(of: "a")?.count == 2)
+        }
+    }
+
+    // SEMANTICS 56, 146
+    @Test(arguments: DatabaseKind.allCases)
+    func `handlers retried on many threads lose no edit`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            let start = try database.add("a", ["n": 0])
+            let merge = SaveConflict.merge { new, current in
+                new["n"] = .number(JSONNumber((current?["n"]?.int ?? 0) + 1))
+                return true
+            }
+            try database.set("a", "n", 0)
+            onThreads(4) { _ in
+                for _ in 0..<8 { _ = try? database.save(start, onConflict: merge) }
+            }
+            #expect(try database.document("a")?["n"] == 32)
+            #expect(try database.tree(of: "a")?.leaves.count == 1)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+@Suite struct StoreTests {
+    @Test func `databases are created, listed, opened and deleted by name`() throws {
+        let folder = try TemporaryFolder()
+        let store = try Store(path: folder("data"))
+        #expect(try store.names() == [])
+        #expect(code { try store.open("notes") } == .notFound)
+        let notes = try store.create("notes")
+        try notes.add("a")
+        #expect(code { try store.create("notes") } == .exists)
+        #expect(try store.openOrCreate("notes") === notes)
+        _ = try store.create("_users")
+        _ = try store.create("a0_$()+-/b/c")
+        #expect(try store.names() == ["_users", "a0_$()+-/b/c", "notes"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder("data")).count == 3)
+        try store.delete("notes")
+        #expect(code { try notes.document("a") } == .closed)
+        #expect(code { try store.delete("notes") } == .notFound)
+        #expect(try store.names() == ["_users", "a0_$()+-/b/c"])
+        #expect(try store.create("notes").document("a") == nil)
+    }
+
+    @Test(arguments: [
+        "", "A", "aB", "1a", "_a", "_", "a b", "a.b", "é", "aé", "../a", "/a", "a\u{0}", "a%2Fb",
+        String(repeating: "a", count: 239),
+    ])
+    func `an illegal name is refused`(name: String) throws {
+        let folder = try TemporaryFolder()
+        let store = try Store(path: folder.path)
+        #expect(!Store.isName(name))
+        #expect(code { try store.create(name) } == .invalid)
+        #expect(code { try store.open(name) } == .invalid)
+        #expect(code { try store.delete(name) } == .invalid)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    }
+
+    @Test(arguments: ["a", "a/b", "z_0-9$()+", "_users", "_replicator", "_global_changes"])
+    func `a legal name is taken`(name: String) throws {
+        let folder = try TemporaryFolder()
+        let store = try Store(path: folder.path)
+        try store.create(name).add("a")
+        #expect(try store.names() == [name])
+        #expect(try store.open(name).document("a") != nil)
+    }
+
+    @Test func `what lies about in the folder is not listed`() throws {
+        let folder = try TemporaryFolder()
+        let store = try Store(path: folder.path)
+        for name in ["x.settle", "a.settle.deleted", "A.settle", "other"] {
+            try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
+        }
+        _ = try store.create("real")
+        #expect(try store.names() == ["real"])
+    }
+
+    @Test func `a store whose folder can't be made says so`() throws {
+        let folder = try TemporaryFolder()
+        try Data().write(to: URL(fileURLWithPath: folder("file")))
+        #expect(code { try Store(path: folder("file") + "/data") } == .inputOutput)
+    }
+}

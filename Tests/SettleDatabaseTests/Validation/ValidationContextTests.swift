@@ -1,0 +1,99 @@
+import Settle
+import SettleTesting
+import Testing
+
+@Suite struct ValidationContextTests {
+    private func check(
+        _ old: DocumentBody?, _ new: DocumentBody, _ validation: @escaping Validation
+    ) throws -> ValidationError? {
+        try withTemporaryDatabase(.memory) { database in
+            if let old { try database.add("a", old) }
+            database.addValidation("test", validation)
+            do {
+                try database.save(Document(id: "a", body: new), onConflict: .lastWriteWins)
+                return nil
+            } catch let error as DatabaseError { return error.cause as? ValidationError }
+        }
+    }
+
+    // SEMANTICS 121
+    @Test func `changed keys are the changed, the added and the removed ones`() throws {
+        let keys = Log<Set<String>>()
+        _ = try check(["same": [1], "changed": 1, "removed": 1], ["same": [1], "changed": 1.0, "added": nil]) {
+            keys.add($0.changedKeys)
+        }
+        _ = try check(nil, ["a": 1, "b": 2]) { keys.add($0.changedKeys) }
+        #expect(keys.values == [["changed", "removed", "added"], ["a", "b"]])
+    }
+
+    // SEMANTICS 122
+    @Test func `a forbidden change is refused by the member's name`() throws {
+        let refused = try check(["owner": "me", "x": 1], ["owner": "you", "x": 1]) {
+            try $0.disallowChanges(to: ["owner", "type"])
+        }
+        #expect(refused?.message == "The 'owner' property may not be changed")
+        #expect(refused?.status == 403)
+        #expect(try check(["owner": "me"], ["owner": "me", "x": 2]) { try $0.disallowChanges(to: ["owner"]) } == nil)
+    }
+
+    // SEMANTICS 122
+    @Test func `a change of any but the allowed members is refused`() throws {
+        let refused = try check(["a": 1, "b": 1], ["a": 2, "b": 2]) { try $0.allowOnlyChanges(to: ["a"]) }
+        #expect(refused?.message == "The 'b' property may not be changed")
+        #expect(try check(["a": 1, "b": 1], ["a": 2, "b": 1]) { try $0.allowOnlyChanges(to: ["a"]) } == nil)
+    }
+
+    // SEMANTICS 122
+    @Test func `enumerating changes stops at the first that is refused`() throws {
+        let seen = Log<String>()
+        let refused = try check(["a": 1, "b": 1, "c": 1], ["a": 2, "b": 2, "d": 2]) { context in
+            try context.validateChanges { name, old, new in
+                seen.add("\(name) \(old?.description ?? "-") \(new?.description ?? "-")")
+                return name != "c"
+            }
+        }
+        #expect(seen.values == ["a 1 2", "b 1 2", "c 1 -"])
+        #expect(refused?.message.contains("'c'") == true)
+    }
+
+    // SEMANTICS 127
+    @Test(arguments: [
+        (DocumentBody(dictionaryLiteral: ("x", 1)), true),
+        (DocumentBody(dictionaryLiteral: ("created_at", "2014-02-03T10:00:00Z")), true),
+        (DocumentBody(dictionaryLiteral: ("created_at", "yesterday")), false),
+    ])
+    func `the guide's date rule can be written`(body: DocumentBody, isFine: Bool) throws {
+        let refusal = try check(nil, body) { context in
+            guard let date = context.newRevision["created_at"]?.string else { return }
+            if date.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)/) == nil {
+                throw ValidationError(message: "invalid date \(date)")
+            }
+        }
+        #expect((refusal == nil) == isFine)
+        if !isFine { #expect(refusal?.message.contains("yesterday") == true) }
+    }
+
+    // SEMANTICS 115, 123
+    @Test func `the older shapes refuse with their status and the first message`() throws {
+        let old = ValidationAdapter.returning { _, response in
+            response.errorType = 401
+            response.errorMessage = "first"
+            response.errorMessage = "second"
+            return false
+        }
+        #expect(try check(nil, .empty, old) == ValidationError(status: 401, message: "first"))
+        let plain = ValidationAdapter.returning { _, _ in false }
+        #expect(try check(nil, .empty, plain) == ValidationError(status: 403, message: "invalid document"))
+        let named = ValidationAdapter.returning { context, response in
+            response.errorMessage = "mine"
+            return response.disallowChanges(to: ["v"], in: context)
+        }
+        #expect(try check(["v": 1], ["v": 2], named)?.message == "mine")
+        #expect(try check(["v": 1], ["v": 1], named) == nil)
+        let unnamed = ValidationAdapter.returning { $1.disallowChanges(to: ["v"], in: $0) }
+        #expect(try check(["v": 1], ["v": 2], unnamed)?.message == "The 'v' property may not be changed")
+        let later = ValidationAdapter.rejecting { _, response in response.reject("go away") }
+        #expect(try check(nil, .empty, later)?.message == "go away")
+        #expect(try check(nil, .empty, ValidationAdapter.rejecting { _, _ in }) == nil)
+    }
+}
