@@ -19,14 +19,19 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// The most writes that share a commit.
     private static let largestBatch = 256
 
-    /// Opens a database that exists, or creates its tables in an empty file; `nil` stands for memory.
+    /// Opens a file that is a database; `nil` stands for memory, where an empty one is made.
+    ///
+    /// Nothing is written before the file was looked at.
     init(path: String?, durability: Durability, cacheBytes: Int, readers: Int = 4) throws {
         let connection = try SQLiteConnection(path: path ?? ":memory:")
-        if path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
-        if try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 {
-            try SQLiteSchema.create(on: connection)
-        } else {
+        if let path {
+            guard try connection.integer("SELECT count(*) FROM sqlite_schema") ?? 0 > 0 else {
+                throw DatabaseError(.corrupt, "\(path) has no tables; a database has. Restore it from a copy")
+            }
             try SQLiteSchema.migrate(connection)
+            try connection.execute("PRAGMA journal_mode = WAL")
+        } else {
+            try SQLiteSchema.create(on: connection)
         }
         try SQLiteSchema.configure(connection, durability: durability, cacheBytes: cacheBytes)
         writer = SQLiteWriter(connection)
