@@ -18,7 +18,9 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     func forget() { newest = nil }
 
     private func nextSequence() throws -> UpdateSequence {
-        let next = UpdateSequence(try lastSequence.number + 1)
+        let (number, isPastEnd) = try lastSequence.number.addingReportingOverflow(1)
+        guard !isPastEnd else { throw DatabaseError(.corrupt, "the newest sequence is past all numbers") }
+        let next = UpdateSequence(number)
         newest = next
         return next
     }
@@ -62,9 +64,9 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     func removeContent(at token: UInt64) throws {
-        guard token >= BodyToken.firstApart else { return }
+        guard let number = number(of: token) else { return }
         let statement = try connection.statement(.removeContent)
-        statement.bind(1, number(of: token))
+        statement.bind(1, number)
         try statement.run()
     }
 
