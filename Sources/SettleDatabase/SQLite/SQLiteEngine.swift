@@ -29,6 +29,8 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
                 throw DatabaseError(.corrupt, "\(path) has no tables; a database has. Restore it from a copy")
             }
             try SQLiteSchema.migrate(connection)
+            let reader = SQLiteReader(connection)
+            _ = (try reader.lastSequence, try reader.nextExpiration())
             try connection.execute("PRAGMA journal_mode = WAL")
         } else {
             try SQLiteSchema.create(on: connection)
