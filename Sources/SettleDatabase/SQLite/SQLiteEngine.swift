@@ -5,13 +5,18 @@ internal import Synchronization
 /// One connection writes, and those who want to write take turns on it (``WriteQueue``); a few others read, each a
 /// snapshot, and never wait for a write. In memory there is one connection, and reads take turns with writes.
 ///
-/// Unchecked: `writer`, `batch`, `parts` and `isFailing` belong to whoever holds the turn of `queue`; the rest is
+/// When the disk is full SQLite may undo the whole transaction at once. From then on each part of it fails, so that none
+/// is committed alone, and those who wait for the commit are told.
+///
+/// Unchecked: `writer`, `batch`, `writesInBatch` and `undone` belong to whoever holds the turn of `queue`; the rest is
 /// constant or guarded by a Mutex of its own.
 final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private let queue = WriteQueue()
     private var writer: SQLiteWriter
     private var batch: WriteQueue.Batch?
     private var writesInBatch = 0
+    /// Why SQLite undid the open transaction, if it did.
+    private var undone: (any Error)?
     private let owner = Mutex<ThreadID?>(nil)
     private let pool: ReaderPool?
     private let isClosed = Mutex(false)
@@ -109,6 +114,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         try writer.connection.statement(.begin).run()
         batch = WriteQueue.Batch()
         writesInBatch = 0
+        undone = nil
     }
 
     private func rollBack() {
@@ -120,27 +126,35 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// Ends this thread's turn: leaves the commit to the next that waits, or commits.
     private func commitOrPassOn(waitingFor waiter: WriteQueue.Waiter?) throws {
         guard let batch else { return leave() }
-        if pool != nil, queue.isAwaited, writesInBatch < Self.largestBatch {
+        if writer.connection.isInTransaction, pool != nil, queue.isAwaited, writesInBatch < Self.largestBatch {
             if let waiter { batch.add(waiter) }
             leave()
             try waiter?.wait()
             return
         }
+        defer { leave() }
+        try commit(batch)
+    }
+
+    /// Commits the open transaction, and tells those who wait for it what became of it.
+    private func commit(_ batch: WriteQueue.Batch) throws {
         do {
-            guard writer.connection.isInTransaction else {
-                throw DatabaseError(.diskFull, "the storage undid the transaction this write was a part of; retry")
-            }
+            try checkTransaction()
             try writer.connection.statement(.commit).run()
         } catch {
             rollBack()
             batch.finish(error)
-            leave()
             throw error
         }
         self.batch = nil
         announce()
         batch.finish(nil)
-        leave()
+    }
+
+    /// Throws when SQLite has undone the open transaction.
+    private func checkTransaction() throws {
+        guard !writer.connection.isInTransaction else { return }
+        throw undone ?? DatabaseError(.diskFull, "the storage undid the transaction this write was a part of; retry")
     }
 
     private func announce() {
@@ -150,17 +164,19 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// Runs a closure as a part of the open transaction that can fail alone.
     private func part<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         let connection = writer.connection
+        try checkTransaction()
         try connection.statement(.savepoint).run()
         do {
             let result = try body(writer)
+            try checkTransaction()
             try connection.statement(.release).run()
-            if !connection.isInTransaction { announce() }
             return result
         } catch {
-            // SQLite has undone everything when the disk was full; then there is no part to go back to.
             if connection.isInTransaction {
                 try connection.statement(.rollbackToSavepoint).run()
                 try connection.statement(.release).run()
+            } else if undone == nil {
+                undone = error
             }
             writer.forget()
             throw error
@@ -171,11 +187,8 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
         try enter()
         defer { leave() }
-        if let open = batch {
-            try writer.connection.statement(.commit).run()
-            batch = nil
-            open.finish(nil)
-        }
+        // A commit that fails is told to those who wait for it; it does not concern this thread.
+        if let batch { try? commit(batch) }
         return try body()
     }
 
@@ -212,11 +225,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         else { return }
         pool?.close()
         guard (try? queue.enter()) != nil else { return }
-        if let open = batch {
-            let committed = Swift.Result { try writer.connection.statement(.commit).run() }
-            batch = nil
-            if case .failure(let error) = committed { open.finish(error) } else { open.finish(nil) }
-        }
+        if let batch { try? commit(batch) }
         if let empty = try? SQLiteConnection(path: ":memory:") { writer = SQLiteWriter(empty) }
         queue.leave()
     }
