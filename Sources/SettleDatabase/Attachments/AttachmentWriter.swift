@@ -29,6 +29,11 @@ public final class AttachmentWriter {
         self.encoding = compresses ? .gzip : encoding ?? .identity
     }
 
+    /// What was not finished leaves no file.
+    deinit {
+        if let file { try? removeIfThere(file.path) }
+    }
+
     /// Takes the next piece of the content.
     ///
     /// - Throws: ``DatabaseError`` with code `diskFull` or `inputOutput`.
@@ -58,17 +63,19 @@ public final class AttachmentWriter {
         guard let digest = AttachmentDigest(md5: md5.finish()), let blob = BlobDigest(sha256.finish()) else {
             throw DatabaseError(.storage, "the digest of an attachment could not be computed")
         }
+        let isFile = file != nil
+        let record = BlobRecord(
+            digest: blob, md5: digest.md5, length: encodedLength, content: isFile ? nil : inMemory, isFile: isFile)
+        // Pinned before the file has its name, so that no collection comes between.
+        let pending = store.pin(record)
         if let file {
             try file.writer.synchronize()
             try store.adopt(file.path, as: blob)
         }
-        let isFile = file != nil
         file = nil
-        let record = BlobRecord(
-            digest: blob, md5: digest.md5, length: encodedLength, content: isFile ? nil : inMemory, isFile: isFile)
         return Attachment(
             name: name, contentType: contentType, revpos: 0, digest: digest, length: decodedLength ?? length,
-            encodedLength: encodedLength, encoding: encoding, blob: blob, pending: store.pin(record))
+            encodedLength: encodedLength, encoding: encoding, blob: blob, pending: pending)
     }
 
     /// Takes a piece of what is stored: into memory while it is small, into a file from then on.

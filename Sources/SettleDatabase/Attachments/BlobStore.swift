@@ -11,7 +11,8 @@ internal import Foundation
 ///
 /// A large content is written to a file of its own, forced to the disk, and renamed to its name before the row that
 /// mentions it is written; so a row never names a file that is not whole. What no row names after a crash is removed by
-/// compaction. A content that is not yet in a document is pinned, so that compaction does not collect it.
+/// compaction. A content that is not yet in a document is pinned, so that compaction does not collect it; it is pinned
+/// before its file is looked for, and a file is removed under the lock of the pins.
 final class BlobStore: Sendable {
     /// Contents larger than this get a file of their own.
     static let largestInRow = 64 * 1024
@@ -48,10 +49,13 @@ final class BlobStore: Sendable {
             return
         }
         let folder = "\(files.attachments)/\(digest.description.prefix(2))"
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        } catch {
-            throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
+        if !FileManager.default.fileExists(atPath: folder) {
+            do {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            } catch {
+                throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
+            }
+            try synchronizeFolder(above: folder)
         }
         try renameDurably(file, to: path)
     }
@@ -69,15 +73,17 @@ final class BlobStore: Sendable {
     /// Whether a content must not be collected now.
     func isPinned(_ digest: BlobDigest) -> Bool { pins.withLock { $0[digest] != nil } }
 
-    /// Removes the files that no row names and nothing pins; returns how many bytes they had.
-    func removeFiles(unless isNamed: (BlobDigest) throws -> Bool) throws -> Int64 {
-        var freed: Int64 = 0
-        for (digest, path) in allFiles() where try !isNamed(digest) && !isPinned(digest) {
-            freed += (try? FileHandleReader(path: path).size()) ?? 0
-            try? FileManager.default.removeItem(atPath: path)
+    /// Removes the file of a content unless it is pinned or a row names it.
+    func removeFile(of digest: BlobDigest, unless isNamed: () throws -> Bool) throws {
+        guard let path = path(of: digest) else { return }
+        try pins.withLock { pins in
+            // A pin that goes after this was looked at has its row already.
+            if pins[digest] == nil, try !isNamed() { try? FileManager.default.removeItem(atPath: path) }
         }
-        return freed
     }
+
+    /// The contents that have files.
+    func digestsOfFiles() -> [BlobDigest] { allFiles().map(\.digest) }
 
     /// The sum of the files' lengths.
     func sizeOnDisk() -> Int64 {
