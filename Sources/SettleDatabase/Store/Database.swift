@@ -92,6 +92,7 @@ public final class Database: Sendable {
         notifier.finish()
         engine.close()
         DatabaseRegistry.shared.forget(self)
+        lock?.release()
     }
 
     deinit {
