@@ -87,8 +87,8 @@ public final class AttachmentWriter {
         inMemory.append(contentsOf: bytes)
         guard inMemory.count > BlobStore.largestInRow, let path = store.newFile() else { return }
         let writer = try FileHandleWriter(path: path)
+        file = (path, writer)
         try inMemory.withUnsafeBytes { try writer.write($0) }
         inMemory = []
-        file = (path, writer)
     }
 }

@@ -1,9 +1,10 @@
+internal import Synchronization
+
 #if canImport(Glibc)
 internal import Glibc
 #else
 internal import Darwin
 #endif
-internal import Synchronization
 
 /// The lock that lets one process have a database open; the system lets go of it when the process ends, however it ends.
 final class DatabaseLock: Sendable {
