@@ -37,7 +37,8 @@ let package = Package(
 
         .testTarget(name: "RevisionTreeTests", dependencies: ["RevisionTree", "CZlib"], swiftSettings: strict),
         .testTarget(
-            name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite"], swiftSettings: strict),
+            name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite", "CrashTool"],
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleCommandsTests", dependencies: ["SettleCommands", "Settle", "SettleTool"], swiftSettings: strict
         ),

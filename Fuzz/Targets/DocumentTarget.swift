@@ -37,7 +37,8 @@ enum DocumentTarget {
         }
         try require(again.utf8 == body.utf8, "a body that is written reads to itself, byte for byte")
         let hasher = RevisionHasher()
-        try require(hasher.revision(of: body) == hasher.revision(of: again), "a body that is read again hashes the same")
+        try require(
+            hasher.revision(of: body) == hasher.revision(of: again), "a body that is read again hashes the same")
         let stored = DocumentBody(unchecked: body.utf8)
         try require(hasher.revision(of: body) == hasher.revision(of: stored), "a stored body hashes the same")
         let tree = body.json.object ?? JSONObject()

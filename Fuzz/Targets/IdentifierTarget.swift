@@ -25,7 +25,8 @@ enum IdentifierTarget {
 
     private static func checkDocumentID(_ text: String) throws {
         guard let id = try? DocumentID(validating: text) else { return }
-        try require((try? DocumentID(validating: id.description)) == id, "a document id that is printed reads to itself")
+        try require(
+            (try? DocumentID(validating: id.description)) == id, "a document id that is printed reads to itself")
         try require(!(id < id), "a document id does not come before itself")
         try require(!(id.isLocal && id.isDesign), "an id is of one kind")
     }

@@ -94,7 +94,9 @@ import Testing
             let succeeded = Names()
             DispatchQueue.concurrentPerform(iterations: 12) { index in
                 let id = "\(round)-\(index)"
-                let document = index % 3 == 0 ? large(DocumentID(unchecked: "no room \(id)")) : Document(id: DocumentID(unchecked: "small \(id)"))
+                let document =
+                    index % 3 == 0
+                    ? large(DocumentID(unchecked: "no room \(id)")) : Document(id: DocumentID(unchecked: "small \(id)"))
                 do {
                     try database.save(document, onConflict: .fail)
                     succeeded.add(document.id.string)
