@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 ROUNDS ?= 200
-SWIFT_CODE := Package.swift Sources Tests Snippets $(wildcard Benchmarks)
+SWIFT_CODE := Package.swift Sources Tests Snippets Fuzz $(wildcard Benchmarks)
 
 # The corpus of a real CouchDB's answers, when it lies beside the repository: the tests replay it.
 ifneq ($(wildcard ../shared/conformance),)
@@ -45,7 +45,7 @@ tsan: setup ## Run the tests with the thread sanitizer
 asan: setup ## Run the tests with the address sanitizer
 	$(SWIFT) test --sanitize=address --scratch-path .build/asan
 
-fuzz: setup ## Feed the parsers with random bytes
+fuzz: setup ## Feed the parsers with random bytes, SECONDS_EACH
 	@Scripts/fuzz.sh
 
 crash-test: setup ## Kill the process in the middle of writing, ROUNDS times, and check what is left

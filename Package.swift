@@ -37,10 +37,19 @@ let package = Package(
 
         .testTarget(name: "RevisionTreeTests", dependencies: ["RevisionTree", "CZlib"], swiftSettings: strict),
         .testTarget(
-            name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite"], swiftSettings: strict),
+            name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite", "CrashTool"],
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleCommandsTests", dependencies: ["SettleCommands", "Settle", "SettleTool"], swiftSettings: strict
         ),
         .testTarget(name: "TidyTests", swiftSettings: strict),
+
+        // What the fuzzers feed, shared with a short test: `make fuzz`.
+        .target(name: "FuzzTargets", dependencies: ["Settle"], path: "Fuzz/Targets", swiftSettings: strict),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),
+
+        // Writes until it is killed, and checks what is left: `make crash-test`.
+        .executableTarget(
+            name: "CrashTool", dependencies: ["Settle", "CSQLite"], path: "Tests/CrashTool", swiftSettings: strict),
     ]
 )

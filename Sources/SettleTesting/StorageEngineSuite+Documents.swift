@@ -3,8 +3,8 @@ internal import Settle
 extension StorageEngineSuite {
     static func records(_ engine: any StorageEngine, _ report: inout Report) throws {
         let written = try record("é\u{0}", body: ["z": 1, "a": [1.5, "ü"]])
-        let sequence = try engine.write { try $0.put(written, replacing: nil) }
-        report.expect(sequence == 1, "the first sequence is 1, not \(sequence)")
+        let sequence = try engine.write { try $0.putNew(written) }
+        report.expect(sequence == 1, "the first sequence is 1, not \(String(describing: sequence))")
         let found = try engine.read { try $0.record(of: "é\u{0}", withContent: true) }
         report.expect(found?.tree == written.tree, "a tree is read as it was written")
         report.expect(found?.content == written.content, "a content is read as it was written")
@@ -13,7 +13,7 @@ extension StorageEngineSuite {
         report.expect(head?.tree == written.tree && head?.content == nil, "a content is left out unless asked for")
         report.expect(try engine.read { try $0.record(of: "e", withContent: true) } == nil, "an unknown id is nil")
         var changed = try record("é\u{0}", ["2-b"], body: .empty)
-        let second = try engine.write { try $0.put(changed, replacing: 1) }
+        let second = try engine.write { try $0.put(at(1, changed)) }
         report.expect(second == 2, "a rewritten record gets the next sequence")
         report.expect(try engine.read { try $0.counts().live } == 1, "a rewritten record replaces the old one")
         changed.sequence = second
@@ -27,8 +27,8 @@ extension StorageEngineSuite {
     static func order(_ engine: any StorageEngine, _ report: inout Report) throws {
         let ids: [DocumentID] = ["b", "B", "a", "\u{10000}", "\u{ffff}", "é"]
         try engine.write { writer in
-            for id in ids { _ = try writer.put(record(id), replacing: nil) }
-            _ = try writer.put(record("b", ["2-b"], isDeleted: true), replacing: 1)
+            for id in ids { _ = try writer.putNew(record(id)) }
+            _ = try writer.put(at(1, record("b", ["2-b"], isDeleted: true)))
         }
         let sorted: [DocumentID] = ["B", "a", "b", "é", "\u{ffff}", "\u{10000}"]
         func found(_ range: DocumentRange, limit: Int = 100) throws -> [DocumentID] {
@@ -51,7 +51,7 @@ extension StorageEngineSuite {
 
     static func removal(_ engine: any StorageEngine, _ report: inout Report) throws {
         try engine.write { writer in
-            for id: DocumentID in ["a", "b"] { _ = try writer.put(record(id), replacing: nil) }
+            for id: DocumentID in ["a", "b"] { _ = try writer.putNew(record(id)) }
         }
         // The newest record goes in a write of its own: the sequence must not fall back.
         try? engine.write { _ in throw DatabaseError(.storage, "on purpose") }
@@ -60,8 +60,8 @@ extension StorageEngineSuite {
         }
         report.expect(try engine.read { try $0.record(of: "b", withContent: false) } == nil, "a removed record is gone")
         report.expect(try engine.read { try $0.lastSequence } == 3, "a removal moves the sequence on")
-        let next = try engine.write { try $0.put(record("c"), replacing: nil) }
-        report.expect(next == 4, "no sequence is used twice, but \(next) is")
+        let next = try engine.write { try $0.putNew(record("c")) }
+        report.expect(next == 4, "no sequence is used twice, but \(String(describing: next)) is")
     }
 
     static func contents(_ engine: any StorageEngine, _ report: inout Report) throws {
@@ -84,10 +84,10 @@ extension StorageEngineSuite {
 
     static func conflicts(_ engine: any StorageEngine, _ report: inout Report) throws {
         try engine.write { writer in
-            for id: DocumentID in ["c", "a", "b"] { _ = try writer.put(record(id, ["1-a", "1-b"]), replacing: nil) }
-            _ = try writer.put(record("d"), replacing: nil)
-            _ = try writer.put(record("e", ["1-a", "1-b"], isDeleted: true), replacing: nil)
-            _ = try writer.put(record("b", ["2-b"]), replacing: 3)
+            for id: DocumentID in ["c", "a", "b"] { _ = try writer.putNew(record(id, ["1-a", "1-b"])) }
+            _ = try writer.putNew(record("d"))
+            _ = try writer.putNew(record("e", ["1-a", "1-b"], isDeleted: true))
+            _ = try writer.put(at(3, record("b", ["2-b"])))
         }
         report.expect(
             try engine.read { try $0.conflictedIDs(after: nil, limit: 9) } == ["a", "c"],

@@ -56,4 +56,11 @@ public enum StorageEngineSuite {
         if let winner = tree.winner { tree.setBodyToken(BodyToken.record, of: winner.revision) }
         return DocumentRecord(id: id, sequence: 0, tree: tree, content: RevisionContent(body: body))
     }
+
+    /// A record that replaces the one at a sequence.
+    static func at(_ sequence: UpdateSequence, _ record: DocumentRecord) -> DocumentRecord {
+        var record = record
+        record.sequence = sequence
+        return record
+    }
 }

@@ -25,7 +25,7 @@ extension Attachment {
             guard let name = row[0]?.string, let contentType = row[1]?.string,
                 let revpos = row[2]?.int.flatMap({ UInt64(exactly: $0) }),
                 let digest = row[3]?.string.flatMap({ AttachmentDigest($0) }),
-                let length = row[4]?.int, let encodedLength = row[5]?.int,
+                let length = row[4]?.int, let encodedLength = row[5]?.int, length >= 0, encodedLength >= 0,
                 let encoding = row[6]?.string.flatMap({ Encoding(rawValue: $0) }),
                 let blob = row[7]?.string.flatMap({ BlobDigest(hexadecimal: $0) })
             else { return nil }

@@ -1,11 +1,5 @@
 internal import RevisionTree
 
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
-
 /// Takes the content of a new attachment piece by piece, in bounded memory.
 ///
 ///     let writer = try database.attachmentWriter(contentType: "video/mp4")
@@ -36,8 +30,9 @@ public final class AttachmentWriter {
         self.encoding = compresses ? .gzip : encoding ?? .identity
     }
 
+    /// What was not finished leaves no file.
     deinit {
-        if let file { unlink(file.path) }
+        if let file { try? removeIfThere(file.path) }
     }
 
     /// Takes the next piece of the content.
@@ -100,8 +95,8 @@ public final class AttachmentWriter {
         inMemory.append(contentsOf: bytes)
         guard inMemory.count > BlobStore.largestInRow, let path = store.newFile() else { return }
         let writer = try FileHandleWriter(path: path)
+        file = (path, writer)
         try inMemory.withUnsafeBytes { try writer.write($0) }
         inMemory = []
-        file = (path, writer)
     }
 }

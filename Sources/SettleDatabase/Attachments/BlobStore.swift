@@ -11,19 +11,14 @@ internal import Foundation
 ///
 /// A large content is written to a file of its own, forced to the disk, and renamed to its name before the row that
 /// mentions it is written; so a row never names a file that is not whole. What no row names after a crash is removed by
-/// compaction. A content that is not yet in a document is pinned, so that compaction does not collect it.
+/// compaction. A content that is not yet in a document is pinned, so that compaction does not collect it; it is pinned
+/// before its file is looked for, and a file is removed under the lock of the pins.
 final class BlobStore: Sendable {
     /// Contents larger than this get a file of their own.
     static let largestInRow = 64 * 1024
 
     private let files: DatabaseFiles?
-    private struct Pins {
-        var counts: [BlobDigest: Int] = [:]
-        /// What was pinned at any time since the removal of files that runs began, if one does.
-        var sinceRemoval: Set<BlobDigest>?
-    }
-
-    private let pins = Mutex(Pins())
+    private let pins = Mutex<[BlobDigest: Int]>([:])
     private let counter = Atomic<Int>(0)
 
     init(files: DatabaseFiles?) throws {
@@ -54,43 +49,41 @@ final class BlobStore: Sendable {
             return
         }
         let folder = "\(files.attachments)/\(digest.description.prefix(2))"
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        } catch {
-            throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
+        if !FileManager.default.fileExists(atPath: folder) {
+            do {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            } catch {
+                throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
+            }
+            try synchronizeFolder(above: folder)
         }
         try renameDurably(file, to: path)
     }
 
     /// Keeps a content from being collected until the returned object goes.
     func pin(_ record: BlobRecord) -> PendingBlob {
-        pins.withLock { pins in
-            pins.counts[record.digest, default: 0] += 1
-            pins.sinceRemoval?.insert(record.digest)
-        }
+        pins.withLock { $0[record.digest, default: 0] += 1 }
         return PendingBlob(record: record) { [weak self] in
             self?.pins.withLock { pins in
-                pins.counts[record.digest] = pins.counts[record.digest].flatMap { $0 > 1 ? $0 - 1 : nil }
+                pins[record.digest] = pins[record.digest].flatMap { $0 > 1 ? $0 - 1 : nil }
             }
         }
     }
 
     /// Whether a content must not be collected now.
-    func isPinned(_ digest: BlobDigest) -> Bool { pins.withLock { $0.counts[digest] != nil } }
+    func isPinned(_ digest: BlobDigest) -> Bool { pins.withLock { $0[digest] != nil } }
 
-    /// Removes the files that no row names and nothing pins; one thread at a time.
-    ///
-    /// Between the question whether a row names a file and its removal a document may be saved that holds it. Such a
-    /// content was pinned before, so whatever is pinned at any time while this runs is left alone.
-    func removeFiles(unless isNamed: (BlobDigest) throws -> Bool) throws {
-        pins.withLock { $0.sinceRemoval = Set($0.counts.keys) }
-        defer { pins.withLock { $0.sinceRemoval = nil } }
-        for (digest, path) in allFiles() where try !isNamed(digest) {
-            pins.withLock { pins in
-                if pins.sinceRemoval?.contains(digest) == false { try? FileManager.default.removeItem(atPath: path) }
-            }
+    /// Removes the file of a content unless it is pinned or a row names it.
+    func removeFile(of digest: BlobDigest, unless isNamed: () throws -> Bool) throws {
+        guard let path = path(of: digest) else { return }
+        try pins.withLock { pins in
+            // A pin that goes after this was looked at has its row already.
+            if pins[digest] == nil, try !isNamed() { try? FileManager.default.removeItem(atPath: path) }
         }
     }
+
+    /// The contents that have files.
+    func digestsOfFiles() -> [BlobDigest] { allFiles().map(\.digest) }
 
     /// The sum of the files' lengths.
     func sizeOnDisk() -> Int64 {

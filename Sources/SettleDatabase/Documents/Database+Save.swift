@@ -66,8 +66,9 @@ extension Database {
         }
         if document.revision == nil, editor.validations.isEmpty {
             // Most new documents are new indeed, so a look for an old one is saved; the write tells.
-            do { return try editor.edit(document, body: body, on: nil, isDeleted: false, in: nil) } catch
-                let error as DatabaseError where error.code == .conflict {}
+            do { return try editor.edit(document, body: body, on: nil, isDeleted: false, in: nil) } catch let error
+                as DatabaseError where error.code == .conflict
+            {}
         }
         let record = try editor.writer.record(of: document.id, withContent: true)
         let parent = try Self.parent(of: document, in: record, lastWriteWins: lastWriteWins)

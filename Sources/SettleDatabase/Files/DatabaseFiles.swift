@@ -8,6 +8,7 @@ internal import Foundation
 ///
 ///     groceries.settle/
 ///       database.sqlite        documents, small attachments; beside it SQLite's -wal and -shm while it is open
+///       database.new           the same while it is being made
 ///       attachments/ab/…       large attachments, by their SHA-256
 ///       attachments/new/…      attachments that are being written
 ///       lock                   locked by the process that has the database open
@@ -19,6 +20,9 @@ struct DatabaseFiles: Sendable {
     }
 
     var database: String { folder + "/database.sqlite" }
+    /// What the database is called while it is being made, and what SQLite may leave beside it.
+    var unfinishedDatabase: String { folder + "/database.new" }
+    var unfinished: [String] { ["", "-journal", "-wal", "-shm"].map { unfinishedDatabase + $0 } }
     var attachments: String { folder + "/attachments" }
     var newAttachments: String { attachments + "/new" }
     var lock: String { folder + "/lock" }

@@ -8,12 +8,12 @@ internal import Darwin
 
 /// The lock that lets one process have a database open; the system lets go of it when the process ends, however it ends.
 final class DatabaseLock: Sendable {
-    private let descriptor: Int32
-    private let isReleased = Mutex(false)
+    /// The locked file; `nil` once the lock was let go.
+    private let locked: Mutex<Int32?>
 
     /// - Throws: ``DatabaseError`` with code `inUse` when another process has it.
     init(_ files: DatabaseFiles) throws {
-        descriptor = open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        let descriptor = open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         if descriptor < 0 { throw systemError("opening \(files.lock)") }
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let isTaken = errno == EWOULDBLOCK
@@ -23,15 +23,16 @@ final class DatabaseLock: Sendable {
                 ?? DatabaseError(
                     .inUse, "another process has \(files.folder) open; a database belongs to one process at a time")
         }
+        locked = Mutex(descriptor)
     }
 
     deinit { release() }
 
-    /// Lets go of the lock; nothing happens the second time.
+    /// Lets another take the lock.
     func release() {
-        isReleased.withLock { isReleased in
-            if !isReleased { close(descriptor) }
-            isReleased = true
+        locked.withLock { descriptor in
+            if let open = descriptor { close(open) }
+            descriptor = nil
         }
     }
 }

@@ -37,11 +37,21 @@ final class FileHandleWriter {
 /// Renames a file and forces the folder's entry to the disk.
 func renameDurably(_ old: String, to new: String) throws {
     guard rename(old, new) == 0 else { throw systemError("renaming \(old)") }
-    let folder = String(new.prefix(upTo: new.lastIndex(of: "/") ?? new.startIndex))
-    let descriptor = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)
+    try synchronizeFolder(above: new)
+}
+
+/// Forces the entries of the folder something lies in to the disk.
+func synchronizeFolder(above path: String) throws {
+    let folder = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
+    let descriptor = open(folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw systemError("opening \(folder)") }
     defer { close(descriptor) }
     if fsync(descriptor) != 0 { throw systemError("forcing \(folder) to the disk") }
+}
+
+/// Removes a file if there is one.
+func removeIfThere(_ path: String) throws {
+    if unlink(path) != 0, errno != ENOENT { throw systemError("removing \(path)") }
 }
 
 private func platformWrite(_ file: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {

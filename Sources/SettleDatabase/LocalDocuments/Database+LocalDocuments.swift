@@ -17,7 +17,8 @@ extension Database {
     public func saveLocalDocument(_ id: DocumentID, body: DocumentBody) throws -> LocalDocument {
         guard id.isLocal else { throw DatabaseError(.invalid, "\"\(id)\" must start with _local/") }
         return try engine.write { writer in
-            let number = (try writer.localDocument(id)?.revisionNumber ?? 0) + 1
+            let (number, isPastEnd) = try (writer.localDocument(id)?.revisionNumber ?? 0).addingReportingOverflow(1)
+            guard !isPastEnd else { throw DatabaseError(.corrupt, "the revision of \"\(id)\" is past all numbers") }
             let document = LocalDocument(id: id, revisionNumber: number, body: body)
             try writer.put(document)
             return document

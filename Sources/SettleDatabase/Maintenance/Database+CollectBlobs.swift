@@ -1,6 +1,8 @@
 extension Database {
     /// How many contents of attachments are looked at in one go; what bounds the memory of a collection.
     private static let blobsAtOnce = 50_000
+    /// How many files are removed while other writers wait.
+    private static let filesAtOnce = 100
 
     /// Removes the contents of attachments that no kept revision holds; returns how many.
     ///
@@ -28,8 +30,22 @@ extension Database {
             seen += page.count
             try progress(MaintenanceProgress("attachments", seen, of: seen))
         }
-        try blobs.removeFiles { digest in try engine.read { try $0.blob(digest) } != nil }
         return removed
+    }
+
+    /// Removes the files that no row names: those of contents removed before, and those a crash has left.
+    ///
+    /// Rows that were removed must be gone from the disk for good before this begins, or a loss of power could bring back
+    /// a row without its file. Each step is a write, so that no transaction is open that has yet to commit the row.
+    func collectBlobFiles() throws {
+        let doomed = try blobs.digestsOfFiles().filter { digest in try engine.read { try $0.blob(digest) } == nil }
+        for start in stride(from: 0, to: doomed.count, by: Self.filesAtOnce) {
+            try engine.write { writer in
+                for digest in doomed[start..<min(start + Self.filesAtOnce, doomed.count)] {
+                    try blobs.removeFile(of: digest) { try writer.blob(digest) != nil }
+                }
+            }
+        }
     }
 
     /// Takes out of the suspects what documents changed after a sequence hold.

@@ -37,9 +37,13 @@ extension Database {
     @discardableResult
     public func purgeExpired(at date: Date = Date()) throws -> Int {
         var purged = 0
+        var previous: DocumentID?
         while case let ids = try engine.read({ try $0.expired(by: Self.milliseconds(date), limit: 500) }),
             !ids.isEmpty
         {
+            // What was purged must be gone from the index, or this would never end.
+            if ids.first == previous { throw DatabaseError(.corrupt, "the index of expirations is damaged") }
+            previous = ids.first
             try transaction {
                 for id in ids {
                     try purge(id)
@@ -54,7 +58,8 @@ extension Database {
     /// Sees that the next document to expire is purged in time.
     func scheduleExpiration() throws {
         guard let next = try engine.read({ try $0.nextExpiration() }) else { return expirations.cancel() }
-        expirations.set(after: next - Self.milliseconds(Date())) { [weak self] in
+        let bounded = min(max(next, 0), 9_000_000_000_000_000)
+        expirations.set(after: bounded - Self.milliseconds(Date())) { [weak self] in
             guard let self else { return }
             do {
                 try purgeExpired()

@@ -36,6 +36,6 @@ extension Database {
     }
 
     static func revisionLimit(in reader: any StorageReader) throws -> Int {
-        try reader.setting("revision_limit").flatMap { Int($0) } ?? 1000
+        try reader.setting("revision_limit").flatMap { Int($0) }.map { max($0, 1) } ?? 1000
     }
 }

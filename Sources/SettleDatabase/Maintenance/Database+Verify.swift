@@ -11,7 +11,7 @@ extension Database {
     ///
     /// - Parameter progress: Is told how far it is.
     /// - Returns: Counts, and a line for each thing that is wrong.
-    /// - Throws: ``DatabaseError`` when reading fails so that nothing more can be said.
+    /// - Throws: ``DatabaseError`` when the system can't read, or with code `closed`; damage is a line of the report.
     public func verify(
         progress: (MaintenanceProgress) throws -> Void = { _ in }
     ) throws -> VerificationReport {
@@ -19,15 +19,30 @@ extension Database {
         for problem in try engine.integrityProblems() { report.report("file: \(problem)") }
         try engine.snapshot { reader in
             var verifier = DocumentVerifier(reader: reader, report: report)
-            try verifier.run(progress)
+            let documents = try Self.damage { try verifier.run(progress) }
             report = verifier.report
-            try verifyBlobs(in: reader, &report, progress)
-            for id in try reader.expired(by: .max, limit: .max)
-            where try reader.record(of: id, withContent: false) == nil {
-                report.report("\(id): has a date to expire but is not there")
+            if let documents { report.report("documents can't all be read: \(documents)") }
+            if let damage = try Self.damage({ try verifyBlobs(in: reader, &report, progress) }) {
+                report.report("attachments can't all be read: \(damage)")
+            }
+            if let damage = try Self.damage({ try verifyExpirations(in: reader, &report) }) {
+                report.report("expirations can't all be read: \(damage)")
             }
         }
         return report
+    }
+
+    /// Runs a part of the check; returns the damage that ended it before its time.
+    private static func damage(_ part: () throws -> Void) throws -> DatabaseError? {
+        do { try part() } catch let error as DatabaseError where error.code == .corrupt { return error }
+        return nil
+    }
+
+    private func verifyExpirations(in reader: any StorageReader, _ report: inout VerificationReport) throws {
+        for id in try reader.expired(by: .max, limit: .max)
+        where try reader.record(of: id, withContent: false) == nil {
+            report.report("\(id): has a date to expire but is not there")
+        }
     }
 
     private func verifyBlobs(

@@ -5,8 +5,11 @@ internal import Synchronization
 /// One connection writes, and those who want to write take turns on it (``WriteQueue``); a few others read, each a
 /// snapshot, and never wait for a write. In memory there is one connection, and reads take turns with writes.
 ///
-/// Unchecked: `writer`, `batch`, `writesInBatch`, `doomed` and `isClosing` belong to whoever holds the turn of `queue`;
-/// the rest is constant or guarded by a Mutex of its own.
+/// When the disk is full SQLite may undo the whole transaction at once. From then on each part of it fails, so that none
+/// is committed alone, and those who wait for the commit are told.
+///
+/// Unchecked: `writer`, `batch`, `writesInBatch`, `doomed`, `undone` and `isClosing` belong to whoever holds the turn of
+/// `queue`; the rest is constant or guarded by a Mutex of its own.
 final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private let queue = WriteQueue()
     private var writer: SQLiteWriter
@@ -15,6 +18,8 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// Why the open write can't succeed any more, though its closure may have gone on.
     private var doomed: (any Error)?
     private var isClosing = false
+    /// Why SQLite undid the open transaction, if it did.
+    private var undone: (any Error)?
     private let owner = Mutex<ThreadID?>(nil)
     private let pool: ReaderPool?
     private let isClosed = Mutex(false)
@@ -27,16 +32,22 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// The most writes that share a commit.
     private static let largestBatch = 256
 
-    /// Opens a database that exists, or creates its tables in an empty file; `nil` stands for memory.
+    /// Opens a file that is a database; `nil` stands for memory, where an empty one is made.
+    ///
+    /// Nothing is written before the file was looked at.
     init(path: String?, durability: Durability, cacheBytes: Int, readers: Int = 4) throws {
         let connection = try SQLiteConnection(path: path ?? ":memory:")
-        if try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 {
-            try SQLiteSchema.create(on: connection)
-        } else {
+        if let path {
+            guard try connection.integer("SELECT count(*) FROM sqlite_schema") ?? 0 > 0 else {
+                throw DatabaseError(.corrupt, "\(path) has no tables; a database has. Restore it from a copy")
+            }
             try SQLiteSchema.migrate(connection)
+            let reader = SQLiteReader(connection)
+            _ = (try reader.lastSequence, try reader.nextExpiration())
+            try connection.execute("PRAGMA journal_mode = WAL")
+        } else {
+            try SQLiteSchema.create(on: connection)
         }
-        // Only now: so the file's header, by which it is known as ours, is in the file itself and not in the log alone.
-        if path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
         try SQLiteSchema.configure(connection, durability: durability, cacheBytes: cacheBytes)
         writer = SQLiteWriter(connection)
         pool = path.map { path in
@@ -122,6 +133,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         try writer.connection.statement(.begin).run()
         batch = WriteQueue.Batch()
         writesInBatch = 0
+        undone = nil
     }
 
     private func rollBack() {
@@ -133,7 +145,8 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// Ends this thread's turn: leaves the commit to the next that waits, or commits.
     private func commitOrPassOn(waitingFor waiter: WriteQueue.Waiter?) throws {
         guard let batch else { return leave() }
-        if pool != nil, !isClosing, queue.isAwaited, writesInBatch < Self.largestBatch {
+        let isShared = writer.connection.isInTransaction && pool != nil && !isClosing
+        if isShared, queue.isAwaited, writesInBatch < Self.largestBatch {
             if let waiter { batch.add(waiter) }
             leave()
             try waiter?.wait()
@@ -147,7 +160,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private func commit() throws {
         guard let batch else { return }
         do {
-            guard writer.connection.isInTransaction else { throw Self.undone }
+            try checkTransaction()
             try writer.connection.statement(.commit).run()
         } catch {
             rollBack()
@@ -159,8 +172,10 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         batch.finish(nil)
     }
 
-    private static var undone: DatabaseError {
-        DatabaseError(.diskFull, "the storage undid the transaction this write was a part of; retry")
+    /// Throws when SQLite has undone the open transaction.
+    private func checkTransaction() throws {
+        guard !writer.connection.isInTransaction else { return }
+        throw undone ?? DatabaseError(.diskFull, "the storage undid the transaction this write was a part of; retry")
     }
 
     private func announce() {
@@ -191,15 +206,18 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         let outer = doomed
         doomed = nil
         defer { doomed = outer }
+        // Without a batch this is a write inside an exclusive read, and the savepoint a transaction of its own.
+        let isOutermost = batch == nil
+        if isOutermost { undone = nil } else { try checkTransaction() }
         try connection.statement(.savepoint).run()
         do {
             let result = try body(writer)
             if let doomed { throw doomed }
+            try checkTransaction()
             try connection.statement(.release).run()
-            if !connection.isInTransaction { announce() }
+            if isOutermost { announce() }
             return result
         } catch {
-            // SQLite has undone everything when the disk was full; then there is no part to go back to.
             if connection.isInTransaction {
                 do {
                     try connection.statement(.rollbackToSavepoint).run()
@@ -208,6 +226,8 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
                     // A part that can't be undone alone takes the whole transaction with it.
                     try connection.statement(.rollback).run()
                 }
+            } else if undone == nil {
+                undone = error
             }
             writer.forget()
             throw error
@@ -260,7 +280,10 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         else { return }
         pool?.close()
         // Inside a transaction of this thread the connection is needed until that ends.
-        if isWriting { return isClosing = true }
+        if isWriting {
+            isClosing = true
+            return
+        }
         guard (try? queue.enter()) != nil else { return }
         letGo()
         queue.leave()

@@ -19,6 +19,9 @@ enum SQLiteError {
         }
     }
 
+    /// The error for rows that do not come in the order their index promises.
+    static var outOfOrder: DatabaseError { DatabaseError(.corrupt, "an index of the database file is damaged") }
+
     private static func systemErrorIsNoSpace(_ database: OpaquePointer?) -> Bool {
         guard let database else { return false }
         return sqlite3_system_errno(database) == 28

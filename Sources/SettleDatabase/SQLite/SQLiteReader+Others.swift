@@ -11,12 +11,12 @@ extension SQLiteReader {
         let statement = try connection.statement(.locals)
         statement.bind(1, utf8: id?.string ?? "")
         statement.bind(2, Int64(limit))
-        return try statement.all(localDocument)
+        return try statement.all(by: \.id, beyond: id, localDocument)
     }
 
-    private func localDocument(_ row: SQLiteStatement) -> LocalDocument {
+    private func localDocument(_ row: SQLiteStatement) throws -> LocalDocument {
         LocalDocument(
-            id: DocumentID(unchecked: row.string(0)), revisionNumber: row.integer(1),
+            id: try row.id(0), revisionNumber: row.integer(1),
             body: DocumentBody(unchecked: row.bytes(2)))
     }
 
@@ -25,9 +25,11 @@ extension SQLiteReader {
         statement.bind(1, digest.bytes)
         return try statement.first { row in
             let isFile = row.isNull(3)
-            return BlobRecord(
-                digest: digest, md5: row.bytes(1), length: row.integer(2), content: isFile ? nil : row.bytes(3),
-                isFile: isFile)
+            let (length, content) = (row.integer(2), isFile ? nil : row.bytes(3))
+            guard length >= 0, Int64(content?.count ?? Int(length)) == length else {
+                throw DatabaseError(.corrupt, "the length of the attachment content \(digest) is not \(length)")
+            }
+            return BlobRecord(digest: digest, md5: row.bytes(1), length: length, content: content, isFile: isFile)
         }
     }
 
@@ -35,7 +37,7 @@ extension SQLiteReader {
         let statement = try connection.statement(.blobs)
         statement.bind(1, digest?.bytes ?? [])
         statement.bind(2, Int64(limit))
-        return try statement.all { row in
+        return try statement.all(by: \.digest, beyond: digest) { row in
             guard let digest = BlobDigest(row.bytes(0)) else {
                 throw DatabaseError(.corrupt, "a blob's digest has not 32 bytes")
             }
@@ -54,7 +56,7 @@ extension SQLiteReader {
         let statement = try connection.statement(.expired)
         statement.bind(1, milliseconds)
         statement.bind(2, Int64(limit))
-        return try statement.all { DocumentID(unchecked: $0.string(0)) }
+        return try statement.all { try $0.id(0) }
     }
 
     func nextExpiration() throws -> Int64? {

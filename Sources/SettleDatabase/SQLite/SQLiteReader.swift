@@ -20,17 +20,20 @@ class SQLiteReader: StorageReader {
     }
 
     func content(at token: UInt64) throws -> RevisionContent? {
-        guard token >= BodyToken.firstApart else { return nil }
+        guard let number = number(of: token) else { return nil }
         let statement = try connection.statement(.content)
-        statement.bind(1, number(of: token))
+        statement.bind(1, number)
         return try statement.first { try content($0, attachments: 0, body: 1) }
     }
 
     func contentTokens(after token: UInt64, limit: Int) throws -> [UInt64] {
         let statement = try connection.statement(.contentTokens)
-        statement.bind(1, token < BodyToken.firstApart ? 0 : number(of: token))
+        statement.bind(1, token < BodyToken.firstApart ? 0 : number(of: token) ?? .max)
         statement.bind(2, Int64(limit))
-        return try statement.all { UInt64($0.integer(0)) + BodyToken.firstApart - 1 }
+        return try statement.all(by: \.self, beyond: token) {
+            guard let number = UInt64(exactly: $0.integer(0)) else { throw SQLiteError.outOfOrder }
+            return number + BodyToken.firstApart - 1
+        }
     }
 
     func records(changedIn range: SequenceRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
@@ -44,7 +47,9 @@ class SQLiteReader: StorageReader {
         statement.bind(1, range.after.number)
         statement.bind(2, range.through.number)
         statement.bind(3, Int64(limit))
-        return try statement.all(expecting: limit) { try record($0, withContent: withContent) }
+        return try statement.all(
+            expecting: limit, by: \.sequence, beyond: range.descending ? nil : range.after, descending: range.descending
+        ) { try record($0, withContent: withContent) }
     }
 
     func records(in range: DocumentRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
@@ -58,14 +63,16 @@ class SQLiteReader: StorageReader {
             ORDER BY id \(range.descending ? "DESC" : "ASC") LIMIT \(limit)
             """, on: connection)
         for (index, bound) in used.enumerated() { statement.bind(Int32(index + 1), utf8: bound.1?.string) }
-        return try statement.all { try record($0, withContent: withContent) }
+        return try statement.all(
+            by: \.id, beyond: range.descending ? range.before : range.after, descending: range.descending
+        ) { try record($0, withContent: withContent) }
     }
 
     func conflictedIDs(after id: DocumentID?, limit: Int) throws -> [DocumentID] {
         let statement = try connection.statement(.conflictedIDs)
         statement.bind(1, utf8: id?.string ?? "")
         statement.bind(2, Int64(limit))
-        return try statement.all { DocumentID(unchecked: $0.string(0)) }
+        return try statement.all(by: \.self, beyond: id) { try $0.id(0) }
     }
 
     func counts() throws -> DocumentCounts {
@@ -82,13 +89,15 @@ class SQLiteReader: StorageReader {
 }
 
 extension SQLiteReader {
-    /// The row number of a content kept apart.
-    func number(of token: UInt64) -> Int64 { Int64(clamping: token - BodyToken.firstApart + 1) }
+    /// The row number of a content kept apart; `nil` for a token that is none.
+    func number(of token: UInt64) -> Int64? {
+        token >= BodyToken.firstApart ? Int64(exactly: token - BodyToken.firstApart + 1) : nil
+    }
 
     private func record(
         _ row: SQLiteStatement, id: DocumentID? = nil, withContent: Bool
     ) throws -> DocumentRecord {
-        let id = id ?? DocumentID(unchecked: row.string(1))
+        let id = try id ?? row.id(1)
         let tree = row.withBytes(2) { bytes in
             Result { () throws(RevisionTreeError) in try RevisionTree(packed: bytes) }
         }

@@ -87,6 +87,34 @@ final class SQLiteStatement {
         }
     }
 
+    /// Runs the statement and takes one value from each row, whose order the file's indexes have to keep.
+    ///
+    /// Callers go on from the last value, so a damaged index that leads back would send them in circles.
+    ///
+    /// - Throws: ``DatabaseError`` with code `corrupt` for a row that does not lie beyond the one before.
+    func all<Value, Key: Comparable>(
+        expecting count: Int = 0, by key: (Value) -> Key, beyond bound: Key?, descending: Bool = false,
+        _ take: (SQLiteStatement) throws -> Value
+    ) throws -> [Value] {
+        var last = bound
+        return try all(expecting: count) { row in
+            let value = try take(row)
+            let next = key(value)
+            if let last, descending ? next >= last : next <= last { throw SQLiteError.outOfOrder }
+            last = next
+            return value
+        }
+    }
+
+    /// A document's id, which is a blob of UTF-8.
+    func id(_ column: Int32) throws -> DocumentID {
+        let text = withBytes(column) { String(validating: $0, as: UTF8.self) }
+        guard let text, !text.isEmpty, sqlite3_column_type(handle, column) == SQLITE_BLOB else {
+            throw DatabaseError(.corrupt, "a document's id is not UTF-8")
+        }
+        return DocumentID(unchecked: text)
+    }
+
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }

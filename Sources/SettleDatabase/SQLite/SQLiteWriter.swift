@@ -33,7 +33,9 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     private func nextSequence() throws -> UpdateSequence {
-        let next = UpdateSequence(try lastSequence.number + 1)
+        let (number, isPastEnd) = try lastSequence.number.addingReportingOverflow(1)
+        guard !isPastEnd else { throw DatabaseError(.corrupt, "the newest sequence is past all numbers") }
+        let next = UpdateSequence(number)
         newest = next
         return next
     }
@@ -74,7 +76,10 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
 
     /// Remembers the document that was read last, for who reads one in a transaction is about to change it.
     override func record(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
-        if let lastRead, lastRead.id == id { return lastRead }
+        if var record = lastRead, record.id == id {
+            if !withContent { record.content = nil }
+            return record
+        }
         let record = try super.record(of: id, withContent: withContent)
         lastRead = withContent ? record : nil
         return record
@@ -109,10 +114,10 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     func removeContent(at token: UInt64) throws {
-        guard token >= BodyToken.firstApart else { return }
+        guard let number = number(of: token) else { return }
         changes += 1
         let statement = try connection.statement(.removeContent)
-        statement.bind(1, number(of: token))
+        statement.bind(1, number)
         try statement.run()
     }
 

@@ -19,6 +19,8 @@ extension Database {
 
     /// Creates a database in a new folder.
     ///
+    /// A process that is killed meanwhile leaves either a database or none.
+    ///
     /// - Throws: ``DatabaseError`` with code `exists` when there is one, or `inputOutput`.
     public static func create(_ path: String, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
         let files = DatabaseFiles(folder: path)
@@ -27,6 +29,7 @@ extension Database {
             try files.create()
             let lock = try DatabaseLock(files)
             guard !files.exist else { throw alreadyExists(files) }
+            try SQLiteEngine.create(files)
             return try make(files, lock, options)
         }
     }

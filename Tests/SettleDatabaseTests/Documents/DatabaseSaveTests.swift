@@ -109,7 +109,9 @@ import Testing
                 })
             #expect(results.count == 2)
             #expect(try database.document("a")?.body() == ["new": 1, "old": 1])
-            let second = try database.saveAll(news, onConflict: .lastWriteWins).map { try $0.get().revision?.generation }
+            let second = try database.saveAll(news, onConflict: .lastWriteWins).map {
+                try $0.get().revision?.generation
+            }
             #expect(second == [3, 2])
         }
     }

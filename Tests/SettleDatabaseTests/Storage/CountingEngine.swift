@@ -22,6 +22,9 @@ final class CountingEngine: StorageEngine {
     }
 
     func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result { try engine.write(body) }
+    func writeSeparately<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        try engine.writeSeparately(body)
+    }
     func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void) { engine.onCommit(notify) }
     func reclaimSpace() throws { try engine.reclaimSpace() }
     func integrityProblems() throws -> [String] { try engine.integrityProblems() }

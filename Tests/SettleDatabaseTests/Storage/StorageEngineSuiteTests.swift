@@ -35,6 +35,9 @@ private struct MuteEngine: StorageEngine {
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try engine.read(body) }
     func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try engine.snapshot(body) }
     func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result { try engine.write(body) }
+    func writeSeparately<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        try engine.writeSeparately(body)
+    }
     func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void) {}
     func reclaimSpace() throws { try engine.reclaimSpace() }
     func integrityProblems() throws -> [String] { try engine.integrityProblems() }

@@ -1,0 +1,62 @@
+import Foundation
+import Settle
+import Synchronization
+
+/// Bytes opened as the file of a database: whatever they are, opening, checking, reading and writing work or throw.
+final class FileTarget: Sendable {
+    static let shared = FileTarget()
+
+    /// In memory where the system has such a place; one folder for each process.
+    private let folder: String
+    private let lock = Mutex(())
+
+    private init() {
+        let memory = "/dev/shm"
+        let place = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
+        folder = "\(place)/settle-fuzz-\(ProcessInfo.processInfo.processIdentifier).settle"
+    }
+
+    func run(_ bytes: [UInt8]) throws {
+        try lock.withLock { _ in
+            try? FileManager.default.removeItem(atPath: folder)
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let file = URL(filePath: folder + "/database.sqlite")
+            try Data(bytes).write(to: file)
+            var options = DatabaseOptions()
+            options.warn = { _ in }
+            guard let database = try? Database.open(folder, options: options) else {
+                return try require(try Data(contentsOf: file) == Data(bytes), "a file that is refused stays as it is")
+            }
+            defer { database.close() }
+            use(database)
+        }
+    }
+
+    /// Calls everything once; errors are answers.
+    private func use(_ database: Database) {
+        let isSound = (try? database.verify())?.isSound
+        let documents = (try? database.documents(limit: 20)) ?? []
+        for document in documents {
+            _ = document.json
+            _ = try? database.leaves(of: document.id)
+            for attachment in document.attachments { _ = try? database.content(of: attachment) }
+        }
+        _ = try? database.changes(limit: 20, style: .allLeaves, includingDocuments: true)
+        _ = try? database.changes(limit: 20, descending: true)
+        _ = try? database.conflictedDocumentIDs()
+        _ = try? database.localDocuments()
+        _ = try? database.info()
+        for var document in documents.prefix(3) {
+            document["fuzz"] = 1
+            _ = try? database.save(document, onConflict: .fail)
+            _ = try? database.delete(document, onConflict: .lastWriteWins)
+        }
+        _ = try? database.save(Document(id: "new", body: ["a": 1]), onConflict: .lastWriteWins)
+        _ = try? database.saveLocalDocument("_local/new", body: .empty)
+        _ = try? database.purgeExpired()
+        if let id = documents.last?.id { _ = try? database.purge(id) }
+        _ = try? database.compact()
+        if isSound == true { _ = try? database.verify() }
+    }
+}

@@ -1,0 +1,27 @@
+/// Something that is fed with bytes it did not expect. It throws when a law is broken; everything else, a crash above
+/// all, is for the fuzzer to notice.
+public enum FuzzTarget: String, CaseIterable, Sendable {
+    /// JSON text read as a document.
+    case document
+    /// A packed revision tree.
+    case tree
+    /// Ids of documents and revisions.
+    case identifier
+    /// The file of a database.
+    case file
+
+    /// Feeds the target once.
+    public func run(_ bytes: [UInt8]) throws {
+        switch self {
+        case .document: try DocumentTarget.run(bytes)
+        case .tree: try TreeTarget.run(bytes)
+        case .identifier: try IdentifierTarget.run(bytes)
+        case .file: try FileTarget.shared.run(bytes)
+        }
+    }
+}
+
+/// Throws unless a law holds.
+func require(_ holds: Bool, _ law: @autoclosure () -> String) throws {
+    if !holds { throw FuzzFailure(law()) }
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Builds the fuzzers and lets each run for SECONDS_EACH, JOBS at a time.
+# TARGETS names some of: document tree identifier file.
+# New inputs are kept in .build/fuzz/corpus; an input that fails is printed and kept in .build/fuzz/failures.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds=${SECONDS_EACH:-300}
+targets=${TARGETS:-document tree identifier file}
+out=.build/fuzz
+mkdir -p "$out"/{corpus,failures}
+
+# SwiftPM can't link libFuzzer's main, so the modules are compiled here, one after the other.
+flags=(
+    -O -use-ld=lld -swift-version 6 -parse-as-library -package-name settle -sanitize=fuzzer,address
+    -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
+    -enable-upcoming-feature InternalImportsByDefault
+    -I "$out" -I Sources/CSQLite -I Sources/CCrypto -I Sources/CZlib
+)
+compile() {
+    local module=$1 folder=$2
+    echo "compiling $module"
+    find "$folder" -name '*.swift' -print0 | sort -z | xargs -0 swiftc "${flags[@]}" -wmo -c \
+        -module-name "$module" -emit-module -emit-module-path "$out/$module.swiftmodule" -o "$out/$module.o"
+}
+compile RevisionTree Sources/RevisionTree
+compile SettleDatabase Sources/SettleDatabase
+compile Settle Sources/Settle
+compile FuzzTargets Fuzz/Targets
+for target in $targets; do
+    echo "linking $target"
+    swiftc "${flags[@]}" -D "FUZZ_${target^^}" Fuzz/Entry/Entry.swift \
+        "$out"/{RevisionTree,SettleDatabase,Settle,FuzzTargets}.o -o "$out/fuzz-$target" -lsqlite3 -lcrypto -lz
+done
+
+export SWIFT_BACKTRACE=enable=no
+export ASAN_OPTIONS=detect_leaks=0
+run() {
+    local target=$1 out=$2 seconds=$3 largest=4096
+    local log="$out/$target.log"
+    mkdir -p "$out/corpus/$target"
+    [[ $target == file ]] && largest=65536
+    if "$out/fuzz-$target" -max_total_time="$seconds" -max_len="$largest" -timeout=20 -rss_limit_mb=4096 \
+        -artifact_prefix="$out/failures/$target-" -print_final_stats=1 \
+        "$out/corpus/$target" "Fuzz/Corpus/$target" >"$log" 2>&1
+    then
+        echo "$target: $(awk '/number_of_executed_units/ { print $2 }' "$log") inputs, no failure"
+    else
+        echo "$target: FAILED"
+        tail -40 "$log"
+        return 1
+    fi
+}
+export -f run
+# shellcheck disable=SC2086
+printf '%s\n' $targets | xargs -P "${JOBS:-1}" -I {} bash -c "run {} '$out' '$seconds'"

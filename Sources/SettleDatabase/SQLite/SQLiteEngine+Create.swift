@@ -1,0 +1,18 @@
+extension SQLiteEngine {
+    /// Makes the file of an empty database, so that a crash leaves either all of it or nothing under its name.
+    ///
+    /// It is made under another name, without a log beside it, forced to the disk, and renamed. So the file's own first
+    /// page says from the beginning what it is, and a process that is killed before the first checkpoint leaves a file that
+    /// ``FileHeader`` knows.
+    static func create(_ files: DatabaseFiles) throws {
+        for leftOver in files.unfinished { try removeIfThere(leftOver) }
+        do {
+            let connection = try SQLiteConnection(path: files.unfinishedDatabase)
+            try connection.execute("PRAGMA synchronous = FULL")
+            try SQLiteSchema.create(on: connection)
+            try connection.execute("PRAGMA journal_mode = WAL")
+        }
+        try renameDurably(files.unfinishedDatabase, to: files.database)
+        try synchronizeFolder(above: files.folder)
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Settle
+
+/// The program of the crash test, and the maker of the fixture; no part of what Settle ships.
+///
+///     CrashTool drive [ROUNDS] [SEED]               kill and check, again and again
+///     CrashTool write FOLDER SEED DURABILITY        write until killed
+///     CrashTool fixture FOLDER                      make the fixture of the format
+///     CrashTool corpus FOLDER                       make seeds for the fuzzers
+@main enum CrashTool {
+    static func main() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let arguments = CommandLine.arguments.dropFirst()
+        switch (arguments.first, Array(arguments.dropFirst())) {
+        case ("drive", let rest):
+            let seed = rest.count > 1 ? UInt64(rest[1]) : nil
+            var driver = try Driver(
+                rounds: rest.first.flatMap { Int($0) } ?? 200, seed: seed ?? UInt64.random(in: 0..<1_000_000),
+                executable: ownPath())
+            print("SEED=\(driver.seed)")
+            if try driver.run() > 0 { exit(1) }
+        case ("write", let rest) where rest.count == 3:
+            write(into: rest[0], seed: UInt64(rest[1]) ?? 0, Durability(rawValue: rest[2]) ?? .normal)
+        case ("fixture", let rest) where rest.count == 1: try Fixture(folder: rest[0]).make()
+        case ("corpus", let rest) where rest.count == 1: try Corpus(folder: rest[0]).make()
+        default:
+            print("usage: CrashTool drive [ROUNDS] [SEED] | write FOLDER SEED full|normal | fixture|corpus FOLDER")
+            exit(2)
+        }
+    }
+
+    private static func ownPath() -> String {
+        Bundle.main.executablePath ?? CommandLine.arguments[0]
+    }
+
+    /// Writes with several threads until the process is killed.
+    private static func write(into folder: String, seed: UInt64, _ durability: Durability) {
+        do {
+            var options = DatabaseOptions()
+            options.durability = durability
+            let database = try Database.openOrCreate(folder, options: options)
+            Journal.note("ready")
+            for number in 0..<4 {
+                let random = SeededGenerator(seed: seed &+ UInt64(number) &* 0x1234_5678_9ABC_DEF1)
+                Thread.detachNewThread {
+                    var thread = WritingThread(database: database, number: number, random: random)
+                    do { try thread.run() } catch {
+                        Journal.note("!", "\(error)".replacing("\n", with: " "))
+                        exit(3)
+                    }
+                }
+            }
+        } catch {
+            Journal.note("!", "\(error)".replacing("\n", with: " "))
+            exit(3)
+        }
+        while true { sleep(1000) }
+    }
+}

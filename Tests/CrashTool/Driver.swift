@@ -1,0 +1,128 @@
+import Foundation
+import Settle
+
+/// Starts the writing process, kills it, and looks at what is left, again and again.
+///
+/// Each database lives for a few rounds, half of them with `full` durability. The seed brings the same choices back: the
+/// operations of each thread and the moment of each kill; how far the process has come by then is the machine's.
+struct Driver {
+    let rounds: Int
+    let seed: UInt64
+    let executable: String
+    private var random: SeededGenerator
+    private var folder = ""
+    private var ledger = Ledger()
+    private let room: URL
+    private static let roundsPerDatabase = 10
+
+    init(rounds: Int, seed: UInt64, executable: String) throws {
+        self.rounds = rounds
+        self.seed = seed
+        self.executable = executable
+        random = SeededGenerator(seed: seed)
+        room = FileManager.default.temporaryDirectory.appending(path: "settle-crash-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: room, withIntermediateDirectories: true)
+    }
+
+    /// Runs all rounds; returns how many failed.
+    mutating func run() throws -> Int {
+        var failed = 0
+        var operations = 0
+        var needsFresh = true
+        for round in 0..<rounds {
+            if needsFresh || round % Self.roundsPerDatabase == 0 { try begin(round) }
+            let problems = attempt(round)
+            operations += ledger.acknowledged
+            needsFresh = !problems.isEmpty
+            if needsFresh { failed += 1 }
+            for problem in problems.prefix(10) { say("round \(round): \(problem)") }
+            if needsFresh { say("round \(round): SEED=\(seed) replays it; the database is in \(folder)") }
+            if (round + 1) % 20 == 0 || round + 1 == rounds {
+                say("\(round + 1) of \(rounds) rounds, \(operations) operations acknowledged, \(failed) failed")
+            }
+        }
+        if failed == 0 { try FileManager.default.removeItem(at: room) }
+        say("\(rounds - failed) passed, \(failed) failed")
+        return failed
+    }
+
+    private mutating func begin(_ round: Int) throws {
+        if ledger.complaints.isEmpty, !folder.isEmpty, round % Self.roundsPerDatabase == 0 {
+            try? FileManager.default.removeItem(atPath: folder)
+        }
+        folder = room.appending(path: "\(round).settle").path
+        ledger = Ledger()
+    }
+
+    private mutating func attempt(_ round: Int) -> [String] {
+        do {
+            let durability = round / Self.roundsPerDatabase % 2 == 0 ? Durability.normal : .full
+            try writeAndKill(round, durability)
+            return try check()
+        } catch { return ["\(error)"] }
+    }
+
+    /// How long the process may live, in microseconds: often long enough to write, sometimes only to begin.
+    private mutating func lifetime() -> UInt32 {
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: UInt32.random(in: 0..<60_000, using: &random)
+        case 1: UInt32.random(in: 20_000..<200_000, using: &random)
+        default: UInt32.random(in: 100_000..<700_000, using: &random)
+        }
+    }
+
+    private mutating func writeAndKill(_ round: Int, _ durability: Durability) throws {
+        let journal = room.appending(path: "journal")
+        try Data().write(to: journal)
+        let output = try FileHandle(forWritingTo: journal)
+        defer { try? output.close() }
+        let writer = Process()
+        writer.executableURL = URL(filePath: executable)
+        writer.arguments = ["write", folder, "\(random.next())", durability.rawValue]
+        writer.standardOutput = output
+        writer.standardInput = FileHandle.nullDevice
+        let lifetime = lifetime()
+        try writer.run()
+        usleep(lifetime)
+        let looksIn = Int.random(in: 0..<4, using: &random) == 0
+        let isOpen = looksIn ? try !Data(contentsOf: journal).isEmpty : false
+        let isKept = isOpen ? isInUse() : true
+        kill(writer.processIdentifier, SIGKILL)
+        writer.waitUntilExit()
+        ledger.beginRound()
+        ledger.read(String(decoding: try Data(contentsOf: journal), as: UTF8.self))
+        let endedByKill = writer.terminationReason == .uncaughtSignal && writer.terminationStatus == SIGKILL
+        guard endedByKill else { throw Failure("the process ended by itself: \(writer.terminationStatus)") }
+        guard isKept else { throw Failure("a database that another process has open could be opened") }
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
+
+    private func isInUse() -> Bool {
+        do { try Database.open(folder).close() } catch let error as DatabaseError {
+            return error.code == .inUse
+        } catch { return false }
+        return false
+    }
+
+    /// Opens what the process left, which no lock of the dead prevents, and checks it.
+    private mutating func check() throws -> [String] {
+        let database: Database
+        do { database = try Database.open(folder) } catch let error as DatabaseError where error.code == .notFound {
+            // Killed before it had made the database; then nothing can have been acknowledged.
+            return ledger.isReady || !ledger.debts.isEmpty ? ["the database is gone"] : []
+        }
+        defer { database.close() }
+        var checker = Checker(database)
+        try checker.check(&ledger)
+        return checker.problems
+    }
+
+    private func say(_ line: String) {
+        print(line)
+        fflush(nil)
+    }
+}

@@ -1,0 +1,85 @@
+import Settle
+
+/// What a database owes: everything that was acknowledged, as the journal of the killed process has it.
+struct Ledger {
+    /// What one document owes.
+    struct Debt {
+        /// Revisions that were acknowledged, and whether as deleted, where that is known.
+        var revisions: [RevisionID: Bool?] = [:]
+        /// Revisions that were purged and must not come back.
+        var purged: Set<RevisionID> = []
+        /// Whether a purge had begun and was not acknowledged: the document may be there or not.
+        var isBeingPurged = false
+    }
+
+    /// A content that was acknowledged.
+    struct Content {
+        let id: DocumentID
+        let revision: RevisionID
+        let name: String
+        let content: AttachmentContent
+    }
+
+    var debts: [DocumentID: Debt] = [:]
+    var contents: [Content] = []
+    var stamps: [String: Int] = [:]
+    var locals: [DocumentID: Int64] = [:]
+    /// How many operations were acknowledged in the last round.
+    private(set) var acknowledged = 0
+    /// Whether the process said that it had the database open.
+    private(set) var isReady = false
+    /// What the process said went wrong.
+    private(set) var complaints: [String] = []
+
+    /// Begins a round: the contents of the one before are checked, and `verify` goes on watching them.
+    mutating func beginRound() {
+        contents = []
+        acknowledged = 0
+        isReady = false
+    }
+
+    /// Takes a journal; a last line without an end was cut by the kill and does not count.
+    mutating func read(_ journal: String) {
+        guard let end = journal.lastIndex(of: "\n") else { return }
+        for line in journal[..<end].split(separator: "\n") {
+            take(line.split(separator: " ", omittingEmptySubsequences: false).map(String.init), line)
+        }
+    }
+
+    private mutating func take(_ words: [String], _ line: Substring) {
+        switch words.first {
+        case "ready":
+            isReady = true
+            return
+        case "!": complaints.append(String(line.dropFirst(2)))
+        case "C": break
+        case "G" where words.count == 4: stamps[words[1]] = Int(words[3])
+        case "L" where words.count == 3: locals[id(words[1])] = Int64(words[2])
+        case "p" where words.count == 2: debts[id(words[1]), default: Debt()].isBeingPurged = true
+        case "P" where words.count == 2: purge(id(words[1]))
+        case "S", "H", "D", "R", "A":
+            guard words.count >= 3, let revision = RevisionID(words[2]) else { fallthrough }
+            owe(id(words[1]), revision, isDeleted: words[0] == "R" ? nil : words[0] == "D")
+            guard words[0] == "A", words.count == 6, let seed = UInt64(words[4]), let length = Int(words[5]) else {
+                break
+            }
+            contents.append(
+                Content(
+                    id: id(words[1]), revision: revision, name: words[3],
+                    content: AttachmentContent(seed: seed, length: length)))
+        default: complaints.append("a line of the journal can't be read: \(line)")
+        }
+        if words[0] != "p" { acknowledged += 1 }
+    }
+
+    private func id(_ text: String) -> DocumentID { (try? DocumentID(validating: text)) ?? "unreadable" }
+
+    private mutating func owe(_ id: DocumentID, _ revision: RevisionID, isDeleted: Bool?) {
+        debts[id, default: Debt()].revisions[revision] = .some(isDeleted)
+    }
+
+    private mutating func purge(_ id: DocumentID) {
+        let known = debts[id]?.revisions.keys.map { $0 } ?? []
+        debts[id] = Debt(revisions: [:], purged: Set(known), isBeingPurged: false)
+    }
+}

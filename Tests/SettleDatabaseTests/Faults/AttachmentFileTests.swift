@@ -1,0 +1,98 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+@testable import SettleDatabase
+
+/// The files of large attachments: none that a row names is missing, and none that is not needed stays.
+@Suite struct AttachmentFileTests {
+    let folder: TemporaryFolder
+    let database: Database
+
+    init() throws {
+        folder = try TemporaryFolder()
+        database = try Database.create(folder.path("a"))
+    }
+
+    private func large(_ value: UInt8) throws -> SettleDatabase.Attachment {
+        try database.makeAttachment("large", content: Array(repeating: value, count: 100_000))
+    }
+
+    private func files(in name: String) -> [String] {
+        let found = FileManager.default.enumerator(atPath: folder.path("a/attachments/" + name))
+        return found?.compactMap { $0 as? String }.filter { $0.utf8.count >= 64 || !$0.contains("/") } ?? []
+    }
+
+    @Test func `compaction leaves the file of an attachment that a transaction is about to commit`() throws {
+        let isCompacted = DispatchSemaphore(value: 0)
+        try database.transaction {
+            try database.save(Document(id: "a", attachments: [large(1)]), onConflict: .fail)
+            Thread.detachNewThread { [database] in
+                _ = try? database.compact()
+                isCompacted.signal()
+            }
+            _ = isCompacted.wait(timeout: .now() + 0.5)
+        }
+        isCompacted.wait()
+        #expect(try database.verify().problems == [])
+    }
+
+    @Test func `compaction beside writers loses no content`() throws {
+        DispatchQueue.concurrentPerform(iterations: 4) { index in
+            do {
+                for round in 0..<30 {
+                    if index == 0 {
+                        try database.compact()
+                        continue
+                    }
+                    let id = DocumentID(unchecked: "d\(index)")
+                    try database.save(
+                        Document(id: id, attachments: [large(UInt8(round % 3))]), onConflict: .lastWriteWins)
+                    if round % 2 == 0 { try database.purge(id) }
+                }
+            } catch { Issue.record(error) }
+        }
+        #expect(try database.verify().problems == [])
+    }
+
+    @Test func `compaction removes the file of a content nobody holds`() throws {
+        try database.save(Document(id: "a", attachments: [large(1)]), onConflict: .fail)
+        #expect(try database.info().attachmentFilesSize == 100_000)
+        try database.purge("a")
+        let result = try database.compact()
+        #expect(result.blobs == 1)
+        #expect(try database.info().attachmentFilesSize == 0)
+    }
+
+    @Test func `an attachment that is given up leaves no file`() throws {
+        do {
+            let writer = try database.attachmentWriter(contentType: "image/png")
+            try writer.write([UInt8](repeating: 1, count: 100_000))
+            #expect(files(in: "new").count == 1)
+        }
+        #expect(files(in: "new").isEmpty)
+        let writer = try database.attachmentWriter(contentType: "image/png")
+        try writer.write([UInt8](repeating: 1, count: 100_000))
+        #expect(throws: DatabaseError.self) { try writer.finish(name: "_no name") }
+        _ = try writer.finish(name: "name")
+        #expect(files(in: "new").isEmpty)
+    }
+
+    @Test func `a file that is gone is an error, and verification tells`() throws {
+        let attachment = try large(1)
+        let saved = try database.save(Document(id: "a", attachments: [attachment]), onConflict: .fail)
+        let digest = attachment.blob.description
+        let path = folder.path("a/attachments/\(digest.prefix(2))/\(digest)")
+        #expect(truncate(path, 10) == 0)
+        var error = #expect(throws: DatabaseError.self) { try database.content(of: saved.attachments[0]) }
+        #expect(error?.code == .attachmentMissing)
+        try FileManager.default.removeItem(atPath: path)
+        error = #expect(throws: DatabaseError.self) { try database.content(of: saved.attachments[0]) }
+        #expect(error?.code == .attachmentMissing)
+        #expect(try database.verify().problems.count == 1)
+        // The same content stored anew mends it.
+        try database.save(Document(id: "b", attachments: [large(1)]), onConflict: .fail)
+        #expect(try database.verify().problems == [])
+    }
+}

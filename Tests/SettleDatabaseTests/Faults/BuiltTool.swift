@@ -1,0 +1,27 @@
+import Foundation
+
+/// An executable of this package, which lies where the tests were built.
+struct BuiltTool {
+    private let path: String
+
+    init(_ name: String) {
+        let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
+        path = tests.deletingLastPathComponent().appending(path: name).path
+    }
+
+    /// Runs it to its end; returns its status and what it wrote.
+    func run(_ arguments: [String], environment: [String: String] = [:]) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(filePath: path)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+    }
+}

@@ -1,0 +1,12 @@
+import Foundation
+import Testing
+
+/// A few rounds of the crash test in every test run; `make crash-test` is the long form of the same.
+@Suite struct CrashRoundTests {
+    @Test func `what was acknowledged survives a kill`() throws {
+        let tool = BuiltTool("CrashTool")
+        let (status, output) = try tool.run(["drive", "5", "\(UInt64.random(in: 0..<1_000_000))"])
+        #expect(status == 0, "\(output)")
+        #expect(output.contains("5 passed, 0 failed"), "\(output)")
+    }
+}

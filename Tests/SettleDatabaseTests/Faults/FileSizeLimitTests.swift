@@ -1,0 +1,85 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+@testable import SettleDatabase
+
+/// A child process whose files may not grow past a limit: writing fails as the system makes it fail, in the middle.
+@Suite struct FileSizeLimitTests {
+    @Test func `when the log can't grow nothing acknowledged is lost and all goes on with room`() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let database = try Database.create(folder.path("a"))
+            try FileSizeLimit.set(400_000)
+            var acknowledged: Set<String> = []
+            var refused: DatabaseErrorCode?
+            for number in 0..<1000 where refused == nil {
+                let text = JSON.string(String(repeating: "x", count: 3000))
+                let id = DocumentID(unchecked: "d\(number)")
+                do {
+                    try database.save(Document(id: id, body: ["text": text]), onConflict: .fail)
+                    acknowledged.insert(id.string)
+                } catch let error as DatabaseError { refused = error.code }
+            }
+            try FileSizeLimit.check(
+                refused == .diskFull || refused == .inputOutput, "refused: \(String(describing: refused))")
+            try FileSizeLimit.check(acknowledged.count > 10, "acknowledged \(acknowledged.count)")
+            try FileSizeLimit.check(Set(database.documents().map(\.id.string)) == acknowledged, "reads work at once")
+            try FileSizeLimit.check(database.verify().problems == [], "sound without room")
+
+            try FileSizeLimit.lift()
+            try database.save(Document(id: "with room"), onConflict: .fail)
+            acknowledged.insert("with room")
+            try folder.copy("a", to: "b")
+            for name in ["a", "b"] {
+                let reopened = try Database.open(folder.path(name))
+                try FileSizeLimit.check(Set(reopened.documents().map(\.id.string)) == acknowledged, "\(name) has all")
+                try FileSizeLimit.check(reopened.verify().problems == [], "\(name) is sound")
+            }
+        }
+    }
+
+    @Test func `an attachment that finds no room leaves no file`() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let database = try Database.create(folder.path("a"))
+            let kept = try database.makeAttachment("kept", content: [UInt8](repeating: 1, count: 150_000))
+            try database.save(Document(id: "kept", attachments: [kept]), onConflict: .fail)
+            try FileSizeLimit.set(200_000)
+            var refused: DatabaseErrorCode?
+            do {
+                _ = try database.makeAttachment("large", content: [UInt8](repeating: 2, count: 1_000_000))
+            } catch let error as DatabaseError { refused = error.code }
+            try FileSizeLimit.check(
+                refused == .diskFull || refused == .inputOutput, "refused: \(String(describing: refused))")
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.path("a/attachments/new"))
+            try FileSizeLimit.check(left.isEmpty, "left: \(left)")
+            try FileSizeLimit.check(database.info().attachmentFilesSize == 150_000, "only what is named has a file")
+            try FileSizeLimit.check(database.verify().problems == [], "sound")
+            try FileSizeLimit.lift()
+            let large = try database.makeAttachment("large", content: [UInt8](repeating: 2, count: 1_000_000))
+            try database.save(Document(id: "large", attachments: [large]), onConflict: .fail)
+            try FileSizeLimit.check(database.verify().problems == [], "sound with room")
+        }
+    }
+
+    @Test func `compaction without room changes nothing`() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let database = try Database.create(folder.path("a"))
+            var document = Document(id: "a", body: ["text": .string(String(repeating: "x", count: 200_000))])
+            for number in 0..<4 {
+                document["n"] = .number(JSONNumber(number))
+                document = try database.save(document, onConflict: .fail)
+            }
+            try FileSizeLimit.set(100_000)
+            _ = try? database.compact()
+            try FileSizeLimit.check(database.document("a") == document, "the document is there")
+            try FileSizeLimit.lift()
+            try database.compact()
+            try FileSizeLimit.check(database.document("a") == document, "the document is there")
+            try FileSizeLimit.check(database.verify().problems == [], "sound")
+        }
+    }
+}

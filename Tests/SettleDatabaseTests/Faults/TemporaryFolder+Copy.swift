@@ -1,0 +1,12 @@
+import Foundation
+import SettleTesting
+
+extension TemporaryFolder {
+    /// The path of something in the folder.
+    func path(_ name: String) -> String { path + "/" + name }
+
+    /// Copies something as it lies on the disk right now: what a process that is killed leaves.
+    func copy(_ old: String, to new: String) throws {
+        try FileManager.default.copyItem(atPath: path(old), toPath: path(new))
+    }
+}
