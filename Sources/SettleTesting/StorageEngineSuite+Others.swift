@@ -60,7 +60,9 @@ extension StorageEngineSuite {
     }
 
     static func maintenance(_ engine: any StorageEngine, _ report: inout Report) throws {
-        try engine.write { writer in for id: DocumentID in ["a", "b"] { _ = try writer.put(record(id), replacing: nil) } }
+        try engine.write { writer in
+            for id: DocumentID in ["a", "b"] { _ = try writer.put(record(id), replacing: nil) }
+        }
         try engine.reclaimSpace()
         report.expect(try engine.integrityProblems() == [], "an engine that was used well has no problems")
         report.expect(try engine.read { try $0.counts().live } == 2, "nothing is lost when space is given back")

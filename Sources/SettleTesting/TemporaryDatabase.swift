@@ -20,7 +20,8 @@ public final class TemporaryDatabase {
         self.kind = kind
         self.options = options
         folder = kind == .file ? try TemporaryFolder() : nil
-        database = try folder.map { try Database.create($0("test.settle"), options: options) }
+        database =
+            try folder.map { try Database.create($0("test.settle"), options: options) }
             ?? Database.inMemory(options: options)
     }
 

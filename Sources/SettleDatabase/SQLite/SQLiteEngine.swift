@@ -227,7 +227,10 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         else { return }
         pool?.close()
         // Inside a transaction of this thread the connection is needed until that ends.
-        if isWriting { return isClosing = true }
+        if isWriting {
+            isClosing = true
+            return
+        }
         guard (try? queue.enter()) != nil else { return }
         letGo()
         queue.leave()

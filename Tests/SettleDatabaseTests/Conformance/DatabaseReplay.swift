@@ -111,7 +111,8 @@ final class DatabaseReplay {
     private func write(_ json: JSON, id: String, _ expected: String?, _ step: JSON, _ database: Database) throws {
         let id = try DocumentID(validating: id)
         let named = json["_rev"]?.string.map(resolved) ?? query(step, "rev")
-        var document = try named.flatMap { try database.document(id, revision: RevisionID(validating: $0)) }
+        var document =
+            try named.flatMap { try database.document(id, revision: RevisionID(validating: $0)) }
             ?? Document(id: id)
         let body = try members(json)
         let isDeleted = json["_deleted"] == true
@@ -120,7 +121,8 @@ final class DatabaseReplay {
             // The database's delete keeps members of the document, and none that come with the deletion.
             guard let expected, let parent = document.revision else { return }
             let revision = try RevisionID(validating: expected)
-            let history = try RevisionHistory(start: revision.generation, signatures: [revision.signature, parent.signature])
+            let history = try RevisionHistory(
+                start: revision.generation, signatures: [revision.signature, parent.signature])
             try database.insertReplicated([peer(id, history, body, isDeleted: true)])
             return
         } else if isDeleted {
@@ -137,9 +139,10 @@ final class DatabaseReplay {
 
     private func attachment(_ name: String, of id: String, _ step: JSON, _ database: Database) throws {
         let id = try DocumentID(validating: id)
-        var document = try query(step, "rev").flatMap {
-            try database.document(id, revision: RevisionID(validating: $0))
-        } ?? Document(id: id)
+        var document =
+            try query(step, "rev").flatMap {
+                try database.document(id, revision: RevisionID(validating: $0))
+            } ?? Document(id: id)
         if step["method"]?.string == "DELETE" {
             document.detach(name)
         } else {
@@ -167,7 +170,8 @@ final class DatabaseReplay {
         if let text = step["text"]?.string { return Array(text.utf8) }
         if let base64 = step["base64"]?.string { return [UInt8](Data(base64Encoded: base64) ?? Data()) }
         guard let unit = step["repeat"] else { return [] }
-        let bytes = unit["unit"]?.string.map { Array($0.utf8) }
+        let bytes =
+            unit["unit"]?.string.map { Array($0.utf8) }
             ?? [UInt8](Data(base64Encoded: unit["unit64"]?.string ?? "") ?? Data())
         return Array(repeatElement(bytes, count: unit["count"]?.int ?? 1).joined())
     }
@@ -200,7 +204,8 @@ final class DatabaseReplay {
         guard let expected = step["expect"]?["json"], expected["_id"]?.string == id.string,
             Set(step["query"]?.object?.names ?? []).isSubset(of: Self.known)
         else { return }
-        let found = try query(step, "rev").map { try database.document(id, revision: RevisionID(validating: $0)) }
+        let found =
+            try query(step, "rev").map { try database.document(id, revision: RevisionID(validating: $0)) }
             ?? database.document(id)
         guard let document = found else {
             Issue.record("\(step["name"] ?? "") is missing")

@@ -61,7 +61,9 @@ extension Database {
     func problems() throws -> [String] { try verify().problems }
 
     /// A document's winner and leaves in text.
-    func leafNames(_ id: DocumentID) throws -> [String] { try leaves(of: id).map { "\($0.revision?.description ?? "-")" } }
+    func leafNames(_ id: DocumentID) throws -> [String] {
+        try leaves(of: id).map { $0.revision?.description ?? "-" }
+    }
 }
 
 /// Collects values from several threads.

@@ -37,10 +37,12 @@ import Testing
     @Test(arguments: DatabaseKind.allCases)
     func `the branch point of a conflict is kept while it lives`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
-            try insert(database, [
-                try path("1-a"), try path("2-b", "a"), try path("3-c", "b", "a"), try path("4-d", "c", "b", "a"),
-                try path("5-e", "d", "c", "b", "a"), try path("4-x", "c", "b", "a"),
-            ])
+            try insert(
+                database,
+                [
+                    try path("1-a"), try path("2-b", "a"), try path("3-c", "b", "a"), try path("4-d", "c", "b", "a"),
+                    try path("5-e", "d", "c", "b", "a"), try path("4-x", "c", "b", "a"),
+                ])
             #expect(try database.compact().contents == 3)
             #expect(try kept(database) == ["5-e", "4-x", "3-c"])
             #expect(try database.problems() == [])

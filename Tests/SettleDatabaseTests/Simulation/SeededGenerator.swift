@@ -7,7 +7,8 @@ struct SeededGenerator: RandomNumberGenerator {
     init(seed: UInt64) { state = seed }
 
     /// The seed of this run: given by the environment, or a new one.
-    static let seed = ProcessInfo.processInfo.environment["SETTLE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
+    static let seed =
+        ProcessInfo.processInfo.environment["SETTLE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
 
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
