@@ -62,7 +62,7 @@ extension Database {
 
     /// A document's winner and leaves in text.
     func leafNames(_ id: DocumentID) throws -> [String] {
-        try leaves(of: id).map { "\($0.revision?.description ?? "-")" }
+        try leaves(of: id).map { $0.revision?.description ?? "-" }
     }
 }
 

@@ -14,8 +14,8 @@ import Testing
     func `a losing leaf goes with what leads to it alone`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try conflicted(database)
-            let gone = try database.purge(
-                "a", revisions: [RevisionID(validating: "2-z"), RevisionID(validating: "2-b")])
+            let asked = try ["2-z", "2-b"].map { try RevisionID(validating: $0) }
+            let gone = try database.purge("a", revisions: asked)
             #expect(gone.map(\.description) == ["2-z"])
             #expect(try database.tree(of: "a")?.revisions.map(\.description).sorted() == ["1-a", "2-b", "3-c", "3-d"])
             #expect(try database.document("a")?["v"] == "d")
@@ -60,9 +60,8 @@ import Testing
         try withTemporaryDatabase(kind) { database in
             try conflicted(database)
             let before = try database.lastSequence()
-            #expect(
-                try database.purge("a", revisions: [RevisionID(validating: "2-b"), RevisionID(validating: "9-q")]) == []
-            )
+            let asked = try ["2-b", "9-q"].map { try RevisionID(validating: $0) }
+            #expect(try database.purge("a", revisions: asked) == [])
             #expect(try database.purge("none", revisions: [RevisionID(validating: "2-b")]) == [])
             #expect(try database.lastSequence() == before)
         }

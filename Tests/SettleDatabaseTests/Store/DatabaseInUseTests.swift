@@ -32,33 +32,33 @@ import Testing
 
 /// A process that holds a lock on a file until it is told to end.
 private struct OtherProcess {
-    private let process = Process()
+    private var process = pid_t()
 
     init(locking path: String) throws {
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "python3", "-c",
-            """
+        let script = """
             import fcntl, sys, time
-            try: fcntl.flock(file := open(sys.argv[1], "a"), fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError: sys.exit(print("taken", flush=True))
-            print("locked", flush=True)
+            file = open(sys.argv[1], "a")
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            open(sys.argv[1] + ".held", "w")
             time.sleep(60)
-            """, path,
-        ]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        try process.run()
-        let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard said == "locked\n" else {
-            process.waitUntilExit()
-            throw Nonsense()
+            """
+        let words: [UnsafeMutablePointer<CChar>?] = ["python3", "-c", script, path].map { (word: String) in strdup(word)
         }
+        defer { for word in words { free(word) } }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        guard posix_spawnp(&process, "python3", &actions, nil, words + [nil], environ) == 0 else { throw Nonsense() }
+        while !FileManager.default.fileExists(atPath: path + ".held") {
+            if waitpid(process, nil, WNOHANG) != 0 { throw Nonsense() }
+            usleep(5000)
+        }
+        try FileManager.default.removeItem(atPath: path + ".held")
     }
 
     func end() {
-        process.terminate()
-        process.waitUntilExit()
+        kill(process, SIGKILL)
+        waitpid(process, nil, 0)
     }
 }
