@@ -1,0 +1,47 @@
+internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// Whether Ctrl-C was pressed; long jobs ask between two steps, so that they end where they can be gone on with.
+enum Interruption {
+    private static let wasPressed = Atomic<Bool>(false)
+
+    /// Takes Ctrl-C from now on. Pressed a second time, it ends the process at once.
+    static func watch() {
+        wasPressed.store(false, ordering: .relaxed)
+        install { _ in
+            Interruption.wasPressed.store(true, ordering: .relaxed)
+            Interruption.install(SIG_DFL)
+        }
+    }
+
+    /// Whether Ctrl-C was pressed since ``watch()``.
+    static var isWanted: Bool { wasPressed.load(ordering: .relaxed) }
+
+    /// - Throws: ``CommandError/interrupted`` once Ctrl-C was pressed.
+    static func check() throws {
+        if isWanted { throw CommandError.interrupted }
+    }
+
+    /// Lets writing into a pipe that nobody reads be an error, where it would end the process.
+    static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+
+    /// Without `SA_RESTART`, so that a read that waits for input comes back.
+    private static func install(_ handler: @escaping @convention(c) (Int32) -> Void) {
+        var action = sigaction()
+        #if canImport(Glibc)
+        action.__sigaction_handler.sa_handler = handler
+        #else
+        action.__sigaction_u.__sa_handler = handler
+        #endif
+        sigaction(SIGINT, &action, nil)
+    }
+
+    private static func install(_ handler: (@convention(c) (Int32) -> Void)?) {
+        signal(SIGINT, handler)
+    }
+}
