@@ -32,5 +32,6 @@ struct Option: Sendable {
     ]
 
     /// What every verb takes that opens a database.
-    static let wait = Option("--wait", value: "SECONDS", "wait so long for a database another process has open; 1")
+    static let wait = Option(
+        "--wait", value: "SECONDS", "wait so long for another process (default 1)")
 }

@@ -47,7 +47,8 @@ struct CommandError: Error, Sendable {
     /// The command line is wrong.
     static func usage(_ message: String, verb: String? = nil) -> CommandError {
         let place = verb.map { "settle help \($0)" } ?? "settle help"
-        return CommandError("usage", "\(message). `\(place)` says more", status: .usage)
+        let stop = message.hasSuffix("?") ? "" : "."
+        return CommandError("usage", "\(message)\(stop) `\(place)` says more", status: .usage)
     }
 
     /// Something was asked for that is not there.

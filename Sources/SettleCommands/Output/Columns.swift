@@ -1,5 +1,8 @@
 /// Lines of two columns.
 enum Columns {
+    /// A document's id in a list that is written as it comes: what follows mostly stands in one column.
+    static func padded(_ id: String) -> String { id + String(repeating: " ", count: max(24 - id.count, 0)) }
+
     /// Each pair on a line, the second parts one below the other.
     static func aligned(_ rows: [(String, String)], indent: Int = 0) -> [String] {
         let width = rows.map(\.0.count).max() ?? 0

@@ -4,6 +4,8 @@ internal import Settle
 struct ImportCounts: Sendable, Equatable {
     /// Stored.
     var stored = 0
+    /// Of those, revisions that came with their history.
+    var revisions = 0
     /// Revisions that were here already.
     var known = 0
     /// Left as they are here, because `--on-conflict skip` was given.
@@ -16,7 +18,8 @@ struct ImportCounts: Sendable, Equatable {
 
     /// What a person wants to know.
     func summary(_ duration: Duration, bytes: Int64) -> String {
-        var text = "Imported \(Quantity.of(stored, "document")) in \(Quantity.duration(duration))"
+        let noun = revisions > 0 ? "revision" : "document"
+        var text = "Imported \(Quantity.of(stored, noun)) in \(Quantity.duration(duration))"
         if stored > 0 { text += " (\(Quantity.rate(stored, in: duration)), \(Quantity.bytes(bytes)))" }
         if known > 0 { text += "; \(Quantity.grouped(known)) known already" }
         if skipped > 0 { text += "; \(Quantity.grouped(skipped)) skipped" }

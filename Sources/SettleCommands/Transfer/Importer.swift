@@ -86,7 +86,9 @@ final class Importer {
         }
         for (outcome, item) in zip(outcomes, pending) {
             switch outcome {
-            case .stored: counts.stored += 1
+            case .stored:
+                counts.stored += 1
+                if case .revision = item.document { counts.revisions += 1 }
             case .known: counts.known += 1
             case .skipped: counts.skipped += 1
             case .failed(let error): fail(ImportFailure(line: item.line, id: item.document.id, error))

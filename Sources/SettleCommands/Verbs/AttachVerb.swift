@@ -7,9 +7,9 @@ enum AttachVerb: Verb {
         discussion: "A document that is not there is made. An attachment of the same name is replaced.",
         operands: [.database, .document, Operand("FILE", "the file; - for standard input")],
         options: [
-            Option("--name", value: "NAME", "its name in the document; the file's name unless given"),
-            Option("--type", value: "TYPE", "its media type; guessed from the name unless given"),
-            Option("--rev", value: "REV", "the revision to add it to; the winner unless given"),
+            Option("--name", value: "NAME", "its name in the document (default: the name of the file)"),
+            Option("--type", value: "TYPE", "its media type (default: by the end of its name)"),
+            Option("--rev", value: "REV", "the revision to add it to (default: the winner)"),
         ],
         examples: [
             Guide.Example("settle attach groceries milk photo.jpg", "adds a photo"),

@@ -10,7 +10,7 @@ enum ChangesVerb: Verb {
             """,
         operands: [.database],
         options: [
-            Option("--since", value: "N", "only changes after this one; 0"),
+            Option("--since", value: "N", "only changes after this one (default 0)"),
             Option("--limit", value: "N", "write so many at the most"),
             Option("--descending", "the newest first"),
             Option("--all-leaves", "tell of every leaf, not of the winner alone"),
@@ -83,7 +83,7 @@ private struct ChangeWriter {
         let sequence = console.styled(String(change.sequence.number), .blue)
         let revisions = console.styled(change.leaves.map(\.description).joined(separator: " "), .faint)
         let mark = change.isDeleted ? "  " + console.styled("deleted", .red) : ""
-        try console.print("\(sequence)  \(change.id)  \(revisions)\(mark)")
+        try console.print("\(sequence)  \(Columns.padded(change.id.string))  \(revisions)\(mark)")
         if let document = change.document { try console.print("  " + document.bodyOrEmpty.description) }
     }
 

@@ -6,7 +6,7 @@ enum DetachVerb: Verb {
         "detach", "take an attachment out of a document, and write the new revision",
         discussion: "Its content goes with the next `settle compact`, unless another document has it too.",
         operands: [.database, .document, Operand("NAME", "the attachment's name")],
-        options: [Option("--rev", value: "REV", "the revision to take it out of; the winner unless given")],
+        options: [Option("--rev", value: "REV", "the revision to take it out of (default: the winner)")],
         examples: [Guide.Example("settle detach groceries milk photo.jpg", "takes the photo out")],
         json: #"{"ok":true,"id":…,"rev":…}"#)
 

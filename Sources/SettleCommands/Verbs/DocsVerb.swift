@@ -109,7 +109,8 @@ private struct Lister {
         let revision = document.revision?.description ?? ""
         guard console.isJSON else {
             let count = conflicts.map { "  " + console.styled(Quantity.of($0.count, "conflict"), .red) } ?? ""
-            return try console.print("\(document.id)  \(console.styled(revision, .faint))\(count)")
+            let id = Columns.padded(document.id.string)
+            return try console.print("\(id)  \(console.styled(revision, .faint))\(count)")
         }
         var line: JSON = ["id": .string(document.id.string), "rev": .string(revision)]
         if document.isDeleted { line["deleted"] = true }

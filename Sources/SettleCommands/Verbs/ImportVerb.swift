@@ -14,8 +14,9 @@ enum ImportVerb: Verb {
         operands: [.database, Operand("FILE", "the file; - for standard input")],
         options: [
             Option("--id-member", value: "NAME", "take the id of a document without _id from this member"),
-            Option("--on-conflict", value: "HOW", "a document that is there already: fail, overwrite or skip; fail"),
-            Option("--batch", value: "N", "write so many documents in a transaction; 1000"),
+            Option(
+                "--on-conflict", value: "HOW", "if it is there already: fail (default), overwrite or skip"),
+            Option("--batch", value: "N", "write so many documents in a transaction (default 1000)"),
             Option("--stop-on-error", "stop at the first document that can't be stored"),
             Option("--no-create", "fail if the database is not there"),
         ],
