@@ -30,9 +30,9 @@ final class ByteInput {
         descriptor = systemOpen(path)
         closes = true
         name = path
+        let number = errno
         size = Self.size(of: descriptor)
         guard descriptor < 0 else { return }
-        let number = errno
         let message = "can't read \(path): \(String(cString: strerror(number)))"
         throw number == ENOENT ? CommandError.notFound(message) : CommandError.inputOutput(message)
     }
