@@ -22,12 +22,13 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// Opens a database that exists, or creates its tables in an empty file; `nil` stands for memory.
     init(path: String?, durability: Durability, cacheBytes: Int, readers: Int = 4) throws {
         let connection = try SQLiteConnection(path: path ?? ":memory:")
-        if path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
         if try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 {
             try SQLiteSchema.create(on: connection)
         } else {
             try SQLiteSchema.migrate(connection)
         }
+        // Only now: so the file's header, by which it is known as ours, is in the file itself and not in the log alone.
+        if path != nil { try connection.execute("PRAGMA journal_mode = WAL") }
         try SQLiteSchema.configure(connection, durability: durability, cacheBytes: cacheBytes)
         writer = SQLiteWriter(connection)
         pool = path.map { path in
