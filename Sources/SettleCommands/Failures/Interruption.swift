@@ -11,8 +11,14 @@ enum Interruption {
     private static let wasPressed = Atomic<Bool>(false)
 
     /// Takes Ctrl-C from now on. Pressed a second time, it ends the process at once.
+    ///
+    /// Whoever started this process may have left the signal blocked, so it is let through.
     static func watch() {
         wasPressed.store(false, ordering: .relaxed)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGINT)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         install { _ in
             Interruption.wasPressed.store(true, ordering: .relaxed)
             Interruption.install(SIG_DFL)
