@@ -19,9 +19,9 @@ enum Interruption {
         sigemptyset(&signals)
         sigaddset(&signals, SIGINT)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-        install { _ in
+        handle { _ in
             Interruption.wasPressed.store(true, ordering: .relaxed)
-            Interruption.install(SIG_DFL)
+            signal(SIGINT, SIG_DFL)
         }
     }
 
@@ -37,7 +37,7 @@ enum Interruption {
     static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
     /// Without `SA_RESTART`, so that a read that waits for input comes back.
-    private static func install(_ handler: @escaping @convention(c) (Int32) -> Void) {
+    private static func handle(_ handler: @escaping @convention(c) (Int32) -> Void) {
         var action = sigaction()
         #if canImport(Glibc)
         action.__sigaction_handler.sa_handler = handler
@@ -45,9 +45,5 @@ enum Interruption {
         action.__sigaction_u.__sa_handler = handler
         #endif
         sigaction(SIGINT, &action, nil)
-    }
-
-    private static func install(_ handler: (@convention(c) (Int32) -> Void)?) {
-        signal(SIGINT, handler)
     }
 }

@@ -41,6 +41,8 @@ final class Importer {
                 progress(counts)
                 try Interruption.check()
             }
+            // What wrote the input may have been interrupted too, so that this is not its true end.
+            try Interruption.check()
         } catch let error as CommandError where error.status == .interrupted {
             try flush()
             throw error

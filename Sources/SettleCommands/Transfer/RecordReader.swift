@@ -35,13 +35,21 @@ final class RecordReader {
 
     /// Finds out which form the input has, and goes to the first document.
     private func begin() throws {
-        while piece.count < 512, case let more = try next(), !more.isEmpty { piece += more }
+        while piece.count < 512, !isDecided, case let more = try next(), !more.isEmpty { piece += more }
         if piece.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
         form = .lines
         if let length = Self.headerLength(piece[index...]) {
             form = .array
             for _ in 0..<length { step() }
         }
+    }
+
+    /// Whether the bytes at hand tell the form: a list begins, or a document ends with its line. So a document that is
+    /// typed is taken without waiting for the next.
+    private var isDecided: Bool {
+        if Self.headerLength(piece[...]) != nil { return true }
+        let line = piece.prefix { $0 != UInt8(ascii: "\n") }
+        return line.count < piece.count && line.last { $0 > 0x20 } == UInt8(ascii: "}")
     }
 
     /// The length of what stands before the first element, or `nil` when the input is no array.

@@ -55,7 +55,9 @@ final class Room {
     }
 
     /// Starts the tool, with a file as its input and files for its output.
-    func start(_ words: [String], _ number: String, _ environment: [String: String] = [:]) throws -> Process {
+    func start(
+        _ words: [String], _ number: String, _ environment: [String: String] = [:], input pipe: Pipe? = nil
+    ) throws -> Process {
         let process = Process()
         process.executableURL = try Self.tool()
         process.arguments = words
@@ -64,7 +66,11 @@ final class Room {
         for name in ["out", "err"] { try write("", to: "\(name)-\(number)") }
         let input = folder.appending(path: "in-\(number)")
         if !FileManager.default.fileExists(atPath: input.path) { try write("", to: "in-\(number)") }
-        process.standardInput = try FileHandle(forReadingFrom: input)
+        if let pipe {
+            process.standardInput = pipe
+        } else {
+            process.standardInput = try FileHandle(forReadingFrom: input)
+        }
         process.standardOutput = try FileHandle(forWritingTo: folder.appending(path: "out-\(number)"))
         process.standardError = try FileHandle(forWritingTo: folder.appending(path: "err-\(number)"))
         try process.run()

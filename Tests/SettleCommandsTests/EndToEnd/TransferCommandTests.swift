@@ -73,6 +73,21 @@ struct TransferCommandTests {
         #expect(outcome.status == 130 && outcome.lines.count == 2)
     }
 
+    @Test func `an import that is interrupted while it waits keeps what it has read`() async throws {
+        let input = Pipe()
+        let process = try room.start(["import", "a", "-", "--json"], "wait", input: input)
+        try input.fileHandleForWriting.write(contentsOf: Data("{\"_id\":\"a\"}\n{\"_id\":\"b\"}\n".utf8))
+        try await wait { FileManager.default.fileExists(atPath: self.room.path("a/database.sqlite")) }
+        try await Task.sleep(for: .milliseconds(300))
+        process.interrupt()
+        try await wait { !process.isRunning }
+        if process.isRunning { process.terminate() }
+        let outcome = try room.outcome(process, "wait")
+        #expect(outcome.status == 130 && outcome.json["imported"] == 2)
+        #expect(try room.run("docs", "a").lines.count == 2)
+        try input.fileHandleForWriting.close()
+    }
+
     @Test func `output that nobody reads ends quietly`() throws {
         var lines = ""
         for number in 0..<3000 {
