@@ -46,14 +46,14 @@ show get "$database" bash
 show changes "$database" --limit 3 --descending
 
 heading "Two people edit the same document while apart"
-first=$("$settle" put "$database" note '{"text": "Buy bread"}')
+first=$("$settle" put "$database" note:bread '{"text": "Buy bread"}')
 echo "Both start from $first."
-show put "$database" note '{"text": "Buy bread and butter"}' --rev "$first"
-show put "$database" note '{"text": "Buy two loaves"}' --rev "$first" --allow-conflict
+show put "$database" note:bread '{"text": "Buy bread and butter"}' --rev "$first"
+show put "$database" note:bread '{"text": "Buy two loaves"}' --rev "$first" --allow-conflict
 echo
 echo "Nothing is lost: both edits are kept, and every copy of this database picks the same winner."
-show tree "$database" note
-show get "$database" note
+show tree "$database" note:bread
+show get "$database" note:bread
 
 heading "Check every byte"
 show verify "$database"

@@ -1,6 +1,6 @@
-import SettleCommands
+internal import SettleCommands
 
 @main
 struct SettleTool {
-    static func main() {}
+    static func main() { CommandLineTool.main() }
 }

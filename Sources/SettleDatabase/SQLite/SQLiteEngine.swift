@@ -248,6 +248,9 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             throw DatabaseError(.invalid, "space can't be reclaimed inside a transaction or a snapshot; do it after")
         }
         try exclusively {
+            // The copy that is made meanwhile is as large as the file, and belongs on the disk.
+            try writer.connection.execute("PRAGMA temp_store = FILE")
+            defer { try? writer.connection.execute("PRAGMA temp_store = MEMORY") }
             try writer.connection.execute("VACUUM")
             try writer.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         }

@@ -1,0 +1,61 @@
+/// Reads the words behind a verb as its guide has them.
+///
+/// Options may stand anywhere: `--limit 5`, `--limit=5`, `-o FILE`. Behind `--` everything is an operand; `-` alone is
+/// one too, and stands for standard input or output.
+struct ArgumentParser {
+    let guide: Guide
+
+    /// Reads the words.
+    ///
+    /// - Throws: ``CommandError`` with status `usage`, which names the nearest option when one is misspelled. A missing
+    ///   operand is no error here, so that `--help` can be asked without any; ``Arguments/operand(_:)`` demands it.
+    func parse(_ words: some Sequence<String>) throws -> Arguments {
+        var arguments = Arguments(verb: guide.name)
+        var operands = guide.operands[...]
+        var takesOptions = true
+        var rest = Array(words)[...]
+        while let word = rest.popFirst() {
+            if takesOptions, word == "--" {
+                takesOptions = false
+            } else if takesOptions, word.hasPrefix("-"), word != "-" {
+                try parse(option: word, &rest, into: &arguments)
+            } else if let operand = operands.popFirst() {
+                arguments.set(operand, word)
+            } else {
+                throw failure("\"\(word)\" is one argument too many")
+            }
+        }
+        return arguments
+    }
+
+    private func parse(
+        option word: String, _ rest: inout ArraySlice<String>, into arguments: inout Arguments
+    ) throws {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let isLong = word.hasPrefix("--")
+        let name = isLong ? parts[0] : word
+        guard let option = guide.allOptions.first(where: { $0.name == name || $0.short == name }) else {
+            throw unknown(name)
+        }
+        let attached = isLong && parts.count == 2 ? parts[1] : nil
+        let isNew: Bool
+        if option.value != nil {
+            guard let value = attached ?? rest.popFirst() else {
+                throw failure("\(option.name) needs a value: \(option.usage)")
+            }
+            isNew = arguments.set(option, value)
+        } else {
+            guard attached == nil else { throw failure("\(option.name) takes no value") }
+            isNew = arguments.set(option)
+        }
+        if !isNew { throw failure("\(option.name) was given twice") }
+    }
+
+    private func unknown(_ name: String) -> CommandError {
+        let names = guide.allOptions.flatMap { [$0.name, $0.short].compactMap(\.self) }
+        let nearest = NearestWord.find(name, in: names).map { "; did you mean \($0)?" } ?? ""
+        return failure("there is no option \(name)\(nearest)")
+    }
+
+    private func failure(_ message: String) -> CommandError { .usage(message, verb: guide.name) }
+}

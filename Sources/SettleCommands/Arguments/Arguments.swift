@@ -1,0 +1,65 @@
+/// What a command line gave a verb, by the names its guide has.
+struct Arguments: Sendable {
+    private let verb: String
+    private var operands: [String: String] = [:]
+    private var values: [String: [String]] = [:]
+    private var flags: Set<String> = []
+
+    init(verb: String) { self.verb = verb }
+
+    mutating func set(_ operand: Operand, _ text: String) { operands[operand.name] = text }
+
+    /// Whether it was new.
+    mutating func set(_ option: Option) -> Bool { flags.insert(option.name).inserted }
+
+    /// Whether it was new, or may be repeated.
+    mutating func set(_ option: Option, _ value: String) -> Bool {
+        let isNew = values[option.name] == nil
+        values[option.name, default: []].append(value)
+        return isNew || option.isRepeatable
+    }
+
+    /// An operand that must be there.
+    func operand(_ name: String) throws -> String {
+        if let text = operands[name] { return text }
+        throw CommandError.usage("\(name) is missing", verb: verb)
+    }
+
+    /// An operand that may be left out.
+    func optionalOperand(_ name: String) -> String? { operands[name] }
+
+    /// Whether a flag was given.
+    func flag(_ name: String) -> Bool { flags.contains(name) }
+
+    /// The value of an option.
+    func text(_ name: String) -> String? { values[name]?.last }
+
+    /// The values of an option that may be repeated.
+    func texts(_ name: String) -> [String] { values[name] ?? [] }
+
+    /// The value of an option that counts something.
+    func count(_ name: String, atLeast least: Int = 0) throws -> Int? {
+        guard let text = text(name) else { return nil }
+        guard let number = Int(text), number >= least else {
+            throw CommandError.usage("\(name) takes a whole number from \(least) on, not \"\(text)\"", verb: verb)
+        }
+        return number
+    }
+
+    /// The value of an option that is one of a few words; the first one unless given.
+    func choice<Word: RawRepresentable & CaseIterable>(_ name: String, _ unlessGiven: Word) throws -> Word
+    where Word.RawValue == String {
+        guard let text = text(name) else { return unlessGiven }
+        if let word = Word(rawValue: text) { return word }
+        let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+        throw CommandError.usage("\(name) takes one of \(words), not \"\(text)\"", verb: verb)
+    }
+
+    /// Refuses two options that exclude each other.
+    func refuse(_ first: String, with second: String) throws {
+        guard flags.contains(first) || values[first] != nil, flags.contains(second) || values[second] != nil else {
+            return
+        }
+        throw CommandError.usage("\(first) and \(second) exclude each other", verb: verb)
+    }
+}

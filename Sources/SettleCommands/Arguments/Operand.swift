@@ -1,0 +1,23 @@
+/// An argument of a verb that is known by its place, such as `DB`.
+struct Operand: Sendable {
+    /// What stands for it in the help.
+    let name: String
+    /// What it is, in one line.
+    let help: String
+    /// Whether it may be left out.
+    let isOptional: Bool
+
+    init(_ name: String, isOptional: Bool = false, _ help: String) {
+        self.name = name
+        self.isOptional = isOptional
+        self.help = help
+    }
+
+    /// The operand as the help writes it.
+    var usage: String { isOptional ? "[\(name)]" : name }
+
+    /// The database, which nearly every verb begins with.
+    static let database = Operand("DB", "the folder of a database; `.settle` at its end may be left out")
+    /// A document's id.
+    static let document = Operand("ID", "the id of a document")
+}

@@ -1,0 +1,37 @@
+/// An option of a verb, such as `--limit N`, as its help describes it and its parser takes it.
+struct Option: Sendable {
+    /// The name with its dashes: `--limit`.
+    let name: String
+    /// The one-letter name with its dash, where there is one: `-o`.
+    let short: String?
+    /// What stands for the value in the help: `N`; `nil` for a flag, which has none.
+    let value: String?
+    /// What it does, in one line.
+    let help: String
+    /// Whether it may be given more than once.
+    let isRepeatable: Bool
+
+    init(_ name: String, short: String? = nil, value: String? = nil, isRepeatable: Bool = false, _ help: String) {
+        self.name = name
+        self.short = short
+        self.value = value
+        self.isRepeatable = isRepeatable
+        self.help = help
+    }
+
+    /// The option as the help writes it: `-o, --output FILE`.
+    var usage: String {
+        (short.map { "\($0), " } ?? "") + name + (value.map { " \($0)" } ?? "") + (isRepeatable ? " …" : "")
+    }
+
+    /// What every verb takes.
+    static let common = [
+        Option("--json", "write results and errors as JSON, for scripts"),
+        Option("--quiet", short: "-q", "write nothing but results and errors"),
+        Option("--help", short: "-h", "explain the verb"),
+    ]
+
+    /// What every verb takes that opens a database.
+    static let wait = Option(
+        "--wait", value: "SECONDS", "wait so long for another process (default 1)")
+}

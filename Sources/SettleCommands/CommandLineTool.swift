@@ -1,0 +1,62 @@
+internal import Settle
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// The tool `settle`.
+public enum CommandLineTool {
+    /// Does what the command line of this process says, and ends the process.
+    ///
+    /// The exit code is one of those `settle help exit-codes` lists.
+    public static func main() -> Never {
+        Interruption.ignoreBrokenPipes()
+        exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+
+    /// Does what the words say; they stand without the tool's own name.
+    static func run(_ words: [String]) -> ExitStatus {
+        let options = words.prefix { $0 != "--" }
+        let console = Console(
+            isJSON: options.contains("--json"), isQuiet: options.contains("--quiet") || options.contains("-q"))
+        do {
+            let status = try dispatch(words, console)
+            try console.output.flush()
+            return status
+        } catch {
+            let failure = CommandError(error)
+            // What was written before the failure is part of the answer.
+            try? console.output.flush()
+            if failure.status != .success { console.complain(failure) }
+            return failure.status
+        }
+    }
+
+    private static func dispatch(_ words: [String], _ console: Console) throws -> ExitStatus {
+        guard let index = words.firstIndex(where: { !$0.hasPrefix("-") || ["--help", "-h", "--version"].contains($0) })
+        else {
+            if let option = words.first(where: { !["--json", "--quiet", "-q"].contains($0) }) {
+                throw CommandError.usage("there is no option \(option) before the verb")
+            }
+            try console.errors.write(HelpText.overview(styled: console.errorTerminal.styled) + "\n")
+            try console.errors.flush()
+            return .usage
+        }
+        let rest = words[..<index] + words[(index + 1)...]
+        let verb: any Verb.Type =
+            switch words[index] {
+            case "--help", "-h": HelpVerb.self
+            case "--version": VersionVerb.self
+            case let name: try VerbList.verb(name)
+            }
+        let arguments = try ArgumentParser(guide: verb.guide).parse(rest)
+        if arguments.flag("--help") {
+            let width = console.terminal.isTerminal ? min(console.terminal.width, 100) : 100
+            try console.print(HelpText.verb(verb.guide, width: width, styled: console.styled))
+            return .success
+        }
+        return try verb.run(Invocation(arguments: arguments, console: console))
+    }
+}

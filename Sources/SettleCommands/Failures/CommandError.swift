@@ -1,0 +1,70 @@
+internal import Settle
+
+/// Why a verb could not do what it was asked, in the tool's own terms.
+struct CommandError: Error, Sendable {
+    /// The kind of failure, as `--json` names it.
+    let code: String
+    /// What happened and what to do.
+    let message: String
+    /// How the tool ends.
+    let status: ExitStatus
+
+    init(_ code: String, _ message: String, status: ExitStatus) {
+        self.code = code
+        self.message = message
+        self.status = status
+    }
+
+    /// Tells an error of the library in the tool's terms.
+    init(_ error: any Error) {
+        switch error {
+        case let error as CommandError: self = error
+        case let error as DatabaseError:
+            let cause = error.cause.map { ": \($0)" } ?? ""
+            self.init(error.code.name, error.message + cause, status: Self.status(of: error.code))
+        case let error as JSONError:
+            self.init("invalid", error.description, status: .refused)
+        case let error as InvalidIdentifier:
+            self.init("invalid", error.description, status: .refused)
+        case let error as RevisionTreeError:
+            self.init("invalid", error.message, status: .refused)
+        default: self.init("failure", "\(error)", status: .failure)
+        }
+    }
+
+    private static func status(of code: DatabaseErrorCode) -> ExitStatus {
+        switch code {
+        case .notFound: .notFound
+        case .conflict, .exists: .conflict
+        case .invalid, .documentTooLarge, .refused: .refused
+        case .inUse: .inUse
+        case .corrupt, .notADatabase, .newerFormat, .attachmentMissing: .damaged
+        case .diskFull, .inputOutput: .inputOutput
+        default: .failure
+        }
+    }
+
+    /// The command line is wrong.
+    static func usage(_ message: String, verb: String? = nil) -> CommandError {
+        let place = verb.map { "settle help \($0)" } ?? "settle help"
+        let stop = message.hasSuffix("?") ? "" : "."
+        return CommandError("usage", "\(message)\(stop) `\(place)` says more", status: .usage)
+    }
+
+    /// Something was asked for that is not there.
+    static func notFound(_ message: String) -> CommandError { CommandError("not_found", message, status: .notFound) }
+
+    /// What was given can't be used.
+    static func invalid(_ message: String) -> CommandError { CommandError("invalid", message, status: .refused) }
+
+    /// The system could not read or write.
+    static func inputOutput(_ message: String) -> CommandError {
+        CommandError("input_output", message, status: .inputOutput)
+    }
+
+    /// The one who asked wants no more.
+    static let interrupted = CommandError("interrupted", "interrupted", status: .interrupted)
+
+    /// Whoever read the output reads no more.
+    static let outputClosed = CommandError("output_closed", "nobody reads the output any more", status: .success)
+}

@@ -1,0 +1,29 @@
+/// How the tool ends, as scripts see it.
+enum ExitStatus: Int32, CaseIterable, Sendable {
+    case success = 0
+    case failure = 1
+    case usage = 2
+    case notFound = 3
+    case conflict = 4
+    case refused = 5
+    case inUse = 6
+    case damaged = 7
+    case inputOutput = 8
+    case interrupted = 130
+
+    /// What it says, for the help.
+    var meaning: String {
+        switch self {
+        case .success: "all is well"
+        case .failure: "it failed in another way; of an import: some of the lines failed"
+        case .usage: "the command line is wrong; nothing was done"
+        case .notFound: "there is no such database, document, revision or attachment"
+        case .conflict: "the document was changed since the revision that was given, or the name is taken"
+        case .refused: "what was given is not valid, or a validation refused it"
+        case .inUse: "another process has the database open"
+        case .damaged: "the file is damaged, or no database, or was written by a newer version"
+        case .inputOutput: "the disk is full, or the system could not read or write"
+        case .interrupted: "interrupted by Ctrl-C; what was reported as done is done"
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// Writes help from the guides of the verbs.
+enum HelpText {
+    /// Puts text into a style where it is shown.
+    typealias Styled = (String, Style) -> String
+
+    /// What `settle` alone says.
+    static func overview(styled: Styled = { text, _ in text }) -> String {
+        let verbs = VerbList.guides.map { ($0.name, $0.summary) }
+        return """
+            settle: a JSON document database whose copies may be edited apart
+
+            \(styled("Usage", .bold)): settle VERB DB … [options]
+
+            \(styled("Verbs", .bold))
+            \(Columns.aligned(verbs, indent: 2).joined(separator: "\n"))
+
+            \(styled("New here?", .bold))
+              settle create groceries
+              settle put groceries milk '{"name": "Milk", "count": 1}'
+              settle get groceries milk
+
+            `settle help VERB` explains a verb, `settle help exit-codes` how it ends.
+            """
+    }
+
+    /// All about a verb.
+    static func verb(_ guide: Guide, width: Int = 100, styled: Styled = { text, _ in text }) -> String {
+        var parts = ["settle \(guide.name): \(guide.summary)", "\(styled("Usage", .bold)): \(guide.usage)"]
+        if !guide.discussion.isEmpty {
+            parts.append(Columns.wrapped(guide.discussion, width: width).joined(separator: "\n"))
+        }
+        func list(_ title: String, _ rows: [(String, String)]) {
+            if rows.isEmpty { return }
+            parts.append(([styled(title, .bold)] + Columns.aligned(rows, indent: 2)).joined(separator: "\n"))
+        }
+        list("Arguments", guide.operands.map { ($0.name, $0.help) })
+        list("Options", guide.allOptions.map { ($0.usage, $0.help) })
+        let examples = guide.examples.map { "  \($0.command)\n      \(styled($0.effect, .faint))" }
+        parts.append(([styled("Examples", .bold)] + examples).joined(separator: "\n"))
+        let json = Columns.wrapped(guide.json, width: width, indent: 2)
+        parts.append(([styled("With --json", .bold)] + json).joined(separator: "\n"))
+        return parts.joined(separator: "\n\n")
+    }
+
+    /// What the exit codes mean.
+    static func exitCodes(styled: Styled = { text, _ in text }) -> String {
+        let rows = ExitStatus.allCases.map { (String($0.rawValue), $0.meaning) }
+        return """
+            \(styled("Exit codes", .bold))
+            \(Columns.aligned(rows, indent: 2).joined(separator: "\n"))
+
+            Errors go to standard error, with --json as {"error":code,"message":text}.
+            """
+    }
+}

@@ -1,0 +1,32 @@
+/// The whole reference as Markdown, which is `docs/CLI.md`.
+enum Reference {
+    static var markdown: String {
+        let contents = VerbList.guides.map { "- [`\($0.name)`](#\($0.name)): \($0.summary)" }
+        let verbs = VerbList.guides.map { guide in
+            "## \(guide.name)\n\n```\n\(HelpText.verb(guide))\n```\n"
+        }
+        return """
+            # The command line
+
+            This text is what `settle help` says; `settle help --markdown` writes it. A test holds the two together.
+
+            \(contents.joined(separator: "\n"))
+
+            ## How verbs behave
+
+            - Results go to standard output; errors, failures of single documents and progress go to standard error.
+            - Text is for people and may change. `--json` is for scripts: its members stay, more may be added.
+            - Progress bars and colours are for terminals only; `NO_COLOR` takes the colours away.
+            - A database belongs to one process at a time. Verbs wait a second for another to be done, or `--wait SECONDS`.
+            - Options may stand anywhere; behind `--` nothing is an option, so that an id may begin with a dash.
+
+            ## Exit codes
+
+            ```
+            \(HelpText.exitCodes())
+            ```
+
+            \(verbs.joined(separator: "\n"))
+            """
+    }
+}

@@ -1,0 +1,62 @@
+internal import Settle
+
+/// Writes a document in CouchDB's shape: the reserved members around the stored body, which is copied as it is.
+struct DocumentJSON {
+    let document: Document
+    /// Written as `_revisions`.
+    var history: RevisionHistory?
+    /// More members in front of the body.
+    var others: [(String, JSON)] = []
+    /// Written as `_attachments`; stubs unless given.
+    var attachments: JSON?
+
+    init(_ document: Document) { self.document = document }
+
+    /// The document as compact JSON.
+    var bytes: [UInt8] {
+        var bytes = Array("{\"_id\":".utf8)
+        JSON.append(document.id.string, to: &bytes)
+        if let revision = document.revision { append("_rev", .string(revision.description), to: &bytes) }
+        if let history { append("_revisions", Self.revisions(history), to: &bytes) }
+        if document.isDeleted { append("_deleted", true, to: &bytes) }
+        for (name, value) in others { append(name, value, to: &bytes) }
+        let members = document.bodyOrEmpty.utf8.dropFirst().dropLast()
+        if !members.isEmpty {
+            bytes.append(UInt8(ascii: ","))
+            bytes.append(contentsOf: members)
+        }
+        if !document.attachments.isEmpty {
+            append("_attachments", attachments ?? Self.stubs(document.attachments), to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    private func append(_ name: String, _ value: JSON, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: ","))
+        JSON.append(name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        value.append(to: &bytes)
+    }
+
+    /// A history as CouchDB's `_revisions`.
+    static func revisions(_ history: RevisionHistory) -> JSON {
+        [
+            "start": .number(JSONNumber(history.start)),
+            "ids": .array(history.signatures.map { .string($0.description) }),
+        ]
+    }
+
+    /// Attachments as CouchDB's `_attachments`, without contents.
+    static func stubs(_ attachments: [Attachment]) -> JSON {
+        .object(JSONObject(attachments.map { ($0.name, .object(JSONObject(described($0) + [("stub", true)]))) }))
+    }
+
+    /// What there is to say about an attachment beside its content.
+    static func described(_ attachment: Attachment) -> [(String, JSON)] {
+        [
+            ("content_type", .string(attachment.contentType)), ("revpos", .number(JSONNumber(attachment.revpos))),
+            ("digest", .string(attachment.digest.description)), ("length", .number(JSONNumber(attachment.length))),
+        ]
+    }
+}

@@ -1,0 +1,51 @@
+/// Shows on a terminal how far a long job has come; nothing is shown elsewhere.
+///
+///     Importing ██████████████░░░░░░░░░░  58%  34,871 documents  27,900/s  19.8 of 34.2 MB
+final class ProgressBar {
+    private let console: Console
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+    private var last: ContinuousClock.Instant?
+    private let isShown: Bool
+
+    init(_ console: Console) {
+        self.console = console
+        start = clock.now
+        isShown = console.errorTerminal.isTerminal && !console.isQuiet && !console.isJSON
+    }
+
+    /// How long the job has taken.
+    var elapsed: Duration { clock.now - start }
+
+    /// Shows the state, ten times a second at the most.
+    func update(_ label: String, fraction: Double?, _ details: @autoclosure () -> String) {
+        guard isShown else { return }
+        let now = clock.now
+        if let last, now - last < .milliseconds(100) { return }
+        last = now
+        let line = Self.line(label, fraction: fraction, details(), width: console.errorTerminal.width)
+        try? console.errors.write("\r" + line + "\u{1B}[K")
+        try? console.errors.flush()
+    }
+
+    /// Takes the bar away.
+    func finish() {
+        guard isShown, last != nil else { return }
+        last = nil
+        try? console.errors.write("\r\u{1B}[K")
+        try? console.errors.flush()
+    }
+
+    /// The bar as text, one column narrower than the terminal; where there is little room the bar itself goes first.
+    static func line(_ label: String, fraction: Double?, _ details: String, width: Int) -> String {
+        let share = fraction.map { min(max($0, 0), 1) }
+        let percent = share.map { "\(Int($0 * 100))%" } ?? ""
+        let text = [percent, details].filter { !$0.isEmpty }.joined(separator: "  ")
+        let room = width - 1 - label.count - text.count - 3
+        guard let share, room >= 6 else { return String("\(label)  \(text)".prefix(max(width - 1, 0))) }
+        let length = min(room, 30)
+        let done = Int(Double(length) * share)
+        let bar = String(repeating: "█", count: done) + String(repeating: "░", count: length - done)
+        return "\(label) \(bar)  \(text)"
+    }
+}

@@ -1,0 +1,9 @@
+/// How a word stands out on a terminal: the number of its ANSI style.
+enum Style: String, Sendable {
+    case bold = "1"
+    case faint = "2"
+    case red = "31"
+    case green = "32"
+    case yellow = "33"
+    case blue = "36"
+}

@@ -1,0 +1,112 @@
+internal import Settle
+
+/// Draws the tree of a document's revisions, the oldest on top.
+///
+///     ○ 1-967a00df…
+///     ● 2-7051cbe5…
+///     ├─● 3-825cb35d…  winner
+///     └─○ 3-1f0c2b77…
+///       ┊ … 37 more …
+///       ✕ 41-b6ecfb43…  deleted
+///
+/// A filled mark has a body that is kept. A chain of revisions that nothing branches from is folded unless all is asked
+/// for. Ancestors that were forgotten are a dotted line above the root.
+struct TreeDrawing {
+    private let tree: RevisionTree
+    private let isFull: Bool
+    private let styled: (String, Style) -> String
+    private let children: [RevisionID: [RevisionID]]
+    private let roots: [RevisionID]
+    private let winner: RevisionID?
+    /// Chains with more inner revisions than this are folded.
+    private static let longestChain = 7
+    /// How many stay at each end of a folded one.
+    private static let ends = 2
+
+    init(_ tree: RevisionTree, isFull: Bool = false, styled: @escaping (String, Style) -> String = { text, _ in text })
+    {
+        self.tree = tree
+        self.isFull = isFull
+        self.styled = styled
+        winner = tree.winner?.revision
+        var main: Set<RevisionID> = []
+        if let winner { main.formUnion(tree.history(of: winner)?.revisions ?? []) }
+        // The winner's branch comes first, then the higher revision.
+        func precedes(_ left: RevisionID, _ right: RevisionID) -> Bool {
+            let (isLeftMain, isRightMain) = (main.contains(left), main.contains(right))
+            return isLeftMain == isRightMain ? left > right : isLeftMain
+        }
+        var children: [RevisionID: [RevisionID]] = [:]
+        var roots: [RevisionID] = []
+        for revision in tree.revisions {
+            if let parent = tree.parent(of: revision) {
+                children[parent, default: []].append(revision)
+            } else {
+                roots.append(revision)
+            }
+        }
+        self.children = children.mapValues { $0.sorted(by: precedes) }
+        self.roots = roots.sorted(by: precedes)
+    }
+
+    /// The lines of the drawing.
+    var lines: [String] {
+        var lines: [String] = []
+        // What is left to draw, the next one last: a root or a branch, with what stands before it.
+        var rest = roots.reversed().map { (start: $0, first: "", others: "", isRoot: true) }
+        while let branch = rest.popLast() {
+            if branch.isRoot, branch.start.generation > 1 {
+                let count = branch.start.generation - 1
+                lines.append(styled("┊ \(count) older revision\(count == 1 ? "" : "s") forgotten", .faint))
+            }
+            let chain = chain(from: branch.start)
+            for (index, line) in folded(chain).enumerated() {
+                lines.append((index == 0 ? branch.first : branch.others) + line)
+            }
+            let next = chain.last.flatMap { children[$0] } ?? []
+            for (index, child) in next.enumerated().reversed() {
+                let isLast = index == next.count - 1
+                rest.append(
+                    (
+                        child, branch.others + styled(isLast ? "└─" : "├─", .faint),
+                        branch.others + (isLast ? "  " : styled("│ ", .faint)), false
+                    ))
+            }
+        }
+        return lines
+    }
+
+    /// The revisions from one down to where the tree branches or ends.
+    private func chain(from start: RevisionID) -> [RevisionID] {
+        var chain = [start]
+        while let last = chain.last, let next = children[last], next.count == 1 { chain += next }
+        return chain
+    }
+
+    private func folded(_ chain: [RevisionID]) -> [String] {
+        guard !isFull, chain.count > Self.longestChain else { return chain.map(line) }
+        let hidden = chain.dropFirst(Self.ends).dropLast(Self.ends)
+        let kept = hidden.count { tree[$0].map(isKept) ?? false }
+        let note = kept > 0 ? ", \(kept) with bodies" : ""
+        return chain.prefix(Self.ends).map(line)
+            + [styled("┊ … \(hidden.count) more\(note) …", .faint)]
+            + chain.suffix(Self.ends).map(line)
+    }
+
+    private func line(_ revision: RevisionID) -> String {
+        guard let node = tree[revision] else { return "" }
+        let mark = node.isDeleted ? "✕" : isKept(node) ? "●" : "○"
+        guard node.isLeaf else {
+            return node.isDeleted ? "\(styled("\(mark) \(revision)", .faint))  deleted" : "\(mark) \(revision)"
+        }
+        var words: [String] = []
+        if revision == winner { words.append(styled("winner", .green)) }
+        if node.isDeleted { words.append(styled("deleted", .faint)) }
+        if !node.isDeleted, revision != winner { words.append(styled("conflict", .red)) }
+        let text = "\(mark) \(revision)"
+        let shown = revision == winner ? styled(text, .bold) : node.isDeleted ? styled(text, .faint) : text
+        return "\(shown)  \(words.joined(separator: ", "))"
+    }
+
+    private func isKept(_ node: RevisionNode) -> Bool { node.bodyToken != BodyToken.none }
+}

@@ -1,0 +1,111 @@
+internal import Settle
+
+/// Takes the attachments of an input: their contents inline, in pieces before the document, or known here already.
+///
+/// A large content comes in lines of its own, in order, before the document that names it by `follows`:
+///
+///     {"$blob":"sha-256 in hex","offset":0,"data":"base64"}
+///
+/// One content at a time is open. Finished ones are kept until a document without any comes.
+final class AttachmentIntake {
+    private let database: Database
+    private var open: (name: String, length: Int64, writer: AttachmentWriter)?
+    private var finished: [String: Attachment] = [:]
+
+    init(_ database: Database) { self.database = database }
+
+    /// Takes a piece of a content; returns whether it was one.
+    func take(piece body: DocumentBody) throws -> Bool {
+        guard body.utf8.starts(with: "{\"$blob\"".utf8), let name = body["$blob"]?.string,
+            let offset = body["offset"]?.int, let data = body["data"]?.string
+        else { return false }
+        guard let bytes = Base64.decode(data.utf8) else { throw CommandError.invalid("the data is no base64") }
+        if open?.name != name || offset == 0 {
+            try finish()
+            open = (name, 0, try database.attachmentWriter(contentType: "", encoding: .identity))
+        }
+        guard let current = open, current.length == Int64(offset) else {
+            open = nil
+            throw CommandError.invalid("a piece of the content \(name) is missing before offset \(offset)")
+        }
+        try current.writer.write(bytes)
+        open?.length += Int64(bytes.count)
+        return true
+    }
+
+    private func finish() throws {
+        guard let current = open else { return }
+        open = nil
+        let attachment = try current.writer.finish(name: "content")
+        guard attachment.blob.description == current.name else {
+            throw CommandError.invalid("the pieces of the content \(current.name) are not what their name says")
+        }
+        finished[current.name] = attachment
+    }
+
+    /// The attachments of a document's `_attachments`, in order.
+    func attachments(_ value: JSON, of id: DocumentID) throws -> [Attachment] {
+        guard let members = value.object else { throw CommandError.invalid("_attachments must be an object") }
+        defer { finished = [:] }
+        try finish()
+        return try members.map { try attachment($0.name, $0.value, of: id) }
+    }
+
+    private func attachment(_ name: String, _ value: JSON, of id: DocumentID) throws -> Attachment {
+        let type = value["content_type"]?.string ?? "application/octet-stream"
+        let revpos = value["revpos"]?.int.flatMap { UInt64(exactly: $0) } ?? 0
+        let digest = value["digest"]?.string
+        let encoding: Attachment.Encoding? = value["encoding"]?.string == "gzip" ? .gzip : nil
+        if let follows = value["follows"]?.string {
+            guard let stored = finished[follows] else {
+                throw CommandError.invalid("the content \(follows) of \"\(name)\" does not stand before the document")
+            }
+            return try described(stored, name, type, revpos, encoding ?? .identity, digest)
+        }
+        if let data = value["data"]?.string {
+            guard let bytes = Base64.decode(data.utf8) else {
+                throw CommandError.invalid("the data of \"\(name)\" is no base64")
+            }
+            let plain = try stored(bytes, type, .identity)
+            if encoding != nil || digest == plain.digest.description {
+                return try described(plain, name, type, revpos, encoding ?? .identity, digest)
+            }
+            // Without the digest of these bytes it is plain content, which is compressed if its type is compressible.
+            let made = try stored(bytes, type, nil)
+            return try described(made, name, type, revpos, made.encoding, made.encoding == .gzip ? nil : digest)
+        }
+        let known = try database.leaves(of: id).flatMap(\.attachments).first {
+            $0.digest.description == digest
+        }
+        guard let known else {
+            throw CommandError.invalid("the content of \"\(name)\" is neither in the input nor in this document")
+        }
+        return try described(known, name, type, revpos, known.encoding, digest)
+    }
+
+    private func stored(_ bytes: [UInt8], _ type: String, _ encoding: Attachment.Encoding?) throws -> Attachment {
+        let writer = try database.attachmentWriter(contentType: type, encoding: encoding)
+        try writer.write(bytes)
+        return try writer.finish(name: "content")
+    }
+
+    /// Names stored bytes, after a look whether they are what is said of them.
+    private func described(
+        _ stored: Attachment, _ name: String, _ type: String, _ revpos: UInt64, _ encoding: Attachment.Encoding,
+        _ digest: String?
+    ) throws -> Attachment {
+        if let digest, digest != stored.digest.description {
+            throw CommandError.invalid("the content of \"\(name)\" has another digest than \(digest)")
+        }
+        var length = stored.length
+        if encoding == .gzip, stored.encoding == .identity {
+            let claimed = try stored.described(
+                as: name, contentType: type, revpos: revpos, encoding: .gzip, length: stored.length)
+            let reader = try database.attachmentReader(for: claimed)
+            length = 0
+            while let piece = try reader.read() { length += Int64(piece.count) }
+        }
+        return try stored.described(
+            as: name, contentType: type, revpos: revpos, encoding: encoding, length: length)
+    }
+}

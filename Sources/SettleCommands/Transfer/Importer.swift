@@ -1,0 +1,147 @@
+internal import Settle
+
+/// Stores the documents of an input, a batch in a transaction at a time, and goes on past those that can't be.
+final class Importer {
+    /// What happens to a document that is here already.
+    enum Conflict: String, CaseIterable, Sendable { case fail, overwrite, skip }
+
+    /// How to import.
+    struct Options: Sendable {
+        var batch = 1000
+        var idMember: String?
+        var onConflict = Conflict.fail
+        var stopsOnError = false
+    }
+
+    private let database: Database
+    private let options: Options
+    private let report: (ImportFailure) -> Void
+    private let parser: DocumentParser
+    private var batch: [(line: Int, document: IncomingDocument)] = []
+    private var batchBytes = 0
+    private var isStopped = false
+    /// A batch is written when it has so many bytes, however few documents that are.
+    private static let largestBatch = 8 * 1024 * 1024
+    /// What became of the documents so far.
+    private(set) var counts = ImportCounts()
+
+    init(_ database: Database, options: Options, report: @escaping (ImportFailure) -> Void) {
+        self.database = database
+        self.options = options
+        self.report = report
+        parser = DocumentParser(attachments: AttachmentIntake(database), idMember: options.idMember)
+    }
+
+    /// Imports all there is; what was read when it is interrupted is stored before it ends.
+    func run(_ reader: RecordReader, progress: (ImportCounts) -> Void) throws {
+        do {
+            while !isStopped, let record = try reader.read() {
+                try take(record)
+                if batch.count >= options.batch || batchBytes >= Self.largestBatch { try flush() }
+                progress(counts)
+                try Interruption.check()
+            }
+            // What wrote the input may have been interrupted too, so that this is not its true end.
+            try Interruption.check()
+        } catch let error as CommandError where error.status == .interrupted {
+            try flush()
+            throw error
+        }
+        try flush()
+    }
+
+    private func take(_ record: Record) throws {
+        do {
+            if let problem = record.problem { throw CommandError.invalid(problem) }
+            guard let document = try parser.parse(record.bytes) else { return }
+            batch.append((record.line, document))
+            batchBytes += record.bytes.count
+        } catch let error as DatabaseError where CommandError(error).status == .inputOutput {
+            throw error
+        } catch {
+            // What stands before it is stored first, so that what is told stays in order.
+            try flush()
+            fail(ImportFailure(record, error))
+        }
+    }
+
+    private func fail(_ failure: ImportFailure) {
+        if isStopped { return }
+        counts.failed += 1
+        report(failure)
+        if options.stopsOnError { isStopped = true }
+    }
+
+    /// Writes the batch in one transaction; documents of one kind that follow each other go together.
+    private func flush() throws {
+        let pending = batch
+        batch = []
+        batchBytes = 0
+        var outcomes: [Outcome] = []
+        try database.transaction {
+            outcomes = []
+            while outcomes.count < pending.count {
+                let run = Self.run(pending[outcomes.count...], isSingle: options.stopsOnError)
+                outcomes += try store(run.map(\.document))
+                if options.stopsOnError, case .failed = outcomes.last { break }
+            }
+        }
+        for (outcome, item) in zip(outcomes, pending) {
+            switch outcome {
+            case .stored:
+                counts.stored += 1
+                if case .revision = item.document { counts.revisions += 1 }
+            case .known: counts.known += 1
+            case .skipped: counts.skipped += 1
+            case .failed(let error): fail(ImportFailure(line: item.line, id: item.document.id, error))
+            }
+        }
+    }
+
+    private enum Outcome {
+        case stored, known, skipped
+        case failed(any Error)
+    }
+
+    private static func run(
+        _ rest: ArraySlice<(line: Int, document: IncomingDocument)>, isSingle: Bool
+    ) -> ArraySlice<(line: Int, document: IncomingDocument)> {
+        guard let first = rest.first, !isSingle else { return rest.prefix(1) }
+        return rest.prefix { item in
+            switch (first.document, item.document) {
+            case (.edit, .edit), (.revision, .revision), (.local, .local): true
+            default: false
+            }
+        }
+    }
+
+    /// Stores documents of one kind.
+    private func store(_ run: [IncomingDocument]) throws -> [Outcome] {
+        let edits = run.compactMap { if case .edit(let document) = $0 { document } else { nil } }
+        if !edits.isEmpty {
+            let conflict = options.onConflict == .overwrite ? SaveConflict.lastWriteWins : .fail
+            return try database.saveAll(edits, onConflict: conflict).map { result in
+                switch result {
+                case .success: .stored
+                case .failure(let error as DatabaseError)
+                where error.code == .conflict && options.onConflict == .skip: .skipped
+                case .failure(let error): .failed(error)
+                }
+            }
+        }
+        let revisions = run.compactMap { if case .revision(let revision) = $0 { revision } else { nil } }
+        if !revisions.isEmpty {
+            return try database.insertReplicated(revisions).map { outcome in
+                switch outcome {
+                case .stored: .stored
+                case .known: .known
+                case .refused(let error): .failed(error)
+                }
+            }
+        }
+        return try run.map { document in
+            if case .local(let id, let body) = document { try database.saveLocalDocument(id, body: body) }
+            return .stored
+        }
+    }
+}

@@ -1,0 +1,159 @@
+/// Cuts an input into the texts of documents, in bounded memory.
+///
+/// Three forms are told apart by how the input begins: JSON lines; one array `[…]`; and what CouchDB's `_bulk_docs` takes,
+/// `{"docs":[…]}`. Of an array the elements are found by counting brackets outside of strings, so that a broken
+/// element spoils itself only, as long as its brackets match.
+final class RecordReader {
+    private enum Form { case unknown, lines, array, ended }
+
+    /// Longer texts are reported and passed over.
+    static let longest = 256 * 1024 * 1024
+
+    private let next: () throws -> [UInt8]
+    private let longest: Int
+    private var form = Form.unknown
+    private var piece: [UInt8] = []
+    private var index = 0
+    private var line = 1
+    private var column = 1
+
+    /// Makes a reader of a source that gives pieces of bytes, and an empty one at the end.
+    init(longest: Int = RecordReader.longest, _ next: @escaping () throws -> [UInt8]) {
+        self.longest = longest
+        self.next = next
+    }
+
+    /// The next text; `nil` at the end.
+    func read() throws -> Record? {
+        if form == .unknown { try begin() }
+        switch form {
+        case .lines: return try readLine()
+        case .array: return try readElement()
+        case .unknown, .ended: return nil
+        }
+    }
+
+    /// Finds out which form the input has, and goes to the first document.
+    private func begin() throws {
+        while piece.count < 512, !isDecided, case let more = try next(), !more.isEmpty { piece += more }
+        if piece.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
+        form = .lines
+        if let length = Self.headerLength(piece[index...]) {
+            form = .array
+            for _ in 0..<length { step() }
+        }
+    }
+
+    /// Whether the bytes at hand tell the form: a list begins, or a document ends with its line. So a document that is
+    /// typed is taken without waiting for the next.
+    private var isDecided: Bool {
+        if Self.headerLength(piece[...]) != nil { return true }
+        let line = piece.prefix { $0 != UInt8(ascii: "\n") }
+        return line.count < piece.count && line.last { $0 > 0x20 } == UInt8(ascii: "}")
+    }
+
+    /// The length of what stands before the first element, or `nil` when the input is no array.
+    static func headerLength(_ bytes: ArraySlice<UInt8>) -> Int? {
+        var rest = bytes
+        func take(_ token: String) -> Bool {
+            rest = rest.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
+            guard rest.starts(with: token.utf8) else { return false }
+            rest = rest.dropFirst(token.utf8.count)
+            return true
+        }
+        if take("[") { return rest.startIndex - bytes.startIndex }
+        guard take("{") else { return nil }
+        if take("\"new_edits\""), !(take(":") && (take("false") || take("true")) && take(",")) { return nil }
+        guard take("\"docs\""), take(":"), take("[") else { return nil }
+        return rest.startIndex - bytes.startIndex
+    }
+
+    /// Sees that there is a byte to look at; `false` at the end.
+    private func fill() throws -> Bool {
+        if index < piece.count { return true }
+        piece = try next()
+        index = 0
+        return !piece.isEmpty
+    }
+
+    private func step() {
+        if piece[index] == UInt8(ascii: "\n") {
+            line += 1
+            column = 1
+        } else {
+            column += 1
+        }
+        index += 1
+    }
+
+    private func readLine() throws -> Record? {
+        while true {
+            let number = line
+            var bytes: [UInt8] = []
+            var length = 0
+            var isEnded = false
+            while !isEnded, try fill() {
+                let end = piece[index...].firstIndex(of: UInt8(ascii: "\n"))
+                let part = piece[index..<(end ?? piece.count)]
+                length += part.count
+                if length <= longest { bytes += part }
+                index = end.map { $0 + 1 } ?? piece.count
+                isEnded = end != nil
+            }
+            line += 1
+            let isBlank = bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+            if length > longest { return tooLong(line: number, column: 1) }
+            if !isBlank { return Record(bytes: bytes, line: number, column: 1) }
+            if !isEnded { return nil }
+        }
+    }
+
+    private func readElement() throws -> Record? {
+        while try fill(), [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ",")].contains(piece[index]) { step() }
+        let (startLine, startColumn) = (line, column)
+        guard try fill() else {
+            form = .ended
+            return Record(bytes: [], line: line, column: column, problem: "the array does not end")
+        }
+        if piece[index] == UInt8(ascii: "]") {
+            form = .ended
+            return nil
+        }
+        var bytes: [UInt8] = []
+        var length = 0
+        var depth = 0
+        var isInString = false
+        var isEscaped = false
+        while try fill() {
+            let byte = piece[index]
+            if isInString {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isInString = false
+                }
+            } else {
+                switch byte {
+                case UInt8(ascii: "\""): isInString = true
+                case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+                case UInt8(ascii: ",") where depth == 0, UInt8(ascii: "]") where depth == 0:
+                    return length > longest
+                        ? tooLong(line: startLine, column: startColumn)
+                        : Record(bytes: bytes, line: startLine, column: startColumn)
+                case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+                default: break
+                }
+            }
+            length += 1
+            if length <= longest { bytes.append(byte) }
+            step()
+        }
+        return Record(bytes: bytes, line: startLine, column: startColumn)
+    }
+
+    private func tooLong(line: Int, column: Int) -> Record {
+        Record(bytes: [], line: line, column: column, problem: "longer than \(Quantity.bytes(Int64(longest)))")
+    }
+}

@@ -1,0 +1,100 @@
+internal import Settle
+
+/// `settle changes`: lists what was changed.
+enum ChangesVerb: Verb {
+    static let guide = Guide(
+        "changes", "list the documents by their last changes",
+        discussion: """
+            Each document stands once, at the place of its last change. --follow looks for changes of other processes twice \
+            a second, and has the database open only while it reads, so that others can write.
+            """,
+        operands: [.database],
+        options: [
+            Option("--since", value: "N", "only changes after this one (default 0)"),
+            Option("--limit", value: "N", "write so many at the most"),
+            Option("--descending", "the newest first"),
+            Option("--all-leaves", "tell of every leaf, not of the winner alone"),
+            Option("--docs", "with the documents"),
+            Option("--follow", short: "-f", "go on with what is changed from now on, until Ctrl-C"),
+        ],
+        examples: [
+            Guide.Example("settle changes groceries --limit 10 --descending", "what was changed lately"),
+            Guide.Example("settle changes groceries --since 1207 --docs --json", "what is new to one who knows 1207"),
+            Guide.Example("settle changes groceries --follow", "all changes, and new ones as they happen"),
+        ],
+        json: """
+            one line each, as CouchDB has it: {"seq":N,"id":…,"changes":[{"rev":…} …]}, with "deleted":true for a \
+            deleted one, with "doc":{…} under --docs
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let arguments = invocation.arguments
+        try arguments.refuse("--follow", with: "--descending")
+        var writer = ChangeWriter(
+            console: invocation.console, hasDocuments: arguments.flag("--docs"),
+            style: arguments.flag("--all-leaves") ? .allLeaves : .winner,
+            isDescending: arguments.flag("--descending"),
+            last: UpdateSequence(Int64(try arguments.count("--since") ?? 0)),
+            limit: try arguments.count("--limit") ?? .max)
+        guard arguments.flag("--follow") else {
+            try invocation.withDatabase { try writer.write(from: $0) }
+            return .success
+        }
+        Interruption.watch()
+        let watch = FileWatch(try invocation.path())
+        while writer.limit > 0 {
+            do {
+                let state = watch.state
+                try invocation.withDatabase { try writer.write(from: $0) }
+                try invocation.console.output.flush()
+                try watch.waitForChange(from: state)
+            } catch let error as DatabaseError where error.code == .inUse {
+                try watch.pause()
+            }
+        }
+        return .success
+    }
+}
+
+/// Writes changes, and remembers where it is.
+private struct ChangeWriter {
+    let console: Console
+    let hasDocuments: Bool
+    let style: Change.Style
+    let isDescending: Bool
+    var last: UpdateSequence
+    var limit: Int
+
+    mutating func write(from database: Database) throws {
+        guard limit > 0 else { return }
+        let range = SequenceRange(after: last, descending: isDescending)
+        var (newest, left) = (last, limit)
+        defer { (last, limit) = (newest, left) }
+        try database.forEachChange(in: range, style: style, includingDocuments: hasDocuments) { change in
+            try write(change)
+            newest = change.sequence
+            left -= 1
+            return left > 0
+        }
+    }
+
+    private func write(_ change: Change) throws {
+        if console.isJSON { return try console.print(json(change)) }
+        let sequence = console.styled(String(change.sequence.number), .blue)
+        let revisions = console.styled(change.leaves.map(\.description).joined(separator: " "), .faint)
+        let mark = change.isDeleted ? "  " + console.styled("deleted", .red) : ""
+        try console.print("\(sequence)  \(Columns.padded(change.id.string))  \(revisions)\(mark)")
+        if let document = change.document { try console.print("  " + document.bodyOrEmpty.description) }
+    }
+
+    private func json(_ change: Change) -> String {
+        var line: JSON = [
+            "seq": .number(JSONNumber(change.sequence.number)), "id": .string(change.id.string),
+            "changes": .array(change.leaves.map { ["rev": .string($0.description)] }),
+        ]
+        if change.isDeleted { line["deleted"] = true }
+        guard let document = change.document else { return line.description }
+        let body = String(decoding: DocumentJSON(document).bytes, as: UTF8.self)
+        return String(line.description.dropLast()) + ",\"doc\":" + body + "}"
+    }
+}

@@ -1,0 +1,43 @@
+internal import Settle
+
+/// `settle compact`: lets go of what is not needed any more.
+enum CompactVerb: Verb {
+    static let guide = Guide(
+        "compact", "let go of old bodies and unused attachments, and give back their space",
+        discussion: "Leaves and ids of revisions stay, and what merging a conflict needs. It may be interrupted.",
+        operands: [.database],
+        examples: [Guide.Example("settle compact groceries", "makes the database as small as it can be")],
+        json: #"{"ok":true,"bodies":N,"attachments":N,"bytes":N}"#)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        Interruption.watch()
+        return try invocation.withDatabase { database in
+            let console = invocation.console
+            let bar = ProgressBar(console)
+            defer { bar.finish() }
+            let result = try database.compact { progress in
+                bar.update("Compacting", progress)
+                try Interruption.check()
+            }
+            bar.finish()
+            if console.isJSON {
+                let json: JSON = [
+                    "ok": true, "bodies": .number(JSONNumber(result.contents)),
+                    "attachments": .number(JSONNumber(result.blobs)), "bytes": .number(JSONNumber(result.bytes)),
+                ]
+                try console.print(json.description)
+            } else {
+                let removed = [
+                    result.contents == 1 ? "1 old body" : "\(Quantity.grouped(result.contents)) old bodies",
+                    Quantity.of(result.blobs, "attachment"),
+                ].joined(separator: " and ")
+                let size =
+                    result.bytes >= 0
+                    ? "\(Quantity.bytes(result.bytes)) smaller" : "\(Quantity.bytes(-result.bytes)) larger"
+                try console.note(
+                    "Let go of \(removed) in \(Quantity.duration(bar.elapsed)); the database is \(size)")
+            }
+            return .success
+        }
+    }
+}

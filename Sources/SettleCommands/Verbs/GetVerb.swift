@@ -1,0 +1,114 @@
+internal import Settle
+
+/// `settle get`: shows a document, or the content of an attachment.
+enum GetVerb: Verb {
+    static let guide = Guide(
+        "get", "show a document, or the content of an attachment",
+        discussion: """
+            The document is written on several lines on a terminal, on one elsewhere; a deleted one only by its revision. \
+            What `get` writes, `put` takes.
+            """,
+        operands: [.database, .document],
+        options: [
+            Option("--rev", value: "REV", "this revision instead of the winner; a tombstone too"),
+            Option("--revs", "with its history, as _revisions"),
+            Option("--conflicts", "with the other leaves, as _conflicts and _deleted_conflicts"),
+            Option("--attachments", "with the contents of attachments, as base64"),
+            Option("--attachment", value: "NAME", "the content of this attachment instead"),
+            Option("--output", short: "-o", value: "FILE", "write into a file"),
+        ],
+        examples: [
+            Guide.Example("settle get groceries milk", "shows the winner"),
+            Guide.Example("settle get groceries milk --rev 1-7a7e4b29f3af401e69b6f86e4c26b727", "an older revision"),
+            Guide.Example("settle get groceries milk --attachment photo.jpg -o photo.jpg", "saves a photo"),
+        ],
+        json: #"the document on one line: {"_id":…,"_rev":…,…}; of --attachment the content as it is"#)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let arguments = invocation.arguments
+        let id = try invocation.documentID()
+        let revision = try invocation.revision()
+        return try invocation.withDatabase { database in
+            if id.isLocal { return try showLocal(id, in: database, invocation) }
+            let document = try document(id, revision, in: database)
+            if let name = arguments.text("--attachment") {
+                return try write(attachment: name, of: document, in: database, invocation)
+            }
+            var shape = DocumentJSON(document)
+            let tree = try database.tree(of: id) ?? RevisionTree()
+            if arguments.flag("--revs"), let revision = document.revision {
+                shape.history = tree.history(of: revision)
+            }
+            if arguments.flag("--conflicts") { shape.others = conflicts(of: tree, besides: document.revision) }
+            if arguments.flag("--attachments") {
+                shape.attachments = .object(
+                    JSONObject(
+                        try document.attachments.map { attachment in
+                            let content = Base64.encode(try database.content(of: attachment))
+                            let members = DocumentJSON.described(attachment) + [("data", .string(content))]
+                            return (attachment.name, .object(JSONObject(members)))
+                        }))
+            }
+            if let path = arguments.text("--output"), path != "-" {
+                let file = try ByteOutput(path: path)
+                try file.write(shape.bytes + [UInt8(ascii: "\n")])
+                try file.flush()
+            } else {
+                try invocation.console.print(document: shape.bytes)
+            }
+            return .success
+        }
+    }
+
+    private static func document(
+        _ id: DocumentID, _ revision: RevisionID?, in database: Database
+    ) throws -> Document {
+        let stored = try revision.map { try database.document(id, revision: $0) } ?? database.document(id)
+        if let stored { return stored }
+        guard let tree = try database.tree(of: id), let winner = tree.winner else {
+            throw CommandError.notFound("there is no document \"\(id)\"")
+        }
+        if let revision {
+            let reason = tree.contains(revision) ? "its body is not kept any more" : "it is not known here"
+            throw CommandError.notFound("there is no revision \(revision) of \"\(id)\" to show: \(reason)")
+        }
+        throw CommandError.notFound("\"\(id)\" is deleted; --rev \(winner.revision) shows its tombstone")
+    }
+
+    private static func conflicts(of tree: RevisionTree, besides shown: RevisionID?) -> [(String, JSON)] {
+        let others = tree.leaves.filter { $0.revision != shown }
+        func member(_ name: String, _ nodes: [RevisionNode]) -> [(String, JSON)] {
+            nodes.isEmpty ? [] : [(name, .array(nodes.map { .string($0.revision.description) }))]
+        }
+        return member("_conflicts", others.filter { !$0.isDeleted })
+            + member("_deleted_conflicts", others.filter(\.isDeleted))
+    }
+
+    private static func write(
+        attachment name: String, of document: Document, in database: Database, _ invocation: Invocation
+    ) throws -> ExitStatus {
+        guard let attachment = document.attachment(name) else {
+            let names = document.attachments.map(\.name).joined(separator: ", ")
+            let others = names.isEmpty ? "it has none" : "it has \(names)"
+            throw CommandError.notFound("\"\(document.id)\" has no attachment \"\(name)\"; \(others)")
+        }
+        let path = invocation.arguments.text("--output").flatMap { $0 == "-" ? nil : $0 }
+        let output = try path.map { try ByteOutput(path: $0) } ?? invocation.console.output
+        let reader = try database.attachmentReader(for: attachment)
+        while let piece = try reader.read() { try output.write(piece) }
+        try output.flush()
+        return .success
+    }
+
+    private static func showLocal(
+        _ id: DocumentID, in database: Database, _ invocation: Invocation
+    ) throws -> ExitStatus {
+        guard let local = try database.localDocument(id) else {
+            throw CommandError.notFound("there is no document \"\(id)\"")
+        }
+        var shape = DocumentJSON(Document(id: id, body: local.body))
+        shape.others = [("_rev", .string(local.revision))]
+        try invocation.console.print(document: shape.bytes)
+        return .success
+    }
+}

@@ -1,0 +1,20 @@
+/// The verbs, in the order the help lists them.
+enum VerbList {
+    static let all: [any Verb.Type] = [
+        CreateVerb.self, InfoVerb.self, DocsVerb.self, GetVerb.self, PutVerb.self, DeleteVerb.self, TreeVerb.self,
+        ChangesVerb.self, AttachVerb.self, DetachVerb.self, ImportVerb.self, ExportVerb.self, CompactVerb.self,
+        VerifyVerb.self, PurgeVerb.self, HelpVerb.self, VersionVerb.self,
+    ]
+
+    /// What there is to say about them.
+    static var guides: [Guide] { all.map { $0.guide } }
+
+    /// The verb of a name.
+    ///
+    /// - Throws: ``CommandError`` with status `usage`, which names the nearest one.
+    static func verb(_ name: String) throws -> any Verb.Type {
+        if let verb = all.first(where: { $0.guide.name == name }) { return verb }
+        let nearest = NearestWord.find(name, in: guides.map(\.name)).map { "; did you mean \($0)?" } ?? ""
+        throw CommandError.usage("there is no verb \"\(name)\"\(nearest)")
+    }
+}

@@ -1,0 +1,16 @@
+internal import Settle
+
+/// `settle version`: says which version this is.
+enum VersionVerb: Verb {
+    /// The version of the tool.
+    static let version = "0.1.0-dev"
+
+    static let guide = Guide(
+        "version", "say which version this is",
+        examples: [Guide.Example("settle --version", "the same")], json: #"{"version":…}"#)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        try invocation.console.print("settle \(version)", json: ["version": .string(version)])
+        return .success
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import SettleCommands
+
+struct ReferenceTests {
+    @Test func `the reference in docs is what the help says`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let written = try String(contentsOf: root.appending(path: "docs/CLI.md"), encoding: .utf8)
+        #expect(written == Reference.markdown, "run `swift run settle help --markdown > docs/CLI.md`")
+        for guide in VerbList.guides { #expect(written.contains(HelpText.verb(guide))) }
+        #expect(written.contains(HelpText.exitCodes()))
+    }
+
+    @Test func `every verb has examples which its own parser takes`() throws {
+        for guide in VerbList.guides {
+            #expect(!guide.examples.isEmpty && !guide.json.isEmpty, "\(guide.name)")
+            for example in guide.examples {
+                let words = Self.words(of: example.command, verb: guide.name)
+                #expect(throws: Never.self) { _ = try ArgumentParser(guide: guide).parse(words) }
+            }
+        }
+    }
+
+    @Test func `no two options of a verb share a name`() {
+        for guide in VerbList.guides {
+            let names = guide.allOptions.flatMap { [$0.name, $0.short].compactMap(\.self) }
+            #expect(Set(names).count == names.count, "\(guide.name)")
+        }
+    }
+
+    /// The words behind the verb, as a shell splits them, up to a pipe or a redirection.
+    private static func words(of command: String, verb: String) -> [String] {
+        guard let range = command.range(of: "settle \(verb)") else { return [] }
+        var words = [""]
+        var quote: Character?
+        for character in command[range.upperBound...] {
+            if let open = quote {
+                if character == open { quote = nil } else { words[words.count - 1].append(character) }
+            } else if character == "'" || character == "\"" {
+                quote = character
+            } else if "|>&);".contains(character) {
+                break
+            } else if character == " " {
+                words.append("")
+            } else {
+                words[words.count - 1].append(character)
+            }
+        }
+        return words.filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,141 @@
+import Settle
+import Testing
+
+struct DocumentCommandTests {
+    let room: Room
+
+    init() throws {
+        room = try Room()
+        #expect(try room.run("create", "g.settle").line == "Created g.settle")
+    }
+
+    @Test func `put writes nothing but the revision, and get what was put`() throws {
+        let put = try room.run("put", "g", "milk", #"{"name":"Milk","count":1}"#)
+        #expect(put.status == 0 && put.errors == "")
+        let revision = try #require(RevisionID(put.line))
+        #expect(revision.generation == 1)
+        let get = try room.run("get", "g", "milk")
+        #expect(get.line == #"{"_id":"milk","_rev":"\#(revision)","name":"Milk","count":1}"#)
+    }
+
+    @Test func `a document travels through get and put as a file or by standard input`() throws {
+        try room.run("put", "g", "a", "-", input: #"{ "v" : 1 }"#)
+        let first = try room.run("get", "g", "a").output
+        try room.write(first.replacing("1}", with: "2}"), to: "a.json")
+        #expect(try room.run("put", "g", "a", "@a.json").line.hasPrefix("2-"))
+        #expect(try room.run("put", "g", "a", input: first).status == 4)
+        #expect(try room.run("get", "g", "a").json["v"] == 2)
+    }
+
+    @Test func `an edit needs the revision that is stored`() throws {
+        let first = try room.run("put", "g", "a", #"{"v":1}"#).line
+        let blind = try room.run("put", "g", "a", #"{"v":2}"#)
+        #expect(blind.status == 4 && blind.output == "" && blind.errors.contains("--rev \(first)"))
+        let second = try room.run("put", "g", "a", #"{"v":2}"#, "--rev", first)
+        #expect(second.status == 0)
+        #expect(try room.run("put", "g", "a", #"{"v":3}"#, "--rev", first).status == 4)
+        #expect(try room.run("put", "g", "a", #"{"v":4}"#, "--force").line.hasPrefix("3-"))
+        #expect(try room.run("get", "g", "a", "--rev", first).json["v"] == 1)
+        let history = try room.run("get", "g", "a", "--revs").json["_revisions"]
+        #expect(history?["start"] == 3 && history?["ids"]?.array?.count == 3)
+    }
+
+    @Test func `a branch begins on request and both edits are kept`() throws {
+        let first = try room.run("put", "g", "a", #"{"v":1}"#).line
+        let second = try room.run("put", "g", "a", #"{"v":2}"#, "--rev", first).line
+        let other = try room.run("put", "g", "a", #"{"v":3}"#, "--rev", first, "--allow-conflict").line
+        let tree = try room.run("tree", "g", "a", "--json").json
+        let leaves = [tree["winner"]?.string, tree["conflicts"]?[0]?.string]
+        #expect(Set(leaves) == [second, other])
+        #expect(tree["revisions"]?.array?.map { $0["parent"] ?? .null } == [.null, .string(first), .string(first)])
+        #expect(try room.run("docs", "g", "--conflicts").lines.count == 1)
+        let shown = try room.run("get", "g", "a", "--conflicts").json["_conflicts"]?[0]?.string
+        #expect(leaves.contains(shown))
+        let drawn = try room.run("tree", "g", "a").output
+        #expect(drawn.contains("├─● \(leaves[0] ?? "")  winner") && drawn.contains("└─● \(leaves[1] ?? "")  conflict"))
+        #expect(!drawn.contains("\u{1B}"))
+        // The same edit made the usual way has the same id.
+        let twin = try Room()
+        try twin.run("create", "t")
+        try twin.run("put", "t", "a", #"{"v":1}"#)
+        #expect(try twin.run("put", "t", "a", #"{"v":3}"#, "--rev", first).line == other)
+        #expect(try room.run("verify", "g").status == 0)
+    }
+
+    @Test func `a deleted document leaves a tombstone that keeps what it is told to`() throws {
+        let first = try room.run("put", "g", "a", #"{"owner":"me","v":1}"#).line
+        #expect(try room.run("delete", "g", "a").status == 4)
+        let tombstone = try room.run("delete", "g", "a", "--rev", first, "--keep", "owner").line
+        #expect(tombstone.hasPrefix("2-"))
+        let gone = try room.run("get", "g", "a")
+        #expect(gone.status == 3 && gone.errors.contains(tombstone))
+        let stored = try room.run("get", "g", "a", "--rev", tombstone).json
+        #expect(stored["_deleted"] == true && stored["owner"] == "me" && stored["v"] == nil)
+        #expect(try room.run("docs", "g").output == "")
+        #expect(try room.run("docs", "g", "--deleted", "--json").json["deleted"] == true)
+        #expect(try room.run("put", "g", "a", "{}").line.hasPrefix("3-"))
+    }
+
+    @Test func `docs lists ids in ranges and bodies on request`() throws {
+        for id in ["a", "b1", "b2", "b3", "c"] { try room.run("put", "g", id, #"{"v":1}"#) }
+        func ids(_ words: String...) throws -> [String] {
+            try room.run(all: ["docs", "g", "--json"] + words).lines.compactMap { try JSON(parsing: $0)["id"]?.string }
+        }
+        #expect(try ids() == ["a", "b1", "b2", "b3", "c"])
+        #expect(try ids("--prefix", "b") == ["b1", "b2", "b3"])
+        #expect(try ids("--prefix", "b", "--descending", "--limit", "2") == ["b3", "b2"])
+        #expect(try ids("--from", "b2") == ["b2", "b3", "c"])
+        #expect(try ids("--from", "b2", "--descending") == ["b2", "b1", "a"])
+        #expect(try ids("--limit", "0") == [])
+        let bodies = try room.run("docs", "g", "--bodies", "--limit", "1").json
+        #expect(bodies["_id"] == "a" && bodies["v"] == 1)
+    }
+
+    @Test func `attachments go in and out`() throws {
+        try room.write("hello", to: "h.txt")
+        let added = try room.run("attach", "g", "a", "h.txt")
+        #expect(added.status == 0 && added.line.hasPrefix("1-"))
+        let stub = try room.run("get", "g", "a").json["_attachments"]?["h.txt"]
+        #expect(stub?["content_type"] == "text/plain" && stub?["length"] == 5 && stub?["stub"] == true)
+        #expect(try room.run("get", "g", "a", "--attachment", "h.txt").output == "hello")
+        try room.run("get", "g", "a", "--attachment", "h.txt", "-o", "out.txt")
+        #expect(try room.contents(of: "out.txt") == room.contents(of: "h.txt"))
+        let inline = try room.run("get", "g", "a", "--attachments").json["_attachments"]?["h.txt"]?["data"]
+        #expect(inline == "aGVsbG8=")
+        // An edit of the members leaves attachments alone.
+        try room.run("put", "g", "a", #"{"v":1}"#, "--rev", added.line)
+        #expect(try room.run("get", "g", "a", "--attachment", "h.txt").output == "hello")
+        #expect(try room.run("attach", "g", "a", "-", "--name", "x.bin", input: "xyz").status == 0)
+        #expect(try room.run("detach", "g", "a", "h.txt").status == 0)
+        let missing = try room.run("get", "g", "a", "--attachment", "h.txt")
+        #expect(missing.status == 3 && missing.errors.contains("x.bin"))
+        #expect(try room.run("verify", "g", "--json").json["ok"] == true)
+    }
+
+    @Test func `local documents stay out of lists and changes`() throws {
+        #expect(try room.run("put", "g", "_local/x", #"{"v":1}"#).line == "0-1")
+        #expect(try room.run("get", "g", "_local/x").line == #"{"_id":"_local/x","_rev":"0-1","v":1}"#)
+        #expect(try room.run("changes", "g").output == "")
+        #expect(try room.run("delete", "g", "_local/x").status == 0)
+        #expect(try room.run("get", "g", "_local/x").status == 3)
+    }
+
+    @Test func `changes tell what happened in order`() throws {
+        let a = try room.run("put", "g", "a", #"{"v":1}"#).line
+        try room.run("put", "g", "b", "{}")
+        let gone = try room.run("delete", "g", "a", "--rev", a).line
+        let lines = try room.run("changes", "g", "--docs", "--json").lines.map { try JSON(parsing: $0) }
+        #expect(lines.map { $0["id"] } == ["b", "a"])
+        #expect(lines[1]["deleted"] == true && lines[1]["changes"]?[0]?["rev"] == .string(gone))
+        #expect(lines[0]["doc"]?["_id"] == "b")
+        #expect(try room.run("changes", "g", "--since", "2").lines.count == 1)
+        #expect(try room.run("changes", "g", "--descending", "--limit", "1").output.hasSuffix("  \(gone)  deleted\n"))
+    }
+
+    @Test func `a purged document was never there`() throws {
+        let revision = try room.run("put", "g", "a", "{}").line
+        #expect(try room.run("purge", "g", "a", "--json").json["purged"] == [.string(revision)])
+        #expect(try room.run("get", "g", "a").status == 3)
+        #expect(try room.run("purge", "g", "a").status == 3)
+    }
+}

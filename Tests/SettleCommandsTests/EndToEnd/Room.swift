@@ -1,0 +1,107 @@
+import Foundation
+import Settle
+import Testing
+
+/// A temporary folder in which the real tool runs.
+final class Room {
+    /// What a run of the tool left.
+    struct Outcome {
+        let status: Int32
+        let output: String
+        let errors: String
+
+        /// Standard output without the last line's end.
+        var line: String { output.hasSuffix("\n") ? String(output.dropLast()) : output }
+
+        var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+        /// Standard output as JSON.
+        var json: JSON { (try? JSON(parsing: output)) ?? .null }
+
+        /// Standard error as JSON.
+        var error: JSON { (try? JSON(parsing: errors)) ?? .null }
+    }
+
+    let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "settle-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func path(_ name: String) -> String { folder.appending(path: name).path }
+
+    func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: folder.appending(path: name))
+    }
+
+    func contents(of name: String) throws -> Data { try Data(contentsOf: folder.appending(path: name)) }
+
+    /// Runs the tool to its end.
+    @discardableResult
+    func run(_ words: String..., input: String = "", environment: [String: String] = [:]) throws -> Outcome {
+        try run(all: words, input: input, environment: environment)
+    }
+
+    /// Runs the tool to its end.
+    func run(all words: [String], input: String = "", environment: [String: String] = [:]) throws -> Outcome {
+        let number = UUID().uuidString
+        try write(input, to: "in-\(number)")
+        let process = try start(words, number, environment)
+        process.waitUntilExit()
+        return try outcome(process, number)
+    }
+
+    /// Starts the tool, with a file as its input and files for its output.
+    func start(
+        _ words: [String], _ number: String, _ environment: [String: String] = [:], input pipe: Pipe? = nil
+    ) throws -> Process {
+        let process = Process()
+        process.executableURL = try Self.tool()
+        process.arguments = words
+        process.currentDirectoryURL = folder
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        for name in ["out", "err"] { try write("", to: "\(name)-\(number)") }
+        let input = folder.appending(path: "in-\(number)")
+        if !FileManager.default.fileExists(atPath: input.path) { try write("", to: "in-\(number)") }
+        if let pipe {
+            process.standardInput = pipe
+        } else {
+            process.standardInput = try FileHandle(forReadingFrom: input)
+        }
+        process.standardOutput = try FileHandle(forWritingTo: folder.appending(path: "out-\(number)"))
+        process.standardError = try FileHandle(forWritingTo: folder.appending(path: "err-\(number)"))
+        try process.run()
+        return process
+    }
+
+    func outcome(_ process: Process, _ number: String) throws -> Outcome {
+        Outcome(
+            status: process.terminationStatus,
+            output: String(decoding: try contents(of: "out-\(number)"), as: UTF8.self),
+            errors: String(decoding: try contents(of: "err-\(number)"), as: UTF8.self))
+    }
+
+    /// The tool that was built together with these tests: it lies beside the program that runs them.
+    private static func tool() throws -> URL {
+        var places = [Bundle.main.bundleURL, Bundle.main.executableURL?.deletingLastPathComponent()].compactMap(\.self)
+        for argument in CommandLine.arguments where argument.contains(".xctest") {
+            places.append(URL(filePath: argument).deletingLastPathComponent())
+        }
+        var root = URL(filePath: #filePath)
+        for _ in 0..<4 { root.deleteLastPathComponent() }
+        places.append(root.appending(path: ".build/debug"))
+        for place in places {
+            for folder in [place, place.deletingLastPathComponent()] {
+                let tool = folder.appending(path: "settle")
+                var isFolder: ObjCBool = false
+                let exists = FileManager.default.fileExists(atPath: tool.path, isDirectory: &isFolder)
+                if exists, !isFolder.boolValue { return tool }
+            }
+        }
+        Issue.record("the tool `settle` is not built")
+        throw CocoaError(.fileNoSuchFile)
+    }
+}

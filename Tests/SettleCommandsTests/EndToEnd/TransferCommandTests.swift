@@ -1,0 +1,122 @@
+import Foundation
+import Settle
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+struct TransferCommandTests {
+    let room: Room
+
+    init() throws { room = try Room() }
+
+    @Test func `import makes the database, counts, and tells of bad lines`() throws {
+        try room.write("{\"_id\":\"a\"}\n{\"_id\":\"b\",}\n{\"_id\":\"c\"}\n", to: "in.jsonl")
+        let first = try room.run("import", "g.settle", "in.jsonl")
+        #expect(first.status == 1 && first.output.hasPrefix("Imported 2 documents in "))
+        #expect(first.errors == "line 2, column 12: expected a member's name in quotes\n")
+        #expect(first.output.contains("; 1 failed"))
+        let second = try room.run("import", "g", "in.jsonl", "--on-conflict", "skip", "--json")
+        #expect(second.json["skipped"] == 2 && second.json["failed"] == 1 && second.json["imported"] == 0)
+        #expect(second.error["line"] == 2 && second.error["column"] == 12)
+        #expect(try room.run("import", "other", "in.jsonl", "--no-create").status == 3)
+    }
+
+    @Test func `an export is imported into an equal database through a pipe of files`() throws {
+        try room.run("create", "a")
+        let first = try room.run("put", "a", "note", #"{"v":1}"#).line
+        try room.run("put", "a", "note", #"{"v":2}"#, "--rev", first)
+        try room.run("put", "a", "note", #"{"v":3}"#, "--rev", first, "--allow-conflict")
+        let gone = try room.run("put", "a", "gone", "{}").line
+        try room.run("delete", "a", "gone", "--rev", gone)
+        try room.write(String(repeating: "large ", count: 400_000), to: "large.bin")
+        try room.run("attach", "a", "file", "large.bin")
+        let text = try room.run("export", "a")
+        #expect(text.status == 0 && text.lines.count == 4 + 4)
+        let copied = try room.run("import", "b", "-", "--json", input: text.output)
+        #expect(copied.status == 0 && copied.json["imported"] == 4)
+        #expect(try room.run("export", "b").output == text.output)
+        #expect(try room.run("export", "b", "out.jsonl").output.contains("Exported 3 documents"))
+        #expect(try String(decoding: room.contents(of: "out.jsonl"), as: UTF8.self) == text.output)
+        #expect(!FileManager.default.fileExists(atPath: room.path("out.jsonl.partial")))
+        #expect(try room.run("verify", "b").output.hasPrefix("Sound: 3 documents"))
+        // Only leaves are exported with their bodies.
+        let tree = try room.run("tree", "a", "note").output.replacing("● 1-", with: "○ 1-")
+        #expect(try room.run("tree", "b", "note").output == tree)
+    }
+
+    @Test func `compact lets go of old bodies`() throws {
+        try room.run("create", "a")
+        var revision = try room.run("put", "a", "n", "{}").line
+        let first = revision
+        for number in 0..<3 { revision = try room.run("put", "a", "n", "{\"v\":\(number)}", "--rev", revision).line }
+        #expect(try room.run("compact", "a", "--json").json["bodies"] == 3)
+        #expect(try room.run("get", "a", "n", "--rev", first).status == 3)
+        #expect(try room.run("tree", "a", "n").output.contains("○ \(first)"))
+    }
+
+    @Test func `a follower sees what others write and ends with 130`() async throws {
+        try room.run("create", "a")
+        try room.run("put", "a", "first", "{}")
+        let process = try room.start(["changes", "a", "--follow", "--json"], "follow")
+        try await wait { try self.room.outcomeText("out-follow").contains("first") }
+        #expect(try room.run("put", "a", "second", "{}", "--wait", "5").status == 0)
+        try await wait { try self.room.outcomeText("out-follow").contains("second") }
+        process.interrupt()
+        try await wait { !process.isRunning }
+        if process.isRunning { process.terminate() }
+        process.waitUntilExit()
+        let outcome = try room.outcome(process, "follow")
+        #expect(outcome.status == 130 && outcome.lines.count == 2)
+    }
+
+    @Test func `an import that is interrupted while it waits keeps what it has read`() async throws {
+        let input = Pipe()
+        let process = try room.start(["import", "a", "-", "--json"], "wait", input: input)
+        try input.fileHandleForWriting.write(contentsOf: Data("{\"_id\":\"a\"}\n{\"_id\":\"b\"}\n".utf8))
+        try await wait { FileManager.default.fileExists(atPath: self.room.path("a/database.sqlite")) }
+        try await Task.sleep(for: .milliseconds(300))
+        process.interrupt()
+        try await wait { !process.isRunning }
+        if process.isRunning { process.terminate() }
+        let outcome = try room.outcome(process, "wait")
+        #expect(outcome.status == 130 && outcome.json["imported"] == 2)
+        #expect(try room.run("docs", "a").lines.count == 2)
+        try input.fileHandleForWriting.close()
+    }
+
+    @Test func `output that nobody reads ends quietly`() throws {
+        var lines = ""
+        for number in 0..<3000 {
+            lines += "{\"_id\":\"\(number)\",\"text\":\"\(String(repeating: "x", count: 100))\"}\n"
+        }
+        try room.run("import", "a", "-", input: lines)
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        // The status and the errors of the tool, not of what reads from it.
+        let tool = try #require(try room.start(["version"], "v").executableURL?.path)
+        shell.arguments = ["-c", "{ '\(tool)' docs a --bodies 2>err; echo $? >status; } | head -n 1 >out"]
+        shell.currentDirectoryURL = room.folder
+        try shell.run()
+        shell.waitUntilExit()
+        #expect(String(decoding: try room.contents(of: "status"), as: UTF8.self) == "0\n")
+        #expect(try room.contents(of: "err").isEmpty)
+    }
+
+    private func wait(_ condition: () throws -> Bool) async throws {
+        for _ in 0..<200 {
+            if try condition() { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        Issue.record("it did not happen within ten seconds")
+    }
+}
+
+extension Room {
+    fileprivate func outcomeText(_ name: String) throws -> String {
+        String(decoding: try contents(of: name), as: UTF8.self)
+    }
+}

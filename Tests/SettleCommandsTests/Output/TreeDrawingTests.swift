@@ -1,0 +1,105 @@
+import Settle
+import Testing
+
+@testable import SettleCommands
+
+struct TreeDrawingTests {
+    /// A tree of paths, newest first, such as `3c 2b 1a`; `!` marks a tombstone and `*` a body that is kept.
+    private func tree(_ paths: String...) throws -> RevisionTree {
+        var tree = RevisionTree()
+        for path in paths {
+            let names = path.split(separator: " ").map(String.init)
+            let newest = names[0].filter { !"!*".contains($0) }
+            let signatures = names.map { $0.filter { !"!*".contains($0) }.drop(while: \.isNumber) }
+            let history = try RevisionHistory(
+                start: #require(UInt64(newest.prefix(while: \.isNumber))),
+                signatures: signatures.map { try #require(RevisionSignature($0)) })
+            tree.insert(history, isDeleted: names[0].hasPrefix("!"))
+            for (name, revision) in zip(names, history.revisions) where name.contains("*") {
+                tree.setBodyToken(2, of: revision)
+            }
+        }
+        return tree
+    }
+
+    private func draw(_ tree: RevisionTree, isFull: Bool = false) -> String {
+        TreeDrawing(tree, isFull: isFull).lines.joined(separator: "\n")
+    }
+
+    @Test func `one branch is a column`() throws {
+        #expect(
+            draw(try tree("*3c 2b 1a")) == """
+                ○ 1-a
+                ○ 2-b
+                ● 3-c  winner
+                """)
+    }
+
+    @Test func `branches part under their common ancestor and the winner is first`() throws {
+        #expect(
+            draw(try tree("*3c *2b 1a", "*3x 2b 1a", "!4t *3d 2b 1a")) == """
+                ○ 1-a
+                ● 2-b
+                ├─● 3-x  winner
+                ├─● 3-d
+                │ ✕ 4-t  deleted
+                └─● 3-c  conflict
+                """)
+    }
+
+    @Test func `branches of branches keep their lines`() throws {
+        #expect(
+            draw(try tree("*4e 3c 2b 1a", "*4d 3c 2b 1a", "*3f 2b 1a", "*2g 1a")) == """
+                ○ 1-a
+                ├─○ 2-b
+                │ ├─○ 3-c
+                │ │ ├─● 4-e  winner
+                │ │ └─● 4-d  conflict
+                │ └─● 3-f  conflict
+                └─● 2-g  conflict
+                """)
+    }
+
+    @Test func `forgotten ancestors are told of each root`() throws {
+        #expect(
+            draw(try tree("*5e 4d", "!2x")) == """
+                ┊ 3 older revisions forgotten
+                ○ 4-d
+                ● 5-e  winner
+                ┊ 1 older revision forgotten
+                ✕ 2-x  deleted
+                """)
+    }
+
+    @Test func `a document whose leaves are all deleted has a winner still`() throws {
+        #expect(draw(try tree("!2b 1a")) == "○ 1-a\n✕ 2-b  winner, deleted")
+    }
+
+    @Test func `long chains are folded unless all is asked for`() throws {
+        let path = (1...20).reversed().map { "\($0 == 20 || $0 == 9 ? "*" : "")\($0)r" }.joined(separator: " ")
+        let tree = try tree(path)
+        #expect(
+            draw(tree) == """
+                ○ 1-r
+                ○ 2-r
+                ┊ … 16 more, 1 with bodies …
+                ○ 19-r
+                ● 20-r  winner
+                """)
+        #expect(draw(tree, isFull: true).split(separator: "\n").count == 20)
+    }
+
+    @Test func `thousands of branches one in another are drawn`() throws {
+        var tree = RevisionTree()
+        var parent: RevisionID?
+        for generation in 1...3000 {
+            let revision = try #require(RevisionID("\(generation)-a"))
+            try tree.insert(revision, parent: parent, isDeleted: false)
+            if generation > 1 {
+                try tree.insert(#require(RevisionID("\(generation)-b")), parent: parent, isDeleted: false)
+            }
+            parent = revision
+        }
+        #expect(TreeDrawing(tree).lines.count == 5999)
+    }
+}

@@ -1,0 +1,68 @@
+import Testing
+
+@testable import SettleCommands
+
+struct RecordReaderTests {
+    /// Reads a text that comes in pieces of so many bytes.
+    private func read(_ text: String, pieces length: Int = .max, longest: Int = 1000) throws -> [Record] {
+        var rest = Array(text.utf8)[...]
+        let reader = RecordReader(longest: longest) {
+            defer { rest = rest.dropFirst(length) }
+            return Array(rest.prefix(length))
+        }
+        var records: [Record] = []
+        while let record = try reader.read() { records.append(record) }
+        return records
+    }
+
+    private func texts(_ records: [Record]) -> [String] { records.map { String(decoding: $0.bytes, as: UTF8.self) } }
+
+    @Test(arguments: [
+        "{\"a\":1}\n{\"b\":2}\n", "{\"a\":1}\n\n  \n{\"b\":2}", "\u{FEFF}{\"a\":1}\n{\"b\":2}\n",
+        "[{\"a\":1},{\"b\":2}]", " [\n{\"a\":1},\n{\"b\":2}]\n", "{\"docs\":[{\"a\":1},{\"b\":2}]}",
+        "{ \"new_edits\" : false, \"docs\" : [ {\"a\":1}, {\"b\":2} ] }\n",
+    ])
+    func `every form gives the same texts however it is cut`(text: String) throws {
+        for length in [1, 2, 3, 7, 1000] {
+            let records = texts(try read(text, pieces: length)).map { $0.filter { $0 != " " } }
+            #expect(records == ["{\"a\":1}", "{\"b\":2}"])
+        }
+    }
+
+    @Test func `places are counted in lines and columns`() throws {
+        #expect(try read("{}\n\n{}\n").map(\.line) == [1, 3])
+        let elements = try read("[{},\n  {\n}, 5]")
+        #expect(elements.map(\.line) == [1, 2, 3])
+        #expect(elements.map(\.column) == [2, 3, 4])
+    }
+
+    @Test func `brackets and commas inside of strings do not count`() throws {
+        let text = #"[{"a":"],}\"["},{"b":"\\"}]"#
+        #expect(texts(try read(text)) == [#"{"a":"],}\"["}"#, #"{"b":"\\"}"#])
+    }
+
+    @Test func `an array that does not end is told of`() throws {
+        let records = try read("[{},")
+        #expect(records.map(\.problem) == [nil, "the array does not end"])
+        #expect(texts(try read("[{},{\"a\"")).last == "")
+    }
+
+    @Test(arguments: ["\n", ","])
+    func `a text that is too long is passed over`(separator: String) throws {
+        let long = "{\"a\":\"" + String(repeating: "x", count: 2000) + "\"}"
+        let list = ["{}", long, "{}"].joined(separator: separator)
+        let records = try read(separator == "," ? "[\(list)]" : list, pieces: 100)
+        #expect(records.map { $0.problem != nil } == [false, true, false])
+        #expect(texts(records) == ["{}", "", "{}"])
+    }
+
+    @Test(arguments: ["", "\n\n", "[]", "[ ]", "{\"docs\":[]}", "\u{FEFF}"])
+    func `an input without documents gives none`(text: String) throws {
+        #expect(try read(text) == [])
+    }
+
+    @Test func `an object that merely looks like a list of documents is a line`() throws {
+        #expect(texts(try read("{\"docs\":1}\n")) == ["{\"docs\":1}"])
+        #expect(texts(try read("{\"new_edits\":1}\n")) == ["{\"new_edits\":1}"])
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+import Settle
+
+@testable import SettleCommands
+
+/// Imports from and exports to texts.
+enum Transfer {
+    static func load(
+        _ text: String, into database: Database, _ options: Importer.Options = Importer.Options()
+    ) throws -> (counts: ImportCounts, failures: [String]) {
+        var failures: [String] = []
+        var rest = [Array(text.utf8)]
+        let importer = Importer(database, options: options) { failures.append($0.description) }
+        try importer.run(RecordReader { rest.popLast() ?? [] }) { _ in }
+        return (importer.counts, failures)
+    }
+
+    static func export(_ database: Database, _ options: Exporter.Options = Exporter.Options()) throws -> String {
+        let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Exporter(database, to: ByteOutput(path: path), options: options).run { _ in }
+        return try String(contentsOfFile: path, encoding: .utf8)
+    }
+}

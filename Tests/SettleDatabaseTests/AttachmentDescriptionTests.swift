@@ -1,0 +1,29 @@
+import Settle
+import Testing
+
+struct AttachmentDescriptionTests {
+    @Test func `bytes kept as they came can be told to be gzip`() throws {
+        let database = try Database.inMemory()
+        let compressed = try database.makeAttachment("a", contentType: "text/plain", content: Array("hello".utf8))
+        let bytes = try database.attachmentReader(for: compressed, encoded: true).readAll()
+        let writer = try database.attachmentWriter(contentType: "", encoding: .identity)
+        try writer.write(bytes)
+        let plain = try writer.finish(name: "content")
+        let told = try plain.described(as: "b", contentType: "text/plain", revpos: 3, encoding: .gzip, length: 5)
+        #expect(told.digest == compressed.digest && told.blob == compressed.blob)
+        #expect(try database.content(of: told) == Array("hello".utf8))
+        var document = Document(id: "d")
+        document.attach(told)
+        document = try database.save(document, onConflict: .fail)
+        #expect(document.attachments[0].name == "b" && document.attachments[0].length == 5)
+        #expect(try database.verify().problems == [])
+    }
+
+    @Test(arguments: ["", "_x"])
+    func `a name that no attachment may have is refused`(name: String) throws {
+        let attachment = try Database.inMemory().makeAttachment("a", content: [1])
+        #expect(throws: DatabaseError.self) {
+            try attachment.described(as: name, contentType: "", revpos: 0, encoding: .identity, length: 1)
+        }
+    }
+}
