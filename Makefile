@@ -40,10 +40,12 @@ lint: ## Check that layout, and the formatter's rules, without changing anything
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_CODE)
 
 tsan: setup ## Run the tests with the thread sanitizer
-	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan
+	TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions.txt" \
+		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan
 
 asan: setup ## Run the tests with the address sanitizer
-	$(SWIFT) test --sanitize=address --scratch-path .build/asan
+	LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions.txt" \
+		$(SWIFT) test --sanitize=address --scratch-path .build/asan
 
 fuzz: setup ## Feed the parsers with random bytes, SECONDS_EACH
 	@Scripts/fuzz.sh

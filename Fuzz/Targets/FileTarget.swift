@@ -6,20 +6,23 @@ import Synchronization
 final class FileTarget: Sendable {
     static let shared = FileTarget()
 
-    /// In memory where the system has such a place; one folder for each process.
-    private let folder: String
-    private let lock = Mutex(())
+    /// In memory where the system has such a place; one folder for each process, and a new one in it for each input: a
+    /// database before may still be ending a purge in the background, and SQLite cuts a log's index that it finds under the
+    /// path of a file that is gone.
+    private let room: String
+    private let count = Mutex(0)
 
     private init() {
         let memory = "/dev/shm"
         let place = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
-        folder = "\(place)/settle-fuzz-\(ProcessInfo.processInfo.processIdentifier).settle"
+        room = "\(place)/settle-fuzz-\(ProcessInfo.processInfo.processIdentifier)"
     }
 
     func run(_ bytes: [UInt8]) throws {
-        try lock.withLock { _ in
-            try? FileManager.default.removeItem(atPath: folder)
-            defer { try? FileManager.default.removeItem(atPath: folder) }
+        try count.withLock { count in
+            count += 1
+            let folder = "\(room)/\(count).settle"
+            defer { try? FileManager.default.removeItem(atPath: room) }
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let file = URL(filePath: folder + "/database.sqlite")
             try Data(bytes).write(to: file)

@@ -29,9 +29,15 @@ final class DatabaseLock: Sendable {
     deinit { release() }
 
     /// Lets another take the lock.
+    ///
+    /// Unlocked by name, for a process that is just being started has a copy of the descriptor until it runs its own
+    /// program; closing ours alone would leave the lock taken until then.
     func release() {
         locked.withLock { descriptor in
-            if let open = descriptor { close(open) }
+            if let open = descriptor {
+                flock(open, LOCK_UN)
+                close(open)
+            }
             descriptor = nil
         }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Settle
 import SettleTesting
 import Testing
@@ -14,6 +15,22 @@ import Testing
         #expect(try new.document("milk") != nil)
         #expect(throws: DatabaseError.self) { try old.document("milk") }
     }
+
+    #if os(Linux)
+    @Test func `a child process that is just being started does not keep the lock`() throws {
+        let folder = try TemporaryFolder()
+        let database = try Database.create(folder.path("a"))
+        // What a fork leaves in the child until it runs its own program: a copy of the descriptor.
+        let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name -> Int32? in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+            return target?.hasSuffix(folder.path("a/lock")) == true ? Int32(name).map { dup($0) } : nil
+        }
+        defer { for copy in copies { close(copy) } }
+        try #require(!copies.isEmpty)
+        database.close()
+        try Database.open(folder.path("a")).close()
+    }
+    #endif
 
     @Test func `a database that was let go can be opened at once`() throws {
         let folder = try TemporaryFolder()
