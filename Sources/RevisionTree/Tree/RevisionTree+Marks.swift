@@ -4,6 +4,11 @@ extension RevisionTree {
         if let index = index(of: revision) { nodes[index].bodyToken = token }
     }
 
+    /// Notes whether an inner revision deleted the document, once that is known; leaves and unknown ones are left alone.
+    package mutating func setDeleted(_ isDeleted: Bool, of revision: RevisionID) {
+        if let index = index(of: revision), nodes[index].isSuperseded { nodes[index].isDeleted = isDeleted }
+    }
+
     /// Notes that a peer holds a revision; unknown revisions are ignored. Returns whether that was news.
     @discardableResult
     public mutating func markShared(_ revision: RevisionID) -> Bool {

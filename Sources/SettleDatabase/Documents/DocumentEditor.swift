@@ -64,11 +64,23 @@ struct DocumentEditor {
         return .stored
     }
 
-    /// Takes from the history of a known revision what the tree lacks: a stemmed root may find its parent.
+    /// Takes from a known revision what is lacking here: a stemmed root may find its parent, and an inner revision that
+    /// was only named in the history of another gets its content, as in CouchDB.
     private func join(_ replicated: ReplicatedRevision, in old: DocumentRecord) throws -> ReplicatedRevision.Outcome {
         var record = old
         let insertion = record.tree.insert(replicated.history, isDeleted: replicated.isDeleted)
         let isNews = record.tree.markShared(replicated.history.revision)
+        let revision = replicated.history.revision
+        if let node = record.tree[revision], !node.isLeaf, node.bodyToken == BodyToken.none {
+            let attachments = try settled(
+                replicated.attachments, of: replicated.id, before: nil, generation: revision.generation,
+                keepsRevpos: true)
+            let content = RevisionContent(body: replicated.body, attachments: attachments)
+            record.tree.setBodyToken(try writer.putContent(content), of: revision)
+            record.tree.setDeleted(replicated.isDeleted, of: revision)
+            try writer.put(record)
+            return .stored
+        }
         if insertion == .joined {
             try moveContents(in: &record, oldWinner: old.tree.winner?.revision)
             for node in record.tree.stem(to: revisionLimit) { try writer.removeContent(at: node.bodyToken) }

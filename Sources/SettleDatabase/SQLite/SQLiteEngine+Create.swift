@@ -6,13 +6,20 @@ extension SQLiteEngine {
     /// ``FileHeader`` knows.
     static func create(_ files: DatabaseFiles) throws {
         for leftOver in files.unfinished { try removeIfThere(leftOver) }
-        do {
-            let connection = try SQLiteConnection(path: files.unfinishedDatabase)
-            try connection.execute("PRAGMA synchronous = FULL")
-            try SQLiteSchema.create(on: connection)
-            try connection.execute("PRAGMA journal_mode = WAL")
-        }
+        try create(files.unfinishedDatabase)
         try renameDurably(files.unfinishedDatabase, to: files.database)
         try synchronizeFolder(above: files.folder)
+    }
+
+    /// Makes the file of an empty database where there is none, for an engine without a folder around it.
+    static func createIfMissing(_ path: String) throws {
+        if (try? FileHandleReader(path: path)) == nil { try create(path) }
+    }
+
+    private static func create(_ path: String) throws {
+        let connection = try SQLiteConnection(path: path)
+        try connection.execute("PRAGMA synchronous = FULL")
+        try SQLiteSchema.create(on: connection)
+        try connection.execute("PRAGMA journal_mode = WAL")
     }
 }

@@ -11,6 +11,7 @@ public enum SQLiteStorage {
     ///
     /// - Throws: ``DatabaseError`` with code `corrupt`, `newerFormat` or `inputOutput`.
     public static func file(_ path: String, durability: Durability = .normal) throws -> any StorageEngine {
-        try SQLiteEngine(path: path, durability: durability, cacheBytes: DatabaseOptions().cacheBytes)
+        try SQLiteEngine.createIfMissing(path)
+        return try SQLiteEngine(path: path, durability: durability, cacheBytes: DatabaseOptions().cacheBytes)
     }
 }

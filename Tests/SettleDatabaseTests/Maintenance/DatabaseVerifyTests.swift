@@ -23,11 +23,15 @@ import Testing
         Damage(sql: "DELETE FROM blobs", finding: "the content of \"small\" is missing"),
         Damage(sql: "UPDATE blobs SET content = x'050607' WHERE content IS NOT NULL", finding: "is damaged"),
         Damage(sql: "UPDATE blobs SET md5 = x'00'", finding: "is not what its digest or length says"),
-        Damage(sql: "UPDATE blobs SET length = 1", finding: "is not what its digest or length says"),
+        Damage(sql: "UPDATE blobs SET length = 1", finding: "the length of the attachment content"),
+        Damage(
+            sql: "UPDATE blobs SET length = 1 WHERE content IS NULL", finding: "is not what its digest or length says"),
         Damage(sql: "UPDATE blobs SET length = -1", finding: "attachment content"),
         Damage(sql: "UPDATE blobs SET length = 9999", finding: "attachment content"),
         Damage(sql: "UPDATE blobs SET digest = zeroblob(32) WHERE content IS NULL", finding: "missing"),
-        Damage(sql: "INSERT INTO expirations VALUES('zz', 1e15)", finding: "has a date to expire but is not there"),
+        Damage(
+            sql: "INSERT INTO expirations VALUES(x'7A7A', 4000000000000)",
+            finding: "has a date to expire but is not there"),
         Damage(
             sql: """
                 UPDATE documents SET tree = (SELECT tree FROM documents WHERE id = x'63'), body = '{"v":1}'
@@ -100,10 +104,8 @@ import Testing
         try raw.run(
             """
             PRAGMA writable_schema = ON;
-            UPDATE sqlite_schema SET sql = 'CREATE INDEX documents_deleted ON documents(id) WHERE flags & 4'
-            WHERE name = 'documents_deleted';
-            UPDATE sqlite_schema SET sql = 'CREATE INDEX documents_conflicted ON documents(id) WHERE flags | 2'
-            WHERE name = 'documents_conflicted';
+            UPDATE sqlite_schema SET sql = 'CREATE INDEX documents_by_flags ON documents(flags, id) WHERE flags > -1'
+            WHERE name = 'documents_by_flags';
             """)
         let database = try Database.open(path)
         #expect(try database.problems().contains { $0.hasPrefix("file: ") })
