@@ -30,7 +30,8 @@ demo: setup ## Build the tool and let it show what it can do
 	$(SWIFT) build -c release --product settle
 	@Scripts/demo.sh
 
-test: setup ## Run all tests
+test: ## Run all tests
+	@Scripts/setup.sh --tests
 	$(SWIFT) test
 
 format: ## Lay out all Swift code as .swift-format says

@@ -14,7 +14,8 @@ let package = Package(
         .executableTarget(
             name: "StoreBenchmark", dependencies: ["CFloor", "Measuring", .product(name: "Settle", package: "Settle")]),
         .executableTarget(
-            name: "JSONBenchmark", dependencies: ["CSimdjson", "Measuring", .product(name: "Settle", package: "Settle")]),
+            name: "JSONBenchmark",
+            dependencies: ["CSimdjson", "Measuring", .product(name: "Settle", package: "Settle")]),
         .executableTarget(
             name: "TreeBenchmark", dependencies: ["Measuring", .product(name: "Settle", package: "Settle")]),
     ],

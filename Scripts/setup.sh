@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs what building Settle needs and this machine lacks. When all is there it does nothing and says nothing.
+# With --tests also what only the tests look at: the official cases of JSON Schema.
 set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -20,6 +21,12 @@ missing_on_debian() {
     pkg-config --exists sqlite3 || echo libsqlite3-dev
     pkg-config --exists libcrypto || echo libssl-dev
     pkg-config --exists zlib || echo zlib1g-dev
+}
+
+# Test data alone: without it the tests run as well, all but those that read it.
+missing_for_tests() {
+    [[ $tests == yes ]] || return 0
+    [[ -d /usr/share/json-schema-test-suite ]] || echo json-schema-test-suite
 }
 
 # Homebrew keeps these out of pkg-config's way, so Homebrew itself is asked.
@@ -46,6 +53,8 @@ install_on_debian() {
     say "done"
 }
 
+tests=no
+[[ ${1:-} == --tests ]] && tests=yes
 require_swift
 if [[ $(uname) == Darwin ]]; then
     have brew || fail "Homebrew is missing (https://brew.sh). It brings: sqlite openssl@3 zlib pkg-config"
@@ -55,7 +64,7 @@ if [[ $(uname) == Darwin ]]; then
     exec brew install $missing </dev/null
 fi
 
-missing=$(missing_on_debian)
+missing=$(missing_on_debian; missing_for_tests)
 [[ -z $missing ]] && exit 0
 have apt-get || fail "install the development files of SQLite, OpenSSL and zlib, and pkg-config. In Debian's words:" $missing
 install_on_debian $missing

@@ -34,7 +34,8 @@ public struct Measuring {
         let rate = Double(count) / median(settle)
         let ratio = rate / floorRate
         let verdict = goal.map { ratio >= $0 ? "≥ \($0) reached" : "≥ \($0) missed" } ?? ""
-        return "\(pad(name, 34)) \(pad(short(floorRate), 10)) \(pad(short(rate), 10)) \(pad(fixed(ratio, 2), 7)) \(verdict)"
+        return
+            "\(pad(name, 34)) \(pad(short(floorRate), 10)) \(pad(short(rate), 10)) \(pad(fixed(ratio, 2), 7)) \(verdict)"
     }
 
     public static func pad(_ text: String, _ width: Int) -> String {

@@ -80,6 +80,7 @@ final class Floor {
     }
 
     private func bind(_ statement: OpaquePointer?, _ index: Int32, _ bytes: [UInt8]) {
-        sqlite3_bind_blob(statement, index, bytes, Int32(bytes.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+        sqlite3_bind_blob(
+            statement, index, bytes, Int32(bytes.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
     }
 }

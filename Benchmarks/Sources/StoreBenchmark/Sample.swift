@@ -7,6 +7,14 @@ enum Sample {
         return "doc-" + String(repeating: "0", count: 7 - digits.count) + digits
     }
 
+    /// Writes documents as JSON lines to standard output.
+    static func printLines(_ count: Int) {
+        for number in 0..<count {
+            let members = String(decoding: body(number).dropFirst(), as: UTF8.self)
+            print("{\"_id\":\"\(id(number))\",\(members)")
+        }
+    }
+
     static func body(_ number: Int, version: Int = 1) -> [UInt8] {
         let words = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett"]
         var text = ""

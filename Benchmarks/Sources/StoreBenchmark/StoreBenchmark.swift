@@ -2,12 +2,14 @@ import Foundation
 import Measuring
 import Settle
 
-/// Settle's store against the floor, in the same run: `StoreBenchmark [documents] [runs]`.
+/// Settle's store against the floor, in the same run: `StoreBenchmark [documents] [runs]`; or only the documents, as JSON
+/// lines for the tool: `StoreBenchmark documents [count]`.
 @main
 struct StoreBenchmark {
     static func main() throws {
         let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
         let count = arguments.first ?? 100_000
+        if CommandLine.arguments.dropFirst().first == "documents" { return Sample.printLines(count) }
         let measuring = Measuring(runs: arguments.dropFirst().first ?? 5)
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("settle-bench-\(getpid())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

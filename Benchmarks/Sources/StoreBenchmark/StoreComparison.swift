@@ -36,7 +36,9 @@ struct StoreComparison {
         for run in 0..<measuring.runs {
             let floorPath = folder + "/floor-\(run).sqlite"
             let settlePath = folder + "/settle-\(run).settle"
-            for (name, seconds) in try floorRound(floorPath, &sizes.floor) { floorTimes[name, default: []].append(seconds) }
+            for (name, seconds) in try floorRound(floorPath, &sizes.floor) {
+                floorTimes[name, default: []].append(seconds)
+            }
             for (name, seconds) in try settleRound(settlePath, &sizes.settle) {
                 settleTimes[name, default: []].append(seconds)
             }
@@ -53,7 +55,9 @@ struct StoreComparison {
                     name, count: count, floor: floorTimes[name] ?? [], settle: settleTimes[name] ?? [], goal: goal))
         }
         let size = Double(sizes.settle) / Double(sizes.floor)
-        print("\nfile size after bulk insert: floor \(sizes.floor), settle \(sizes.settle), \(Measuring.fixed(size, 2)) × (≤ 1.35)")
+        print(
+            "\nfile size after bulk insert: floor \(sizes.floor), settle \(sizes.settle), \(Measuring.fixed(size, 2)) × (≤ 1.35)"
+        )
         let opening = Measuring.median(settleTimes["open"] ?? []) / Measuring.median(floorTimes["open"] ?? [])
         print(
             """
@@ -66,36 +70,52 @@ struct StoreComparison {
         var times: [(String, Double)] = []
         do {
             let floor = Floor(path: path)
-            times.append(("bulk insert, batches of 1,000", measuring.seconds {
-                for start in stride(from: 0, to: count, by: 1000) {
-                    floor.run("BEGIN IMMEDIATE")
-                    for index in start..<min(start + 1000, count) { floor.insert(rawIDs[index], bodies[index]) }
-                    floor.run("COMMIT")
-                }
-            }))
+            times.append(
+                (
+                    "bulk insert, batches of 1,000",
+                    measuring.seconds {
+                        for start in stride(from: 0, to: count, by: 1000) {
+                            floor.run("BEGIN IMMEDIATE")
+                            for index in start..<min(start + 1000, count) { floor.insert(rawIDs[index], bodies[index]) }
+                            floor.run("COMMIT")
+                        }
+                    }
+                ))
         }
         size = fileSize(path)
         var opened: Floor?
-        times.append(("open", measuring.seconds {
-            opened = Floor(path: path)
-            _ = opened?.get(rawIDs[0])
-        }))
+        times.append(
+            (
+                "open",
+                measuring.seconds {
+                    opened = Floor(path: path)
+                    _ = opened?.get(rawIDs[0])
+                }
+            ))
         guard let floor = opened else { return times }
         times.append(("random get", measuring.seconds { for index in order { _ = floor.get(rawIDs[index]) } }))
         times.append(("scan of changes with bodies", measuring.seconds { _ = floor.scan() }))
-        times.append(("update each, one transaction", measuring.seconds {
-            floor.run("BEGIN IMMEDIATE")
-            for index in 0..<count {
-                _ = floor.get(rawIDs[index])
-                floor.update(rawIDs[index], updates[index])
-            }
-            floor.run("COMMIT")
-        }))
-        times.append(("the same, the floor not reading", measuring.seconds {
-            floor.run("BEGIN IMMEDIATE")
-            for index in 0..<count { floor.update(rawIDs[index], bodies[index]) }
-            floor.run("COMMIT")
-        }))
+        times.append(
+            (
+                "update each, one transaction",
+                measuring.seconds {
+                    floor.run("BEGIN IMMEDIATE")
+                    for index in 0..<count {
+                        _ = floor.get(rawIDs[index])
+                        floor.update(rawIDs[index], updates[index])
+                    }
+                    floor.run("COMMIT")
+                }
+            ))
+        times.append(
+            (
+                "the same, the floor not reading",
+                measuring.seconds {
+                    floor.run("BEGIN IMMEDIATE")
+                    for index in 0..<count { floor.update(rawIDs[index], bodies[index]) }
+                    floor.run("COMMIT")
+                }
+            ))
         return times
     }
 
@@ -103,43 +123,60 @@ struct StoreComparison {
         var times: [(String, Double)] = []
         do {
             let database = try Database.create(path)
-            times.append(("bulk insert, batches of 1,000", try measuring.seconds {
-                for start in stride(from: 0, to: count, by: 1000) {
-                    try database.transaction {
-                        for index in start..<min(start + 1000, count) {
-                            let body = try DocumentBody(utf8: bodies[index])
-                            try database.save(Document(id: ids[index], body: body), onConflict: .fail)
+            times.append(
+                (
+                    "bulk insert, batches of 1,000",
+                    try measuring.seconds {
+                        for start in stride(from: 0, to: count, by: 1000) {
+                            try database.transaction {
+                                for index in start..<min(start + 1000, count) {
+                                    let body = try DocumentBody(utf8: bodies[index])
+                                    try database.save(Document(id: ids[index], body: body), onConflict: .fail)
+                                }
+                            }
                         }
                     }
-                }
-            }))
+                ))
             database.close()
         }
         size = fileSize(path + "/database.sqlite")
         var opened: Database?
-        times.append(("open", try measuring.seconds {
-            opened = try Database.open(path)
-            _ = try opened?.document(ids[0])
-        }))
-        guard let database = opened else { return times }
-        times.append(("random get", try measuring.seconds { for index in order { _ = try database.document(ids[index]) } }))
-        times.append(("scan of changes with bodies", try measuring.seconds {
-            var total = 0
-            try database.forEachChange(in: SequenceRange(), includingDocuments: true) { change in
-                total += change.document == nil ? 0 : 1
-                return true
-            }
-            precondition(total == count)
-        }))
-        times.append(("update each, one transaction", try measuring.seconds {
-            try database.transaction {
-                for index in 0..<count {
-                    guard var document = try database.document(ids[index]) else { continue }
-                    document.setBody(try DocumentBody(utf8: updates[index]))
-                    try database.save(document, onConflict: .fail)
+        times.append(
+            (
+                "open",
+                try measuring.seconds {
+                    opened = try Database.open(path)
+                    _ = try opened?.document(ids[0])
                 }
-            }
-        }))
+            ))
+        guard let database = opened else { return times }
+        times.append(
+            ("random get", try measuring.seconds { for index in order { _ = try database.document(ids[index]) } }))
+        times.append(
+            (
+                "scan of changes with bodies",
+                try measuring.seconds {
+                    var total = 0
+                    try database.forEachChange(in: SequenceRange(), includingDocuments: true) { change in
+                        total += change.document == nil ? 0 : 1
+                        return true
+                    }
+                    precondition(total == count)
+                }
+            ))
+        times.append(
+            (
+                "update each, one transaction",
+                try measuring.seconds {
+                    try database.transaction {
+                        for index in 0..<count {
+                            guard var document = try database.document(ids[index]) else { continue }
+                            document.setBody(try DocumentBody(utf8: updates[index]))
+                            try database.save(document, onConflict: .fail)
+                        }
+                    }
+                }
+            ))
         times.append(("the same, the floor not reading", times.last?.1 ?? 0))
         database.close()
         return times
