@@ -86,13 +86,21 @@ public struct RevisionTree: Hashable, Sendable {
 
     /// The position of the first node that is not below the revision; newest first, since edits are at the end.
     func insertionPoint(of revision: RevisionID) -> Int {
-        if nodes.isEmpty || nodes[nodes.count - 1].revision < revision { return nodes.count }
+        if nodes.isEmpty || isNode(nodes.count - 1, below: revision) { return nodes.count }
         var low = 0
         var high = nodes.count
         while low < high {
             let middle = (low + high) / 2
-            if nodes[middle].revision < revision { low = middle + 1 } else { high = middle }
+            if isNode(middle, below: revision) { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+
+    /// Whether a node stands before a revision; generations differ nearly always, so no signature is copied.
+    @inline(__always)
+    private func isNode(_ index: Int, below revision: RevisionID) -> Bool {
+        let generation = nodes[index].revision.generation
+        if generation != revision.generation { return generation < revision.generation }
+        return nodes[index].revision.signature < revision.signature
     }
 }
