@@ -47,7 +47,7 @@ struct DocumentSink: JSONSink {
         self.allowsReserved = allowsReserved
         body = ByteWriter(capacity: text.count + 16)
         term = ByteWriter(capacity: text.count * ExternalTerm.expansion + 64)
-        names = MemberNames(capacity: text.count / MemberNames.shortestMember + 1)
+        names = MemberNames(capacity: text.count / MemberNames.fewestBytes + 1)
     }
 
     func deallocate() {

@@ -9,10 +9,16 @@ struct MemberNames {
     private(set) var count = 0
     private(set) var hasDuplicates = false
     private static let largest = 24
-    /// The bytes the shortest member takes, `"":0,`; so a text has at most so many names.
-    static let shortestMember = 5
+    /// The fewest bytes a text takes for each name that is noted at one time: `{"":` again and again. Names of members
+    /// side by side take one more.
+    static let fewestBytes = 4
 
-    init(capacity: Int) { fingerprints = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity) }
+    private let capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        fingerprints = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity)
+    }
 
     func deallocate() { fingerprints.deallocate() }
 
@@ -27,6 +33,7 @@ struct MemberNames {
                 index &+= 1
             }
         }
+        assert(count < capacity)
         fingerprints[count] = fingerprint
         count &+= 1
     }
