@@ -42,13 +42,27 @@ package struct DocumentReader {
     package static func read(
         _ text: UnsafeBufferPointer<UInt8>, allowsReserved: Bool
     ) throws(JSONError) -> DocumentReader {
+        if let reader = try readUnlessDoubled(text, allowsReserved: allowsReserved, isUnique: false) { return reader }
+        // Rare: the value tree drops all but the last of each name, then the text without duplicates is read. Names that
+        // only share a fingerprint are found again then, and are not looked at a third time.
+        let unique = try JSON(utf8: text).utf8
+        let second = unique.withUnsafeBufferPointer { buffer in
+            Result { () throws(JSONError) in
+                try readUnlessDoubled(buffer, allowsReserved: allowsReserved, isUnique: true)
+            }
+        }
+        guard let reader = try second.get() else { throw JSONError(.syntax, "a text without duplicates has some") }
+        return reader
+    }
+
+    /// Reads a document in one pass; nil when two members seem to have one name and that is not known to be wrong.
+    private static func readUnlessDoubled(
+        _ text: UnsafeBufferPointer<UInt8>, allowsReserved: Bool, isUnique: Bool
+    ) throws(JSONError) -> DocumentReader? {
         let sink = DocumentSink(text: text, allowsReserved: allowsReserved)
         defer { sink.deallocate() }
         var scanner = JSONScanner(text, into: sink)
         try scanner.scan()
-        guard scanner.sink.hasDuplicates else { return scanner.sink.result }
-        // Rare: the value tree drops all but the last of each name, then the text without duplicates is read.
-        let unique = try JSON(utf8: text).utf8
-        return try read(unique, allowsReserved: allowsReserved)
+        return scanner.sink.hasDuplicates && !isUnique ? nil : scanner.sink.result
     }
 }

@@ -65,7 +65,7 @@ struct MemberNames {
     }
 
     @inline(__always)
-    private static func mixed(_ value: UInt64) -> UInt64 {
+    static func mixed(_ value: UInt64) -> UInt64 {
         let product = value.multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
         return product.high ^ product.low &+ value
     }

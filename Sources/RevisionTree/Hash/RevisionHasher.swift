@@ -63,7 +63,7 @@ public final class RevisionHasher {
             // Both ends at once: of the attachments, and of the edit.
             return withUnsafeBytes(of: (ExternalTerm.emptyList, ExternalTerm.emptyList)) { md5.update($0) }
         }
-        let size = attachments.reduce(16) { $0 + $1.name.utf8.count + $1.contentType.utf8.count + 64 }
+        let size = attachments.reduce(16) { $0 + $1.name.utf8.count + $1.contentType.utf8.count + $1.md5.count + 64 }
         var list = ByteWriter(capacity: size)
         defer { list.deallocate() }
         list.append(ExternalTerm.list)

@@ -49,6 +49,9 @@ public struct Attachment: Sendable, Hashable {
         self.pending = pending
     }
 
+    /// Whether this is the attachment's name, byte for byte.
+    func isNamed(_ name: String) -> Bool { self.name.utf8.elementsEqual(name.utf8) }
+
     /// What of the attachment enters a revision id.
     var signature: AttachmentSignature {
         AttachmentSignature(name: name, contentType: contentType, md5: digest.md5)

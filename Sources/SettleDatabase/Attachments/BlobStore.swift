@@ -19,7 +19,8 @@ final class BlobStore: Sendable {
 
     private let files: DatabaseFiles?
     private let pins = Mutex<[BlobDigest: Int]>([:])
-    private let counter = Atomic<Int>(0)
+    /// Numbers the files that are being written, across all databases and openings of this process.
+    private static let counter = Atomic<Int>(0)
 
     init(files: DatabaseFiles?) throws {
         self.files = files
@@ -32,7 +33,7 @@ final class BlobStore: Sendable {
     /// Where a file that is being written may lie, or `nil` in memory.
     func newFile() -> String? {
         guard let files else { return nil }
-        return files.newAttachments + "/\(counter.add(1, ordering: .relaxed).newValue)"
+        return files.newAttachments + "/\(Self.counter.add(1, ordering: .relaxed).newValue)"
     }
 
     /// Where the file of a large content lies, or `nil` in memory.

@@ -37,6 +37,20 @@ final class Gzip {
     func process(
         _ input: UnsafeRawBufferPointer, isLast: Bool, emit: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
+        // zlib counts in 32 bits.
+        var rest = input
+        while rest.count > Self.longestPiece {
+            try processPiece(UnsafeRawBufferPointer(rebasing: rest[..<Self.longestPiece]), isLast: false, emit: emit)
+            rest = UnsafeRawBufferPointer(rebasing: rest[Self.longestPiece...])
+        }
+        try processPiece(rest, isLast: isLast, emit: emit)
+    }
+
+    private static let longestPiece = 1 << 30
+
+    private func processPiece(
+        _ input: UnsafeRawBufferPointer, isLast: Bool, emit: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
         var output = [UInt8](repeating: 0, count: 64 * 1024)
         stream.next_in = UnsafeMutablePointer(
             mutating: input.baseAddress?.assumingMemoryBound(to: UInt8.self))

@@ -21,9 +21,12 @@ extension Database {
         var changes: [Change] = []
         let range = SequenceRange(after: since, descending: descending)
         if let limit, limit <= 0 { return [] }
-        try forEachChange(in: range, style: style, includingDocuments: includingDocuments) { change in
-            if try isIncluded(change) { changes.append(change) }
-            return changes.count < limit ?? .max
+        // One state from beginning to end, or a document that changes meanwhile would come twice or not at all.
+        try engine.snapshot { _ in
+            try forEachChange(in: range, style: style, includingDocuments: includingDocuments) { change in
+                if try isIncluded(change) { changes.append(change) }
+                return changes.count < limit ?? .max
+            }
         }
         return changes
     }
@@ -31,7 +34,8 @@ extension Database {
     /// Calls a closure for each document changed in a range, until it returns `false`.
     ///
     /// Memory is bounded: documents are read a page at a time. A document that is changed while this runs moves to the
-    /// end, so it is seen there, and may be seen twice.
+    /// newest end: going forward it is seen there, perhaps a second time; going backward it may be missed. Inside of
+    /// ``snapshot(_:)`` neither happens.
     public func forEachChange(
         in range: SequenceRange, style: Change.Style = .winner, includingDocuments: Bool = false,
         _ body: (Change) throws -> Bool

@@ -26,11 +26,9 @@ extension Database {
                 try Self.delete(document, keeping: kept, lastWriteWins: conflict.isLastWriteWins, with: editor)
             }
         case .merge(let handler):
-            if document.revision != nil, try tree(of: document.id)?.isDeleted == true { return nil }
-            return try merging(document, handler) { new in
-                try edit { editor in
-                    try Self.delete(new, keeping: kept, lastWriteWins: false, with: editor) ?? new
-                }
+            return try merging(document, handler) { new -> Document? in
+                if new.revision != nil, try tree(of: new.id)?.isDeleted == true { return nil }
+                return try edit { try Self.delete(new, keeping: kept, lastWriteWins: false, with: $0) }
             }
         }
     }

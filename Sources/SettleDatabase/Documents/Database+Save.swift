@@ -30,7 +30,8 @@ extension Database {
         }
     }
 
-    /// Saves many documents in one transaction; one that can't be saved does not stop the others.
+    /// Saves many documents in one transaction, or one by one where a handler has to merge; one that can't be saved does
+    /// not stop the others.
     ///
     /// - Returns: For each document, in order, what was stored or why not.
     /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
@@ -103,10 +104,10 @@ extension Database {
     }
 
     /// Writes until it fits, asking a handler to merge each time something got in between (SEMANTICS 52–57).
-    func merging(
+    func merging<Result>(
         _ document: Document, _ handler: (inout Document, Document?) throws -> Bool,
-        write: (Document) throws -> Document
-    ) throws -> Document {
+        write: (Document) throws -> Result
+    ) throws -> Result {
         var new = document
         while true {
             do { return try write(new) } catch let error as DatabaseError where error.code == .conflict {

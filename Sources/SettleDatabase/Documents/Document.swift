@@ -36,7 +36,7 @@ public struct Document: Sendable, Identifiable {
         self.content = .body(content.body)
     }
 
-    /// The members as a value.
+    /// The members as a value. Setting one that is no object leaves the document without members.
     ///
     /// - Complexity: O(*n*) in bytes for a document that was read and not changed.
     public var json: JSON {
@@ -86,7 +86,7 @@ public struct Document: Sendable, Identifiable {
 
     /// Adds an attachment in front, in place of one of the same name, as CouchDB orders them.
     public mutating func attach(_ attachment: Attachment) {
-        attachments.removeAll { $0.name == attachment.name }
+        attachments.removeAll { $0.isNamed(attachment.name) }
         attachments.insert(attachment, at: 0)
     }
 
@@ -94,12 +94,12 @@ public struct Document: Sendable, Identifiable {
     @discardableResult
     public mutating func detach(_ name: String) -> Bool {
         let count = attachments.count
-        attachments.removeAll { $0.name == name }
+        attachments.removeAll { $0.isNamed(name) }
         return attachments.count < count
     }
 
     /// The attachment of a name.
-    public func attachment(_ name: String) -> Attachment? { attachments.first { $0.name == name } }
+    public func attachment(_ name: String) -> Attachment? { attachments.first { $0.isNamed(name) } }
 }
 
 extension Document: Equatable {

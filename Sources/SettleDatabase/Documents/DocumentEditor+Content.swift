@@ -16,9 +16,9 @@ extension DocumentEditor {
         keepsRevpos: Bool = false
     ) throws -> [Attachment] {
         guard !attachments.isEmpty else { return [] }
-        var names: Set<String> = []
+        var names: Set<[UInt8]> = []
         return try attachments.map { attachment in
-            guard names.insert(attachment.name).inserted else {
+            guard names.insert(Array(attachment.name.utf8)).inserted else {
                 throw DatabaseError(.invalid, "\"\(id)\" has two attachments named \"\(attachment.name)\"")
             }
             if let pending = attachment.pending, blobs.isPinned(pending.record.digest) {
@@ -29,7 +29,7 @@ extension DocumentEditor {
                     "the content of \"\(attachment.name)\" of \"\(id)\" is not in this database; attach it anew")
             }
             let same = before?.attachments.first {
-                $0.name == attachment.name && $0.digest == attachment.digest
+                $0.isNamed(attachment.name) && $0.digest == attachment.digest
                     && $0.contentType == attachment.contentType
             }
             let given = keepsRevpos && attachment.revpos > 0 ? attachment.revpos : generation

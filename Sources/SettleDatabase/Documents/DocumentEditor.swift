@@ -43,9 +43,24 @@ struct DocumentEditor {
         let edit = Edit(
             revision: revision, parent: parent, isDeleted: isDeleted,
             content: RevisionContent(body: body, attachments: attachments), origin: .local)
-        let record = record ?? DocumentRecord(id: document.id, sequence: 0, tree: RevisionTree(), content: nil)
-        try store(edit, in: record)
+        if let record, let parent, record.tree.contains(revision) {
+            try adopt(edit, on: parent, in: record)
+        } else {
+            try store(
+                edit, in: record ?? DocumentRecord(id: document.id, sequence: 0, tree: RevisionTree(), content: nil))
+        }
         return Document(id: document.id, revision: revision, isDeleted: isDeleted, edit.content)
+    }
+
+    /// Makes an edit that a peer has made before, whose parent was not known here until now: the two are one revision.
+    private func adopt(_ edit: Edit, on parent: RevisionID, in record: DocumentRecord) throws {
+        guard let ancestors = record.tree.history(of: parent) else { return }
+        let history = try RevisionHistory(
+            start: edit.revision.generation, signatures: [edit.revision.signature] + ancestors.signatures)
+        let revision = ReplicatedRevision(
+            id: record.id, history: history, isDeleted: edit.isDeleted, body: edit.content.body,
+            attachments: edit.content.attachments)
+        _ = try join(revision, in: record)
     }
 
     /// Stores a revision as a peer has made it.
@@ -53,14 +68,8 @@ struct DocumentEditor {
         let record = try writer.record(of: replicated.id, withContent: true)
         let revision = replicated.history.revision
         if let record, record.tree.contains(revision) { return try join(replicated, in: record) }
-        let attachments = try settled(
-            replicated.attachments, of: replicated.id, before: nil, generation: revision.generation,
-            keepsRevpos: true)
-        let edit = Edit(
-            revision: revision, history: replicated.history, isDeleted: replicated.isDeleted,
-            content: RevisionContent(body: replicated.body, attachments: attachments), origin: .replication)
         let empty = DocumentRecord(id: replicated.id, sequence: 0, tree: RevisionTree(), content: nil)
-        try store(edit, in: record ?? empty)
+        try store(edit(replicated), in: record ?? empty)
         return .stored
     }
 
@@ -68,27 +77,39 @@ struct DocumentEditor {
     /// was only named in the history of another gets its content, as in CouchDB.
     private func join(_ replicated: ReplicatedRevision, in old: DocumentRecord) throws -> ReplicatedRevision.Outcome {
         var record = old
-        let insertion = record.tree.insert(replicated.history, isDeleted: replicated.isDeleted)
-        let isNews = record.tree.markShared(replicated.history.revision)
         let revision = replicated.history.revision
+        let insertion = record.tree.insert(replicated.history, isDeleted: replicated.isDeleted)
+        let isNews = record.tree.markShared(revision)
+        var content: RevisionContent?
         if let node = record.tree[revision], !node.isLeaf, node.bodyToken == BodyToken.none {
-            let attachments = try settled(
-                replicated.attachments, of: replicated.id, before: nil, generation: revision.generation,
-                keepsRevpos: true)
-            let content = RevisionContent(body: replicated.body, attachments: attachments)
+            let edit = try self.edit(replicated)
+            // All that can refuse comes before the first change.
+            try check(edit, in: old)
+            content = edit.content
+        }
+        guard content != nil || insertion == .joined else {
+            if isNews { try writer.updateTree(of: record) }
+            return .known
+        }
+        try moveContents(in: &record, oldWinner: old.tree.winner?.revision)
+        if let content {
             record.tree.setBodyToken(try writer.putContent(content), of: revision)
             record.tree.setDeleted(replicated.isDeleted, of: revision)
-            try writer.put(record)
-            return .stored
         }
-        if insertion == .joined {
-            try moveContents(in: &record, oldWinner: old.tree.winner?.revision)
-            for node in record.tree.stem(to: revisionLimit) { try writer.removeContent(at: node.bodyToken) }
-            try writer.put(record)
-        } else if isNews {
-            try writer.updateTree(of: record)
-        }
-        return .known
+        for node in record.tree.stem(to: revisionLimit) { try writer.removeContent(at: node.bodyToken) }
+        try writer.put(record)
+        return content == nil ? .known : .stored
+    }
+
+    /// The edit that stores a revision as a peer has made it.
+    private func edit(_ replicated: ReplicatedRevision) throws -> Edit {
+        let revision = replicated.history.revision
+        let attachments = try settled(
+            replicated.attachments, of: replicated.id, before: nil, generation: revision.generation,
+            keepsRevpos: true)
+        return Edit(
+            revision: revision, history: replicated.history, isDeleted: replicated.isDeleted,
+            content: RevisionContent(body: replicated.body, attachments: attachments), origin: .replication)
     }
 
     /// Puts a revision into a document's tree and writes the document.
@@ -150,13 +171,20 @@ struct DocumentEditor {
                 """)
         }
         guard !validations.isEmpty else { return }
-        let current = record.tree.winner.flatMap { winner in
-            record.content.map {
-                Document(id: record.id, revision: winner.revision, isDeleted: winner.isDeleted, $0)
-            }
-        }
+        let current = try base(of: edit, in: record)
         let new = Document(id: record.id, revision: edit.revision, isDeleted: edit.isDeleted, edit.content)
         let context = ValidationContext(newRevision: new, currentRevision: current, origin: edit.origin)
         try validations.check(context, warn: options.warn)
+    }
+
+    /// The revision that an edit changes, as far as it is kept: its parent or, of a peer's, the newest ancestor here.
+    private func base(of edit: Edit, in record: DocumentRecord) throws -> Document? {
+        for revision in edit.parent.map({ [$0] }) ?? edit.history.map({ Array($0.revisions.dropFirst()) }) ?? [] {
+            guard let node = record.tree[revision], let content = try content(of: revision, in: record) else {
+                continue
+            }
+            return Document(id: record.id, revision: revision, isDeleted: node.isDeleted, content)
+        }
+        return nil
     }
 }

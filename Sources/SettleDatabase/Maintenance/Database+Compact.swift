@@ -25,8 +25,7 @@ extension Database {
         result.contents = try compactContents(progress)
         result.blobs = try collectBlobs(progress)
         try progress(MaintenanceProgress("rewriting the file", 0, of: 1))
-        try engine.reclaimSpace()
-        try collectBlobFiles()
+        if try engine.reclaimSpace() { try collectBlobFiles() }
         try progress(MaintenanceProgress("rewriting the file", 1, of: 1))
         result.bytes = try before - engine.sizeOnDisk() - blobs.sizeOnDisk()
         return result

@@ -36,36 +36,46 @@ extension Database {
     /// - Throws: ``DatabaseError`` of the storage.
     @discardableResult
     public func purgeExpired(at date: Date = Date()) throws -> Int {
+        let due = Self.milliseconds(date)
         var purged = 0
         var previous: DocumentID?
-        while case let ids = try engine.read({ try $0.expired(by: Self.milliseconds(date), limit: 500) }),
-            !ids.isEmpty
-        {
+        while case let ids = try engine.read({ try $0.expired(by: due, limit: 500) }), !ids.isEmpty {
             // What was purged must be gone from the index, or this would never end.
             if ids.first == previous { throw DatabaseError(.corrupt, "the index of expirations is damaged") }
             previous = ids.first
-            try transaction {
-                for id in ids {
+            purged += try transaction {
+                // Asked again inside, since a date may have been put off meanwhile.
+                let still = try ids.filter { id in
+                    try engine.read { try $0.expiration(of: id) }.map { $0 <= due } ?? false
+                }
+                for id in still {
                     try purge(id)
                     try engine.write { try $0.setExpiration(nil, of: id) }
                 }
+                return still.count
             }
-            purged += ids.count
         }
         return purged
     }
 
-    /// Sees that the next document to expire is purged in time.
+    /// Sees that the next document to expire is purged in time. The timer may fire for nothing, which is harmless; it is
+    /// never taken back, since what is read here may belong to a transaction that fails.
     func scheduleExpiration() throws {
-        guard let next = try engine.read({ try $0.nextExpiration() }) else { return expirations.cancel() }
+        guard let next = try engine.read({ try $0.nextExpiration() }) else { return }
         let bounded = min(max(next, 0), 9_000_000_000_000_000)
-        expirations.set(after: bounded - Self.milliseconds(Date())) { [weak self] in
-            guard let self else { return }
-            do {
-                try purgeExpired()
-                try scheduleExpiration()
-            } catch let error as DatabaseError where error.code == .closed {
-            } catch { options.warn("documents that expired could not be purged: \(error)") }
+        expirations.set(for: bounded, now: Self.milliseconds(Date())) { [weak self] in self?.expire() }
+    }
+
+    /// Purges what has expired and sets the timer anew; after a failure it is tried again in a minute.
+    private func expire() {
+        do {
+            try purgeExpired()
+            try scheduleExpiration()
+        } catch let error as DatabaseError where error.code == .closed {
+        } catch {
+            options.warn("documents that expired could not be purged: \(error)")
+            let now = Self.milliseconds(Date())
+            expirations.set(for: now + 60_000, now: now) { [weak self] in self?.expire() }
         }
     }
 

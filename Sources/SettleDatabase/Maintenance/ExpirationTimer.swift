@@ -3,24 +3,46 @@ internal import Synchronization
 
 /// Calls a closure at the time the next document expires.
 final class ExpirationTimer: Sendable {
-    /// The number of the time that was set last; an older one that comes is ignored.
-    private let newest = Mutex(0)
+    private struct Pending {
+        var number = 0
+        /// When the timer fires, in milliseconds since 1970; `nil` when none is set.
+        var time: Int64?
+    }
 
-    /// Sets the time, in milliseconds from now; the one that was set before is dropped.
-    func set(after milliseconds: Int64, _ action: @escaping @Sendable () -> Void) {
-        let number = renumber()
-        let bounded = Int(min(max(milliseconds, 0), 24 * 3_600_000))
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(bounded)) { [weak self] in
-            if self?.newest.withLock({ $0 }) == number { action() }
+    private let pending = Mutex(Pending())
+    /// The longest a timer is set for; what is later is looked at again then.
+    private static let longest: Int64 = 24 * 3_600_000
+
+    /// Sets a time, in milliseconds since 1970, unless an earlier one is set already.
+    func set(for time: Int64, now: Int64, _ action: @escaping @Sendable () -> Void) {
+        let bounded = min(max(time, now), now + Self.longest)
+        let number: Int? = pending.withLock { pending in
+            if let earlier = pending.time, earlier <= bounded { return nil }
+            pending.number += 1
+            pending.time = bounded
+            return pending.number
+        }
+        guard let number else { return }
+        let delay = DispatchTimeInterval.milliseconds(Int(bounded - now))
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + delay) { [weak self] in
+            if self?.fires(number) == true { action() }
         }
     }
 
-    func cancel() { _ = renumber() }
+    /// Forgets the time that was set.
+    func cancel() {
+        pending.withLock { pending in
+            pending.number += 1
+            pending.time = nil
+        }
+    }
 
-    private func renumber() -> Int {
-        newest.withLock { newest in
-            newest += 1
-            return newest
+    /// Whether the timer of a number is the one that was set last.
+    private func fires(_ number: Int) -> Bool {
+        pending.withLock { pending in
+            guard pending.number == number else { return false }
+            pending.time = nil
+            return true
         }
     }
 }

@@ -16,7 +16,7 @@ final class ReaderPool: @unchecked Sendable {
 
     init(limit: Int, open: @escaping @Sendable () throws -> SQLiteReader) {
         self.open = open
-        room = DispatchSemaphore(value: limit)
+        room = DispatchSemaphore(value: max(limit, 1))
     }
 
     /// Lends a reader that sees one state of the database from its first question on.

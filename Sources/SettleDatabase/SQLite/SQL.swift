@@ -28,7 +28,10 @@ enum SQL: Int, Hashable {
         case .headsBySequence: Self.bySequence("sequence, id, tree", "ASC")
         case .headsBySequenceDescending: Self.bySequence("sequence, id, tree", "DESC")
         case .insertRecord:
-            "INSERT OR IGNORE INTO documents(sequence, id, flags, tree, attachments, body) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"
+            """
+            INSERT INTO documents(sequence, id, flags, tree, attachments, body) VALUES(?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT(id) DO NOTHING
+            """
         case .updateRecord:
             "UPDATE documents SET sequence = ?1, flags = ?3, tree = ?4, attachments = ?5, body = ?6 WHERE sequence = ?2"
         case .updateTree: "UPDATE documents SET tree = ?2 WHERE sequence = ?1"

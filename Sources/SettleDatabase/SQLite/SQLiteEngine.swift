@@ -224,7 +224,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
                     try connection.statement(.release).run()
                 } catch {
                     // A part that can't be undone alone takes the whole transaction with it.
-                    try connection.statement(.rollback).run()
+                    try? connection.statement(.rollback).run()
                 }
             } else if undone == nil {
                 undone = error
@@ -243,16 +243,16 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         return try body()
     }
 
-    func reclaimSpace() throws {
+    func reclaimSpace() throws -> Bool {
         guard !isWriting else {
             throw DatabaseError(.invalid, "space can't be reclaimed inside a transaction or a snapshot; do it after")
         }
-        try exclusively {
+        return try exclusively {
             // The copy that is made meanwhile is as large as the file, and belongs on the disk.
             try writer.connection.execute("PRAGMA temp_store = FILE")
             defer { try? writer.connection.execute("PRAGMA temp_store = MEMORY") }
             try writer.connection.execute("VACUUM")
-            try writer.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            return try writer.connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0
         }
     }
 

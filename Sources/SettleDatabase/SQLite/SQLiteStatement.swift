@@ -5,6 +5,7 @@ internal import RevisionTree
 final class SQLiteStatement {
     private let handle: OpaquePointer
     private let database: OpaquePointer
+    private var bindingFailure: Int32?
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
     init(_ sql: String, on connection: SQLiteConnection) throws {
@@ -30,8 +31,13 @@ final class SQLiteStatement {
         if bytes.isEmpty {
             sqlite3_bind_zeroblob(handle, index, 0)
         } else {
-            sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), Self.transient)
+            note(sqlite3_bind_blob64(handle, index, bytes, UInt64(bytes.count), Self.transient))
         }
+    }
+
+    /// Remembers that a value could not be bound, so that the next run says so.
+    private func note(_ code: Int32) {
+        if code != SQLITE_OK { bindingFailure = code }
     }
 
     /// Binds text as its UTF-8 bytes: ids are kept as blobs, so that any character may be in them.
@@ -52,6 +58,10 @@ final class SQLiteStatement {
     /// Runs the statement for its effect.
     func run() throws {
         defer { sqlite3_reset(handle) }
+        if let code = bindingFailure {
+            bindingFailure = nil
+            throw failure(code)
+        }
         let code = sqlite3_step(handle)
         guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
     }
@@ -59,7 +69,8 @@ final class SQLiteStatement {
     /// Runs the statement for its effect with bytes that are bound without a copy and are not kept.
     func run(lending first: (index: Int32, bytes: [UInt8]), _ second: (index: Int32, bytes: [UInt8])? = nil) throws {
         try first.bytes.withUnsafeBufferPointer { bytes in
-            sqlite3_bind_blob64(handle, first.index, bytes.baseAddress, UInt64(bytes.count), nil)
+            let code = sqlite3_bind_blob64(handle, first.index, bytes.baseAddress, UInt64(bytes.count), nil)
+            guard code == SQLITE_OK else { throw failure(code) }
             defer { sqlite3_bind_null(handle, first.index) }
             if let second { try run(lending: second) } else { try run() }
         }

@@ -47,7 +47,16 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         let sequence = try nextSequence()
         statement.bind(2, record.sequence.number)
         try write(record, sequence, with: statement)
+        try checkOneRow(record)
         return sequence
+    }
+
+    /// Throws when a statement did not find the row it was to change: someone changed the document in between.
+    private func checkOneRow(_ record: DocumentRecord) throws {
+        guard connection.changedRows == 1 else {
+            throw DatabaseError(
+                .storage, "\"\(record.id)\" was changed while it was being written, by a validation perhaps")
+        }
     }
 
     func putNew(_ record: DocumentRecord) throws -> UpdateSequence? {
@@ -92,6 +101,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         statement.bind(1, record.sequence.number)
         statement.bind(2, record.tree.packed())
         try statement.run()
+        try checkOneRow(record)
     }
 
     func remove(_ record: DocumentRecord) throws {

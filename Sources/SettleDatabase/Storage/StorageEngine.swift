@@ -34,7 +34,11 @@ public protocol StorageEngine: Sendable {
     func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void)
 
     /// Gives space that is not used back to the system, while nothing else is written.
-    func reclaimSpace() throws
+    ///
+    /// - Returns: Whether all that was committed is on the disk for good now; not while someone still reads an older state.
+    /// - Throws: ``DatabaseError`` of the storage.
+    @discardableResult
+    func reclaimSpace() throws -> Bool
 
     /// Checks what only the engine can check; returns what is wrong, in words.
     func integrityProblems() throws -> [String]

@@ -13,6 +13,8 @@ extension Database {
             guard files.exist else { throw DatabaseError(.notFound, "there is no database at \(files.folder)") }
             try FileHeader.check(files)
             let lock = try DatabaseLock(files)
+            // It may have been deleted before the lock was had.
+            guard files.exist else { throw DatabaseError(.notFound, "there is no database at \(files.folder)") }
             return try make(files, lock, options)
         }
     }

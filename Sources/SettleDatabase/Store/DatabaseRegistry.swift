@@ -14,17 +14,18 @@ final class DatabaseRegistry: Sendable {
         weak var database: Database?
     }
 
-    private let entries = Mutex<[String: Entry]>([:])
+    /// By the bytes of the folder's path, for that is what the system tells folders apart by.
+    private let entries = Mutex<[[UInt8]: Entry]>([:])
 
     /// Gives the open database of a folder, or opens it; one thread at a time.
     func open(_ files: DatabaseFiles, isNew: Bool = false, _ make: () throws -> Database) throws -> Database {
         try entries.withLock { entries in
-            if let open = entries[files.folder]?.database {
+            if let open = entries[Array(files.folder.utf8)]?.database {
                 if isNew { throw Database.alreadyExists(files) }
                 return open
             }
-            let database = try Self.retrying(while: entries[files.folder] != nil, make)
-            entries[files.folder] = Entry(database: database)
+            let database = try Self.retrying(while: entries[Array(files.folder.utf8)] != nil, make)
+            entries[Array(files.folder.utf8)] = Entry(database: database)
             return database
         }
     }
@@ -42,13 +43,13 @@ final class DatabaseRegistry: Sendable {
     }
 
     /// Whether a folder's database is open.
-    func isOpen(_ files: DatabaseFiles) -> Bool { entries.withLock { $0[files.folder]?.database != nil } }
+    func isOpen(_ files: DatabaseFiles) -> Bool { entries.withLock { $0[Array(files.folder.utf8)]?.database != nil } }
 
     /// Forgets a database that was closed and lets go of its lock, so that nobody finds one without the other.
     func forget(_ database: Database, _ release: () -> Void) {
         guard let path = database.path else { return }
         entries.withLock { entries in
-            if entries[path]?.database === database { entries[path] = nil }
+            if entries[Array(path.utf8)]?.database === database { entries[Array(path.utf8)] = nil }
             release()
         }
     }

@@ -20,8 +20,9 @@ public struct ValidationContext: Sendable {
 
     /// The revision to be stored. A tombstone usually has no members, so ask for `isDeleted` first (SEMANTICS 119).
     public let newRevision: Document
-    /// The winner before the change, or `nil` for a new document. For a deletion it is the live revision that is being
-    /// deleted (SEMANTICS 118).
+    /// The revision that is changed: the one the edit is made on or, for what replication brings, the newest ancestor whose
+    /// content is kept here; `nil` for a new document or an unrelated branch. For a deletion it is the live revision
+    /// that is being deleted (SEMANTICS 118).
     public let currentRevision: Document?
     /// Where the new revision comes from.
     public let origin: Origin

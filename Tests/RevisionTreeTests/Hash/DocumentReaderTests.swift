@@ -42,3 +42,38 @@ import Testing
         #expect(try DocumentBody(parsing: body.description) == body)
     }
 }
+
+extension DocumentReaderTests {
+    /// Two names of sixteen bytes that share a fingerprint, found by trying.
+    private func collidingNames() -> (String, String)? {
+        func word(_ text: String) -> UInt64 { text.utf8.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+        func text(_ word: UInt64) -> String? {
+            let bytes = (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64($0 * 8)) }
+            let isPlain = bytes.allSatisfy { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+            return isPlain ? String(decoding: bytes, as: UTF8.self) : nil
+        }
+        let start = UInt64(16) &* 0x9E37_79B9_7F4A_7C15
+        let (first, second) = ("abcdefgh", "ijklmnop")
+        for number in 0..<1_000_000 {
+            let other = String(10_000_000 + number)
+            let wanted =
+                word(second) ^ MemberNames.mixed(start ^ word(first)) ^ MemberNames.mixed(start ^ word(other))
+            if let end = text(wanted) { return (first + second, other + end) }
+        }
+        return nil
+    }
+
+    @Test func `names that only share a fingerprint are two names`() throws {
+        let (one, two) = try #require(collidingNames())
+        var names = MemberNames(capacity: 3)
+        defer { names.deallocate() }
+        for name in [one, two] {
+            let bytes = Array(name.utf8) + [UInt8](repeating: 0, count: 8)
+            bytes.withUnsafeBufferPointer { names.add($0.baseAddress ?? StaticString("").utf8Start, count: 16, in: 0) }
+        }
+        #expect(names.hasDuplicates)
+        let text = "{\"\(one)\":1,\"\(two)\":2}"
+        #expect(try DocumentBody(parsing: text).description == text)
+        #expect(try DocumentBody(parsing: "{\"\(one)\":1,\"\(two)\":2,\"\(one)\":3}").json.object?.count == 2)
+    }
+}

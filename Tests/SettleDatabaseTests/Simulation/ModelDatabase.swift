@@ -48,7 +48,8 @@ struct ModelDatabase {
         }
     }
 
-    private mutating func touch(_ id: DocumentID) {
+    /// Notes that a document was written.
+    mutating func touch(_ id: DocumentID) {
         order.removeAll { $0 == id }
         order.append(id)
     }

@@ -26,7 +26,7 @@ final class CountingEngine: StorageEngine {
         try engine.writeSeparately(body)
     }
     func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void) { engine.onCommit(notify) }
-    func reclaimSpace() throws { try engine.reclaimSpace() }
+    func reclaimSpace() throws -> Bool { try engine.reclaimSpace() }
     func integrityProblems() throws -> [String] { try engine.integrityProblems() }
     func sizeOnDisk() throws -> Int64 { try engine.sizeOnDisk() }
     func close() { engine.close() }

@@ -1,0 +1,10 @@
+import Synchronization
+
+/// What closures have seen, in order.
+final class Seen: Sendable {
+    private let words = Mutex<[String]>([])
+
+    var all: [String] { words.withLock { $0 } }
+
+    func note(_ word: String) { words.withLock { $0.append(word) } }
+}
