@@ -41,8 +41,7 @@ lint: ## Check that layout, and the formatter's rules, without changing anything
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_CODE)
 
 tsan: setup ## Run the tests with the thread sanitizer
-	TSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/tsan-suppressions.txt" \
-		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan
+	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan
 
 asan: setup ## Run the tests with the address sanitizer
 	LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions.txt" \

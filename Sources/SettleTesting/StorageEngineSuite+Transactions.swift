@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import Settle
-internal import Synchronization
 
 extension StorageEngineSuite {
     private struct OnPurpose: Error {}
@@ -66,7 +65,7 @@ extension StorageEngineSuite {
     }
 
     static func commits(_ engine: any StorageEngine, _ report: inout Report) throws {
-        let told = Mutex<[UpdateSequence]>([])
+        let told = Guarded<[UpdateSequence]>([])
         engine.onCommit { sequence in told.withLock { $0.append(sequence) } }
         _ = try engine.write { try $0.putNew(record("a")) }
         try? engine.write { writer in
@@ -81,8 +80,8 @@ extension StorageEngineSuite {
     }
 
     static func threads(_ engine: any StorageEngine, _ report: inout Report) throws {
-        let failures = Mutex<[String]>([])
-        let told = Mutex<[UpdateSequence]>([])
+        let failures = Guarded<[String]>([])
+        let told = Guarded<[UpdateSequence]>([])
         engine.onCommit { sequence in told.withLock { $0.append(sequence) } }
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             for number in 0..<50 {

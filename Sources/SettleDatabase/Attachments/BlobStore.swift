@@ -18,7 +18,7 @@ final class BlobStore: Sendable {
     static let largestInRow = 64 * 1024
 
     private let files: DatabaseFiles?
-    private let pins = Mutex<[BlobDigest: Int]>([:])
+    private let pins = Guarded<[BlobDigest: Int]>([:])
     /// Numbers the files that are being written, across all databases and openings of this process.
     private static let counter = Atomic<Int>(0)
 

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Wakes those who wait for something to be committed.
 ///
 /// It knows one number, the newest sequence; a waiter says what it has seen and is woken once there is more. Nothing is
@@ -12,7 +10,7 @@ final class ChangeNotifier: Sendable {
         var waiters: [Int: CheckedContinuation<Bool, Never>] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// Says that all up to a sequence is committed.
     func announce(_ newest: UpdateSequence) {

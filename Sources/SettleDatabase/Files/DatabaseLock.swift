@@ -1,5 +1,3 @@
-internal import Synchronization
-
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -9,7 +7,7 @@ internal import Darwin
 /// The lock that lets one process have a database open; the system lets go of it when the process ends, however it ends.
 final class DatabaseLock: Sendable {
     /// The locked file; `nil` once the lock was let go.
-    private let locked: Mutex<Int32?>
+    private let locked: Guarded<Int32?>
 
     /// - Throws: ``DatabaseError`` with code `inUse` when another process has it.
     init(_ files: DatabaseFiles) throws {
@@ -23,7 +21,7 @@ final class DatabaseLock: Sendable {
                 ?? DatabaseError(
                     .inUse, "another process has \(files.folder) open; a database belongs to one process at a time")
         }
-        locked = Mutex(descriptor)
+        locked = Guarded(descriptor)
     }
 
     deinit { release() }

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Synchronization
 
 /// Calls a closure at the time the next document expires.
 final class ExpirationTimer: Sendable {
@@ -9,7 +8,7 @@ final class ExpirationTimer: Sendable {
         var time: Int64?
     }
 
-    private let pending = Mutex(Pending())
+    private let pending = Guarded(Pending())
     /// The longest a timer is set for; what is later is looked at again then.
     private static let longest: Int64 = 24 * 3_600_000
 

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Synchronization
 
 /// A few connections that only read, lent to one thread at a time.
 ///
@@ -8,7 +7,7 @@ internal import Synchronization
 /// Unchecked: `idle` and `lent` are guarded by `lock`; a lent reader is used by its one thread only.
 final class ReaderPool: @unchecked Sendable {
     private let open: @Sendable () throws -> SQLiteReader
-    private let lock = Mutex(())
+    private let lock = Guarded(())
     private let room: DispatchSemaphore
     private var idle: [SQLiteReader] = []
     private var lent: [(thread: ThreadID, reader: SQLiteReader)] = []

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The storage engine on SQLite: in a file with a write-ahead log, or in memory.
 ///
 /// One connection writes, and those who want to write take turns on it (``WriteQueue``); a few others read, each a
@@ -20,10 +18,10 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private var isClosing = false
     /// Why SQLite undid the open transaction, if it did.
     private var undone: (any Error)?
-    private let owner = Mutex<ThreadID?>(nil)
+    private let owner = Guarded<ThreadID?>(nil)
     private let pool: ReaderPool?
-    private let isClosed = Mutex(false)
-    private let listener = Mutex<Listener?>(nil)
+    private let isClosed = Guarded(false)
+    private let listener = Guarded<Listener?>(nil)
     /// Who is told of commits; a closure alone would be wrapped anew at each look behind the lock.
     private struct Listener: Sendable {
         let notify: @Sendable (UpdateSequence) -> Void

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Synchronization
 
 /// Lets one thread at a time write, and lets those that wait share one commit: group commit.
 ///
@@ -12,7 +11,7 @@ internal import Synchronization
 final class WriteQueue: Sendable {
     /// The writes that share a commit.
     final class Batch: Sendable {
-        private let waiting = Mutex<[Waiter]>([])
+        private let waiting = Guarded<[Waiter]>([])
 
         func add(_ waiter: Waiter) { waiting.withLock { $0.append(waiter) } }
 
@@ -25,7 +24,7 @@ final class WriteQueue: Sendable {
     /// One thread that waits, and what it is told.
     final class Waiter: Sendable {
         private let semaphore = DispatchSemaphore(value: 0)
-        private let error = Mutex<(any Error)?>(nil)
+        private let error = Guarded<(any Error)?>(nil)
 
         func wake(_ error: (any Error)?) {
             self.error.withLock { $0 = error }
@@ -45,7 +44,7 @@ final class WriteQueue: Sendable {
         var firstWaiting = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     /// Waits for the turn to write.
     func enter() throws {

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -15,7 +13,7 @@ final class DatabaseRegistry: Sendable {
     }
 
     /// By the bytes of the folder's path, for that is what the system tells folders apart by.
-    private let entries = Mutex<[[UInt8]: Entry]>([:])
+    private let entries = Guarded<[[UInt8]: Entry]>([:])
 
     /// Gives the open database of a folder, or opens it; one thread at a time.
     func open(_ files: DatabaseFiles, isNew: Bool = false, _ make: () throws -> Database) throws -> Database {

@@ -1,11 +1,10 @@
 internal import RevisionTree
-internal import Synchronization
 
 /// Hashers to be used again, one thread at a time each.
 ///
 /// Unchecked: `idle` is guarded by `lock`, and a hasher that was taken is used by its one taker only.
 final class HasherPool: @unchecked Sendable {
-    private let lock = Mutex(())
+    private let lock = Guarded(())
     private var idle: [RevisionHasher] = []
 
     func with<Result>(_ body: (RevisionHasher) throws -> Result) rethrows -> Result {

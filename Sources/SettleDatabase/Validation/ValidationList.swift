@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Decides whether a revision may be stored; throwing refuses it.
 ///
 /// It is called for every insert and update: saves, deletes, and what replication brings (SEMANTICS 114). It runs inside
@@ -8,8 +6,8 @@ public typealias Validation = @Sendable (ValidationContext) throws -> Void
 
 /// The validation functions of a database, by name.
 final class ValidationList: Sendable {
-    private let functions = Mutex<[String: Validation]>([:])
-    private let snapshot = Mutex<[(name: String, function: Validation)]>([])
+    private let functions = Guarded<[String: Validation]>([:])
+    private let snapshot = Guarded<[(name: String, function: Validation)]>([])
 
     /// Registers a function under a name, in place of the one it had; `nil` takes it away.
     func set(_ name: String, _ function: Validation?) {

@@ -1,6 +1,5 @@
 import Foundation
 import Settle
-import Synchronization
 
 /// Settle's, for Testing has an `Attachment` as well.
 typealias Attachment = Settle.Attachment
@@ -68,7 +67,7 @@ extension Database {
 
 /// Collects values from several threads.
 final class Log<Element: Sendable>: Sendable {
-    private let kept = Mutex<[Element]>([])
+    private let kept = Guarded<[Element]>([])
     var values: [Element] { kept.withLock { $0 } }
     func add(_ element: Element) { kept.withLock { $0.append(element) } }
 }

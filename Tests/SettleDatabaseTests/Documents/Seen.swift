@@ -1,8 +1,8 @@
-import Synchronization
+import Settle
 
 /// What closures have seen, in order.
 final class Seen: Sendable {
-    private let words = Mutex<[String]>([])
+    private let words = Guarded<[String]>([])
 
     var all: [String] { words.withLock { $0 } }
 

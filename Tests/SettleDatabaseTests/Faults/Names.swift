@@ -1,8 +1,8 @@
-import Synchronization
+import Settle
 
 /// A set of names that several threads add to.
 final class Names: Sendable {
-    private let names = Mutex<Set<String>>([])
+    private let names = Guarded<Set<String>>([])
 
     var all: Set<String> { names.withLock { $0 } }
 

@@ -1,15 +1,14 @@
 import RevisionTree
-import Synchronization
 
 /// A compiled `pattern`.
 ///
 /// `Regex` cannot be shared between threads, so one match at a time holds the lock.
 final class SchemaPattern: Sendable {
-    private let regex: Mutex<Regex<AnyRegexOutput>>
+    private let regex: Guarded<Regex<AnyRegexOutput>>
 
     /// Compiles a pattern, or throws what is wrong with it.
     init(_ pattern: String) throws {
-        regex = Mutex(
+        regex = Guarded(
             try Regex(pattern).asciiOnlyDigits().asciiOnlyWordCharacters().matchingSemantics(.unicodeScalar))
     }
 
