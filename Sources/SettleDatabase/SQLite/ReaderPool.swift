@@ -3,15 +3,16 @@ internal import Dispatch
 /// A few connections that only read, lent to one thread at a time.
 ///
 /// A thread that reads within a read gets the connection it already has, so that it goes on seeing the same state.
-///
-/// Unchecked: `idle` and `lent` are guarded by `lock`; a lent reader is used by its one thread only.
-final class ReaderPool: @unchecked Sendable {
+final class ReaderPool: Sendable {
+    private struct State {
+        var idle: [SQLiteReader] = []
+        var lent: [(thread: ThreadID, reader: SQLiteReader)] = []
+        var isClosed = false
+    }
+
     private let open: @Sendable () throws -> SQLiteReader
-    private let lock = Guarded(())
+    private let state = Guarded(State())
     private let room: DispatchSemaphore
-    private var idle: [SQLiteReader] = []
-    private var lent: [(thread: ThreadID, reader: SQLiteReader)] = []
-    private var isClosed = false
 
     init(limit: Int, open: @escaping @Sendable () throws -> SQLiteReader) {
         self.open = open
@@ -21,7 +22,7 @@ final class ReaderPool: @unchecked Sendable {
     /// Lends a reader that sees one state of the database from its first question on.
     func read<Result>(_ body: (SQLiteReader) throws -> Result) throws -> Result {
         let thread = ThreadID.current
-        let own = lock.withLock { _ in lent.first { $0.thread == thread }?.reader }
+        let own = state.withLock { state in state.lent.first { $0.thread == thread }?.reader }
         if let own { return try body(own) }
         room.wait()
         defer { room.signal() }
@@ -32,28 +33,31 @@ final class ReaderPool: @unchecked Sendable {
 
     /// Closes the connections that are not lent, and the others as they come back.
     func close() {
-        let closing = lock.withLock { _ in
-            isClosed = true
-            defer { idle = [] }
-            return idle
+        let closing = state.withLock { state in
+            state.isClosed = true
+            defer { state.idle = [] }
+            return state.idle
         }
         withExtendedLifetime(closing) {}
     }
 
     private func take(for thread: ThreadID) throws -> SQLiteReader {
-        let reader = try lock.withLock { _ -> SQLiteReader? in
-            guard !isClosed else { throw DatabaseError(.closed, "the database was closed") }
-            return idle.popLast()
+        let idle: SQLiteReader? = try state.withLock { state in
+            guard !state.isClosed else { throw DatabaseError(.closed, "the database was closed") }
+            guard let reader = state.idle.popLast() else { return nil }
+            state.lent.append((thread, reader))
+            return reader
         }
-        let taken = try reader ?? open()
-        lock.withLock { _ in lent.append((thread, taken)) }
-        return taken
+        if let idle { return idle }
+        let new = try open()
+        state.withLock { $0.lent.append((thread, new)) }
+        return new
     }
 
     private func giveBack(_ reader: SQLiteReader, from thread: ThreadID) {
-        lock.withLock { _ in
-            lent.removeAll { $0.thread == thread }
-            if !isClosed { idle.append(reader) }
+        state.withLock { state in
+            state.lent.removeAll { $0.thread == thread }
+            if !state.isClosed { state.idle.append(reader) }
         }
     }
 }
