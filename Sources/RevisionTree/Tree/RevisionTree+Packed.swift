@@ -42,14 +42,19 @@ extension RevisionTree {
             throw RevisionTreeError(.unknownFormat, "version \(version) of a packed tree is not known")
         }
         guard let count = reader.varint(), count <= UInt64(bytes.count / 3) else { throw Self.malformed("node count") }
-        nodes = []
-        nodes.reserveCapacity(Int(count))
         var generation: UInt64 = 0
-        for index in 0..<Int(count) {
-            guard let node = reader.node(at: index, generation: &generation) else {
-                throw Self.malformed("node \(index)")
+        if count == 1 {
+            guard let node = reader.node(at: 0, generation: &generation) else { throw Self.malformed("node 0") }
+            nodes = [node]
+        } else {
+            nodes = []
+            nodes.reserveCapacity(Int(count))
+            for index in 0..<Int(count) {
+                guard let node = reader.node(at: index, generation: &generation) else {
+                    throw Self.malformed("node \(index)")
+                }
+                nodes.append(node)
             }
-            nodes.append(node)
         }
         guard reader.isAtEnd else { throw Self.malformed("bytes behind the last node") }
         if let broken = brokenInvariant { throw Self.malformed(broken) }

@@ -119,7 +119,11 @@ final class SQLiteStatement {
 
     /// A document's id, which is a blob of UTF-8.
     func id(_ column: Int32) throws -> DocumentID {
-        let text = withBytes(column) { String(validating: $0, as: UTF8.self) }
+        let text = withBytes(column) { bytes in
+            // Ids are ASCII as a rule, and then there is nothing to validate.
+            bytes.allSatisfy { $0 < 0x80 }
+                ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+        }
         guard let text, !text.isEmpty, sqlite3_column_type(handle, column) == SQLITE_BLOB else {
             throw DatabaseError(.corrupt, "a document's id is not UTF-8")
         }
