@@ -11,7 +11,7 @@ extension SQLiteReader {
         let statement = try connection.statement(.locals)
         statement.bind(1, utf8: id?.string ?? "")
         statement.bind(2, Int64(limit))
-        return try statement.all(by: { $0.id }, beyond: id, localDocument)
+        return try statement.all(by: \.id, beyond: id, localDocument)
     }
 
     private func localDocument(_ row: SQLiteStatement) throws -> LocalDocument {
@@ -37,7 +37,7 @@ extension SQLiteReader {
         let statement = try connection.statement(.blobs)
         statement.bind(1, digest?.bytes ?? [])
         statement.bind(2, Int64(limit))
-        return try statement.all(by: { $0.digest }, beyond: digest) { row in
+        return try statement.all(by: \.digest, beyond: digest) { row in
             guard let digest = BlobDigest(row.bytes(0)) else {
                 throw DatabaseError(.corrupt, "a blob's digest has not 32 bytes")
             }

@@ -30,7 +30,7 @@ class SQLiteReader: StorageReader {
         let statement = try connection.statement(.contentTokens)
         statement.bind(1, token < BodyToken.firstApart ? 0 : number(of: token) ?? .max)
         statement.bind(2, Int64(limit))
-        return try statement.all(by: { $0 }, beyond: token) {
+        return try statement.all(by: \.self, beyond: token) {
             guard let number = UInt64(exactly: $0.integer(0)) else { throw SQLiteError.outOfOrder }
             return number + BodyToken.firstApart - 1
         }
@@ -69,7 +69,7 @@ class SQLiteReader: StorageReader {
             """, on: connection)
         for (index, bound) in used.enumerated() { statement.bind(Int32(index + 1), utf8: bound.1?.string) }
         return try statement.all(
-            by: { $0.id }, beyond: range.descending ? range.before : range.after, descending: range.descending
+            by: \.id, beyond: range.descending ? range.before : range.after, descending: range.descending
         ) { try record($0, withContent: withContent) }
     }
 
@@ -77,7 +77,7 @@ class SQLiteReader: StorageReader {
         let statement = try connection.statement(.conflictedIDs)
         statement.bind(1, utf8: id?.string ?? "")
         statement.bind(2, Int64(limit))
-        return try statement.all(by: { $0 }, beyond: id) { try $0.id(0) }
+        return try statement.all(by: \.self, beyond: id) { try $0.id(0) }
     }
 
     func counts() throws -> DocumentCounts {
