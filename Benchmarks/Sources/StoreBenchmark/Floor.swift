@@ -38,17 +38,15 @@ final class Floor {
     }
 
     func insert(_ id: [UInt8], _ body: [UInt8]) {
-        let statement = prepare("INSERT INTO documents(sequence, id, body) VALUES(?1, ?2, ?3)")
-        sequence += 1
-        sqlite3_bind_int64(statement, 1, sequence)
-        bind(statement, 2, id)
-        bind(statement, 3, body)
-        precondition(sqlite3_step(statement) == SQLITE_DONE)
-        sqlite3_reset(statement)
+        write("INSERT INTO documents(sequence, id, body) VALUES(?1, ?2, ?3)", id, body)
     }
 
     func update(_ id: [UInt8], _ body: [UInt8]) {
-        let statement = prepare("UPDATE documents SET sequence = ?1, body = ?3 WHERE id = ?2")
+        write("UPDATE documents SET sequence = ?1, body = ?3 WHERE id = ?2", id, body)
+    }
+
+    private func write(_ sql: String, _ id: [UInt8], _ body: [UInt8]) {
+        let statement = prepare(sql)
         sequence += 1
         sqlite3_bind_int64(statement, 1, sequence)
         bind(statement, 2, id)

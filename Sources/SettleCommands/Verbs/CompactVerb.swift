@@ -10,16 +10,10 @@ enum CompactVerb: Verb {
         json: #"{"ok":true,"bodies":N,"attachments":N,"bytes":N}"#)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
-        Interruption.watch()
-        return try invocation.withDatabase { database in
+        try invocation.withDatabase { database in
             let console = invocation.console
             let bar = ProgressBar(console)
-            defer { bar.finish() }
-            let result = try database.compact { progress in
-                bar.update("Compacting", progress)
-                try Interruption.check()
-            }
-            bar.finish()
+            let result = try bar.watch("Compacting", database.compact(progress:))
             if console.isJSON {
                 let json: JSON = [
                     "ok": true, "bodies": .number(JSONNumber(result.contents)),

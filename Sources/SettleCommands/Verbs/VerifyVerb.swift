@@ -15,16 +15,10 @@ enum VerifyVerb: Verb {
         json: #"{"ok":bool,"documents":N,"revisions":N,"bodies":N,"attachments":N,"problems":[text …]}"#)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
-        Interruption.watch()
-        return try invocation.withDatabase { database in
+        try invocation.withDatabase { database in
             let console = invocation.console
             let bar = ProgressBar(console)
-            defer { bar.finish() }
-            let report = try database.verify { progress in
-                bar.update("Verifying", progress)
-                try Interruption.check()
-            }
-            bar.finish()
+            let report = try bar.watch("Verifying", database.verify(progress:))
             if console.isJSON {
                 try console.print(json(report).description)
             } else {
