@@ -90,8 +90,8 @@ extension StorageEngineSuite {
             _ = try writer.put(at(3, record("b", ["2-b"])))
         }
         report.expect(
-            try engine.read { try $0.conflictedIDs(after: nil, limit: 9) } == ["a", "c"],
+            try engine.read { try $0.conflictedIDs(.branches, after: nil, limit: 9) } == ["a", "c"],
             "exactly the documents with two live leaves are conflicted")
-        report.expect(try engine.read { try $0.conflictedIDs(after: "a", limit: 9) } == ["c"], "listing goes on")
+        report.expect(try engine.read { try $0.conflictedIDs(.branches, after: "a", limit: 9) } == ["c"], "listing goes on")
     }
 }

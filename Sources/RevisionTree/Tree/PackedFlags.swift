@@ -9,13 +9,14 @@ struct PackedFlags: OptionSet {
     static let isText = PackedFlags(rawValue: 16)
     static let hasParent = PackedFlags(rawValue: 32)
     static let followsPrevious = PackedFlags(rawValue: 64)
+    static let hasMarks = PackedFlags(rawValue: 128)
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Flags that can stand together, or nil.
     init?(valid rawValue: UInt8) {
         self.init(rawValue: rawValue)
-        guard rawValue < 128, !contains(.followsPrevious) || contains(.hasParent) else { return nil }
+        guard !contains(.followsPrevious) || contains(.hasParent) else { return nil }
     }
 
     init(_ node: RevisionNode, at index: Int) {
@@ -24,6 +25,7 @@ struct PackedFlags: OptionSet {
         if node.isSuperseded { flags.insert(.isSuperseded) }
         if node.isShared { flags.insert(.isShared) }
         if node.bodyToken != 0 { flags.insert(.hasBodyToken) }
+        if !node.marks.isEmpty { flags.insert(.hasMarks) }
         if node.revision.signature.text != nil { flags.insert(.isText) }
         if let parent = node.parentIndex {
             flags.insert(.hasParent)

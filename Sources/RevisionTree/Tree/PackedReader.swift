@@ -27,7 +27,8 @@ struct PackedReader {
     }
 
     mutating func node(at index: Int, generation: inout UInt64) -> RevisionNode? {
-        guard let raw = byte(), let flags = PackedFlags(valid: raw), let step = varint() else { return nil }
+        guard let raw = byte(), let flags = PackedFlags(valid: raw), let marks = marks(flags), let step = varint()
+        else { return nil }
         let (sum, overflow) = generation.addingReportingOverflow(step)
         guard !overflow, let signature = signature(isText: flags.contains(.isText)),
             let revision = RevisionID(generation: sum, signature: signature)
@@ -48,7 +49,14 @@ struct PackedReader {
         }
         return RevisionNode(
             revision, parent: parent, isDeleted: flags.contains(.isDeleted),
-            isSuperseded: flags.contains(.isSuperseded), isShared: flags.contains(.isShared), bodyToken: token)
+            isSuperseded: flags.contains(.isSuperseded), isShared: flags.contains(.isShared), marks: marks,
+            bodyToken: token)
+    }
+
+    private mutating func marks(_ flags: PackedFlags) -> RevisionMarks? {
+        guard flags.contains(.hasMarks) else { return [] }
+        guard let raw = byte(), raw != 0, raw <= RevisionMarks.all.rawValue else { return nil }
+        return RevisionMarks(rawValue: raw)
     }
 
     private mutating func signature(isText: Bool) -> RevisionSignature? {

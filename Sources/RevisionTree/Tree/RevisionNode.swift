@@ -8,6 +8,8 @@ public struct RevisionNode: Hashable, Sendable {
     public internal(set) var isSuperseded: Bool
     /// Whether some peer is known to hold this revision: it came from there, or was sent and acknowledged.
     public internal(set) var isShared: Bool
+    /// What is known of the revision besides.
+    public internal(set) var marks: RevisionMarks
     /// An opaque number of the one who stores bodies, 0 for none; the tree carries it and never looks at it.
     public internal(set) var bodyToken: UInt64
     /// The parent's index, or -1.
@@ -15,13 +17,14 @@ public struct RevisionNode: Hashable, Sendable {
 
     init(
         _ revision: RevisionID, parent: Int? = nil, isDeleted: Bool = false, isSuperseded: Bool = false,
-        isShared: Bool = false, bodyToken: UInt64 = 0
+        isShared: Bool = false, marks: RevisionMarks = [], bodyToken: UInt64 = 0
     ) {
         self.revision = revision
         self.parent = parent.map { Int32(truncatingIfNeeded: $0) } ?? -1
         self.isDeleted = isDeleted
         self.isSuperseded = isSuperseded
         self.isShared = isShared
+        self.marks = marks
         self.bodyToken = bodyToken
     }
 

@@ -45,18 +45,19 @@ extension RevisionTree {
         return nodes.filter { $0.isLeaf && $0.revision.generation < highest }.map(\.revision)
     }
 
-    /// The revisions in which two or more branches that still have a live leaf part: the bases a conflict may be
-    /// merged on. Empty when the document is not in conflict.
+    /// The revisions in which two or more branches part that still have a live leaf or a disputed deletion: the bases
+    /// a conflict may be merged on. Empty when there is nothing to settle.
     ///
     /// - Complexity: O(*n*).
     public var branchPoints: [RevisionID] {
-        guard isConflicted else { return [] }
+        let deletions = disputedDeletions
+        guard !deletions.isEmpty || isConflicted else { return [] }
         var liveBranches = [Int](repeating: 0, count: nodes.count)
         var points: [RevisionID] = []
         for index in nodes.indices.reversed() {
             let node = nodes[index]
             if liveBranches[index] > 1 { points.append(node.revision) }
-            let isLive = liveBranches[index] > 0 || (node.isLeaf && !node.isDeleted)
+            let isLive = liveBranches[index] > 0 || (node.isLeaf && (!node.isDeleted || deletions.contains(node.revision)))
             if isLive, let parent = node.parentIndex { liveBranches[parent] += 1 }
         }
         return points.reversed()

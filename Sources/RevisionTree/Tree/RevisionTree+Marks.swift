@@ -17,6 +17,15 @@ extension RevisionTree {
         return true
     }
 
+    /// Notes what is known of a revision, besides what was known before; unknown revisions are ignored. Returns whether
+    /// that was news.
+    @discardableResult
+    public mutating func mark(_ revision: RevisionID, _ marks: RevisionMarks) -> Bool {
+        guard let index = index(of: revision), !nodes[index].marks.isSuperset(of: marks) else { return false }
+        nodes[index].marks.formUnion(marks)
+        return true
+    }
+
     /// The newest revision on the path back from this one that a peer holds, itself included, or `nil`.
     public func sharedAncestor(of revision: RevisionID) -> RevisionID? {
         var index = index(of: revision)

@@ -65,6 +65,7 @@ extension RevisionNode {
         isDeleted = isDeleted || other.isDeleted
         isSuperseded = isSuperseded || other.isSuperseded
         isShared = isShared || other.isShared
+        marks.formUnion(other.marks)
         bodyToken = max(bodyToken, other.bodyToken)
     }
 }

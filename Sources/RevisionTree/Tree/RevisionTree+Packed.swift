@@ -8,7 +8,8 @@ extension RevisionTree {
     ///     node count       varint
     ///     per node         in ascending order of revision ids
     ///       flags          1 byte: deleted 1, superseded 2, shared 4, has body token 8,
-    ///                              text signature 16, has parent 32, parent is the node before 64
+    ///                              text signature 16, has parent 32, parent is the node before 64, has marks 128
+    ///       marks          1 byte, if there are any: closing 1, deletion 2, incoming 4
     ///       generation     varint: the difference to the node before (of the first: itself)
     ///       signature      16 bytes, or for text: varint length and UTF-8
     ///       parent         varint index, if there is one and it is not the node before
@@ -22,6 +23,7 @@ extension RevisionTree {
         var generation: UInt64 = 0
         for (index, node) in nodes.enumerated() {
             writer.append(PackedFlags(node, at: index).rawValue)
+            if !node.marks.isEmpty { writer.append(node.marks.rawValue) }
             writer.append(varint: node.revision.generation - generation)
             generation = node.revision.generation
             writer.append(node.revision.signature)

@@ -26,7 +26,7 @@ public struct Change: Sendable {
     /// The leaves the change tells of, winner first; live ones before tombstones.
     public var leaves: [RevisionID] { [winner] + otherLeaves }
 
-    init?(_ record: DocumentRecord, style: Style) {
+    init?(_ record: DocumentRecord, style: Style, origin: UInt64) {
         guard let winner = record.tree.winner else { return nil }
         sequence = record.sequence
         id = record.id
@@ -36,7 +36,7 @@ public struct Change: Sendable {
             style == .winner || record.tree.count == 1
             ? [] : record.tree.leaves.dropFirst().map(\.revision)
         document = record.content.map {
-            Document(id: record.id, revision: winner.revision, isDeleted: winner.isDeleted, $0)
+            Document(id: record.id, revision: winner.revision, isDeleted: winner.isDeleted, $0, origin: origin)
         }
     }
 }

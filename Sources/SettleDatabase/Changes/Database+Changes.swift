@@ -46,7 +46,7 @@ extension Database {
                 try $0.records(changedIn: rest, limit: 200, withContent: includingDocuments)
             }
             for record in page {
-                guard let change = Change(record, style: style) else { continue }
+                guard let change = Change(record, style: style, origin: identity) else { continue }
                 guard try body(change) else { return }
             }
             guard let last = page.last else { return }

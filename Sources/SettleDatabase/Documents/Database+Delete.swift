@@ -76,7 +76,7 @@ extension Database {
             Document(id: document.id), body: body, on: target, isDeleted: true, in: record)
     }
 
-    private static func tombstone(keeping names: Set<String>, of body: DocumentBody?) throws -> DocumentBody {
+    static func tombstone(keeping names: Set<String>, of body: DocumentBody?) throws -> DocumentBody {
         guard !names.isEmpty, let members = body?.json.object else { return .empty }
         let kept = members.filter { names.contains($0.name) }.map { ($0.name, $0.value) }
         return try DocumentBody(.object(JSONObject(kept)))

@@ -8,7 +8,7 @@ extension Database {
     public func document(_ id: DocumentID) throws -> Document? {
         guard let record = try engine.read({ try $0.record(of: id, withContent: true) }) else { return nil }
         guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else { return nil }
-        return Document(id: id, revision: winner.revision, isDeleted: false, content)
+        return Document(id: id, revision: winner.revision, isDeleted: false, content, origin: identity)
     }
 
     /// A document at one of its revisions, tombstones included; `nil` when the content of that revision is not kept
@@ -20,7 +20,7 @@ extension Database {
             }
             let isInRecord = node.bodyToken == BodyToken.record
             guard let content = isInRecord ? record.content : try reader.content(at: node.bodyToken) else { return nil }
-            return Document(id: id, revision: revision, isDeleted: node.isDeleted, content)
+            return Document(id: id, revision: revision, isDeleted: node.isDeleted, content, origin: identity)
         }
     }
 
@@ -38,7 +38,7 @@ extension Database {
                 let isInRecord = node.bodyToken == BodyToken.record
                 let content = isInRecord ? record.content : try reader.content(at: node.bodyToken)
                 return content.map {
-                    Document(id: id, revision: node.revision, isDeleted: node.isDeleted, $0)
+                    Document(id: id, revision: node.revision, isDeleted: node.isDeleted, $0, origin: identity)
                 }
             }
         }
@@ -73,7 +73,7 @@ extension Database {
                 guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else {
                     continue
                 }
-                let document = Document(id: record.id, revision: winner.revision, isDeleted: false, content)
+                let document = Document(id: record.id, revision: winner.revision, isDeleted: false, content, origin: identity)
                 guard try body(document) else { return }
             }
             guard let last = page.last else { return }
@@ -81,15 +81,18 @@ extension Database {
         }
     }
 
-    /// The ids of documents with two or more live leaves, ascending, each once (SEMANTICS 66, 67).
+    /// The ids of documents in conflict, ascending, each once (SEMANTICS 66, 67).
     ///
     /// - Parameters:
+    ///   - kind: Which conflicts; those between two or more live leaves unless given.
     ///   - after: Where to go on, or `nil` for the beginning.
     ///   - limit: How many at the most.
     /// - Returns: The ids.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(*k*) in ids returned; an index holds them.
-    public func conflictedDocumentIDs(after: DocumentID? = nil, limit: Int = 1000) throws -> [DocumentID] {
-        try engine.read { try $0.conflictedIDs(after: after, limit: limit) }
+    public func conflictedDocumentIDs(
+        _ kind: ConflictKind = .branches, after: DocumentID? = nil, limit: Int = 1000
+    ) throws -> [DocumentID] {
+        try engine.read { try $0.conflictedIDs(kind, after: after, limit: limit) }
     }
 }

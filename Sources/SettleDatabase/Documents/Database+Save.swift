@@ -73,7 +73,9 @@ extension Database {
         }
         let record = try editor.writer.record(of: document.id, withContent: true)
         let parent = try Self.parent(of: document, in: record, lastWriteWins: lastWriteWins)
-        return try editor.edit(document, body: body, on: parent, isDeleted: false, in: record)
+        let saved = try editor.edit(document, body: body, on: parent, isDeleted: false, in: record)
+        if let record, record.tree.isDeleted { try editor.closeDeletions(of: saved) }
+        return saved
     }
 
     /// The revision an edit is made on.
@@ -115,7 +117,7 @@ extension Database {
                     let winner = record.tree.winner, let content = record.content
                 else { throw DatabaseError(.notFound, "\"\(document.id)\" was purged meanwhile") }
                 let current = Document(
-                    id: document.id, revision: winner.revision, isDeleted: winner.isDeleted, content)
+                    id: document.id, revision: winner.revision, isDeleted: winner.isDeleted, content, origin: identity)
                 let isMerged: Bool
                 do { isMerged = try handler(&new, winner.isDeleted ? nil : current) } catch let cause {
                     options.warn("the conflict handler of \"\(document.id)\" threw: \(cause)")
@@ -135,6 +137,9 @@ extension SaveConflict {
 extension DatabaseErrorCode {
     /// Whether an error concerns one document, so that others of a batch may still be written.
     var isOfOneDocument: Bool {
-        [.conflict, .notFound, .invalid, .documentTooLarge, .refused, .attachmentMissing].contains(self)
+        [
+            .conflict, .notFound, .invalid, .documentTooLarge, .refused, .attachmentMissing, .resolverFailed, .timedOut,
+            .foreignDocument,
+        ].contains(self)
     }
 }

@@ -21,6 +21,8 @@ public struct Document: Sendable, Identifiable {
     public internal(set) var isDeleted: Bool
     /// The attachments, in order; the order enters the revision id (SEMANTICS 198).
     public var attachments: [Attachment]
+    /// The database it was read from, 0 for one that was made by the app.
+    let origin: UInt64
     private var content: Content
 
     /// Makes a document that was never saved.
@@ -28,7 +30,8 @@ public struct Document: Sendable, Identifiable {
         self.init(id: id, revision: nil, isDeleted: false, RevisionContent(body: body, attachments: attachments))
     }
 
-    init(id: DocumentID, revision: RevisionID?, isDeleted: Bool, _ content: RevisionContent) {
+    init(id: DocumentID, revision: RevisionID?, isDeleted: Bool, _ content: RevisionContent, origin: UInt64 = 0) {
+        self.origin = origin
         self.id = id
         self.revision = revision
         self.isDeleted = isDeleted

@@ -17,6 +17,7 @@ struct DocumentEditor {
     let blobs: BlobStore
     let options: DatabaseOptions
     let revisionLimit: Int
+    let identity: UInt64
 
     /// A revision on its way into a document.
     struct Edit {
@@ -26,6 +27,7 @@ struct DocumentEditor {
         var isDeleted: Bool
         var content: RevisionContent
         var origin: ValidationContext.Origin
+        var isDeletionAtSource = false
     }
 
     /// Makes an edit on a parent and stores it; returns it as the document it now is.
@@ -49,7 +51,7 @@ struct DocumentEditor {
             try store(
                 edit, in: record ?? DocumentRecord(id: document.id, sequence: 0, tree: RevisionTree(), content: nil))
         }
-        return Document(id: document.id, revision: revision, isDeleted: isDeleted, edit.content)
+        return Document(id: document.id, revision: revision, isDeleted: isDeleted, edit.content, origin: identity)
     }
 
     /// Makes an edit that a peer has made before, whose parent was not known here until now: the two are one revision.
@@ -79,7 +81,8 @@ struct DocumentEditor {
         var record = old
         let revision = replicated.history.revision
         let insertion = record.tree.insert(replicated.history, isDeleted: replicated.isDeleted)
-        let isNews = record.tree.markShared(revision)
+        let isDeletion = replicated.isDeletionAtSource && record.tree.mark(revision, .deletion)
+        let isNews = record.tree.markShared(revision) || isDeletion
         var content: RevisionContent?
         if let node = record.tree[revision], !node.isLeaf, node.bodyToken == BodyToken.none {
             let edit = try self.edit(replicated)
@@ -109,7 +112,8 @@ struct DocumentEditor {
             keepsRevpos: true)
         return Edit(
             revision: revision, history: replicated.history, isDeleted: replicated.isDeleted,
-            content: RevisionContent(body: replicated.body, attachments: attachments), origin: .replication)
+            content: RevisionContent(body: replicated.body, attachments: attachments), origin: .replication,
+            isDeletionAtSource: replicated.isDeletionAtSource)
     }
 
     /// Puts a revision into a document's tree and writes the document.
@@ -125,6 +129,7 @@ struct DocumentEditor {
                 throw DatabaseError(.conflict, "\(edit.revision) can't be stored in \"\(old.id)\"", cause: error)
             }
         }
+        mark(edit, in: &record.tree)
         try place(edit, in: &record, oldWinner: oldWinner)
         for node in record.tree.stem(to: revisionLimit) { try writer.removeContent(at: node.bodyToken) }
         guard old.tree.isEmpty else {
@@ -133,6 +138,17 @@ struct DocumentEditor {
         }
         guard try writer.putNew(record) != nil else {
             throw DatabaseError(.conflict, "\"\(old.id)\" is there already")
+        }
+    }
+
+    /// Notes what a new revision is, for those who settle conflicts.
+    private func mark(_ edit: Edit, in tree: inout RevisionTree) {
+        if edit.history != nil, tree.count > 1, tree.leaves.count > 1 { tree.mark(edit.revision, .incoming) }
+        guard edit.isDeleted else { return }
+        if ClosingTombstone(edit.content.body) != nil {
+            tree.mark(edit.revision, .closing)
+        } else if edit.isDeletionAtSource || (edit.history == nil && tree.isDeleted) {
+            tree.mark(edit.revision, .deletion)
         }
     }
 
@@ -172,7 +188,8 @@ struct DocumentEditor {
         }
         guard !validations.isEmpty else { return }
         let current = try base(of: edit, in: record)
-        let new = Document(id: record.id, revision: edit.revision, isDeleted: edit.isDeleted, edit.content)
+        let new = Document(
+            id: record.id, revision: edit.revision, isDeleted: edit.isDeleted, edit.content, origin: identity)
         let context = ValidationContext(newRevision: new, currentRevision: current, origin: edit.origin)
         try validations.check(context, warn: options.warn)
     }
@@ -183,7 +200,8 @@ struct DocumentEditor {
             guard let node = record.tree[revision], let content = try content(of: revision, in: record) else {
                 continue
             }
-            return Document(id: record.id, revision: revision, isDeleted: node.isDeleted, content)
+            return Document(
+                id: record.id, revision: revision, isDeleted: node.isDeleted, content, origin: identity)
         }
         return nil
     }

@@ -8,6 +8,10 @@ public struct ReplicatedRevision: Sendable {
     public var history: RevisionHistory
     /// Whether the revision is a tombstone.
     public var isDeleted: Bool
+    /// Whether the revision is the source's own winner and a tombstone, so that the document is deleted there: then it
+    /// is a user's deletion, and no tombstone that closes a branch (SEMANTICS K2). A source's `_changes` row tells by its
+    /// `deleted`.
+    public var isDeletionAtSource = false
     /// The members.
     public var body: DocumentBody
     /// The attachments, in order; what their digests name must be in the database or pending.

@@ -31,6 +31,12 @@ public struct DatabaseErrorCode: Hashable, Sendable, CustomStringConvertible {
     public static let closed = DatabaseErrorCode(name: "closed")
     /// The content of an attachment is not in this database, or not what its digest says.
     public static let attachmentMissing = DatabaseErrorCode(name: "attachment_missing")
+    /// A resolver threw; the conflict is as it was, and the cause is what was thrown (SEMANTICS 27–30).
+    public static let resolverFailed = DatabaseErrorCode(name: "resolver_failed")
+    /// A resolver took longer than it may; the conflict is as it was.
+    public static let timedOut = DatabaseErrorCode(name: "timed_out")
+    /// A resolver returned a document of another database; the conflict is as it was (SEMANTICS 22).
+    public static let foreignDocument = DatabaseErrorCode(name: "foreign_document")
     /// The storage engine failed in another way.
     public static let storage = DatabaseErrorCode(name: "storage")
 

@@ -6,7 +6,8 @@ extension Database {
         try engine.snapshot { reader in
             DatabaseInfo(
                 documents: try reader.counts(),
-                conflicts: try count { try reader.conflictedIDs(after: $0, limit: 1000) },
+                conflicts: try count { try reader.conflictedIDs(.branches, after: $0, limit: 1000) },
+                contested: try count { try reader.conflictedIDs(.deletion, after: $0, limit: 1000) },
                 blobs: try count { try reader.blobs(after: $0?.digest, limit: 1000) },
                 lastSequence: try reader.lastSequence, fileSize: try engine.sizeOnDisk(),
                 attachmentFilesSize: blobs.sizeOnDisk(), revisionLimit: try Self.revisionLimit(in: reader))

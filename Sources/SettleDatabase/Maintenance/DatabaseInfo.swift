@@ -4,6 +4,8 @@ public struct DatabaseInfo: Sendable, Hashable {
     public var documents: DocumentCounts
     /// How many documents have two or more live leaves.
     public var conflicts: Int
+    /// How many documents have one live leaf and a user's deletion that stands against it.
+    public var contested: Int
     /// How many attachments' contents are kept, each once.
     public var blobs: Int
     /// The position of the newest change.

@@ -5,7 +5,7 @@ struct DocumentVerifier {
     let reader: any StorageReader
     private(set) var report: VerificationReport
     private var counts = DocumentCounts()
-    private var conflicts = 0
+    private var conflicts: [ConflictKind: Int] = [:]
     private var tokens = TokenSum()
     private var last: DocumentID?
     private let hasher = RevisionHasher()
@@ -41,7 +41,8 @@ struct DocumentVerifier {
         if let broken = record.tree.brokenInvariant { report.report("\(record.id): \(broken)") }
         guard let winner = record.tree.winner else { return report.report("\(record.id): has no revision") }
         if winner.isDeleted { counts.deleted += 1 } else { counts.live += 1 }
-        if record.tree.isConflicted { conflicts += 1 }
+        if record.tree.isConflicted { conflicts[.branches, default: 0] += 1 }
+        if record.tree.isContested { conflicts[.deletion, default: 0] += 1 }
         for node in record.tree.allNodes { try check(node, winner, record) }
     }
 
@@ -103,13 +104,18 @@ struct DocumentVerifier {
     }
 
     private mutating func checkConflicts() throws {
-        var indexed = 0
-        var id: DocumentID?
-        while case let page = try reader.conflictedIDs(after: id, limit: 1000), let newest = page.last {
-            indexed += page.count
-            id = newest
+        for kind in ConflictKind.allCases {
+            var indexed = 0
+            var id: DocumentID?
+            while case let page = try reader.conflictedIDs(kind, after: id, limit: 1000), let newest = page.last {
+                indexed += page.count
+                id = newest
+            }
+            let counted = conflicts[kind, default: 0]
+            if indexed != counted {
+                report.report("the index has \(indexed) conflicts of \(kind), but there are \(counted)")
+            }
         }
-        if indexed != conflicts { report.report("the index has \(indexed) conflicts, but there are \(conflicts)") }
     }
 }
 

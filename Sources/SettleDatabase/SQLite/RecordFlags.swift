@@ -1,6 +1,6 @@
 internal import RevisionTree
 
-/// What the index of the documents table tells apart. A conflicted document has a live leaf, so it is not deleted.
+/// What the index of the documents table tells apart; a document is of one kind only.
 enum RecordFlags: Int64 {
     /// There is one live leaf.
     case plain = 0
@@ -8,8 +8,23 @@ enum RecordFlags: Int64 {
     case deleted = 1
     /// There are two or more live leaves.
     case conflicted = 2
+    /// There is one live leaf, and a user's deletion stands against it.
+    case contested = 3
 
     init(_ tree: RevisionTree) {
-        self = tree.isDeleted ? .deleted : tree.count > 1 && tree.isConflicted ? .conflicted : .plain
+        if tree.isDeleted {
+            self = .deleted
+        } else if tree.count < 2 {
+            self = .plain
+        } else {
+            self = tree.isConflicted ? .conflicted : tree.isContested ? .contested : .plain
+        }
+    }
+
+    init(_ kind: ConflictKind) {
+        switch kind {
+        case .branches: self = .conflicted
+        case .deletion: self = .contested
+        }
     }
 }

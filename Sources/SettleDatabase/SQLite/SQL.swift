@@ -34,14 +34,14 @@ enum SQL: Int, Hashable {
             """
         case .updateRecord:
             "UPDATE documents SET sequence = ?1, flags = ?3, tree = ?4, attachments = ?5, body = ?6 WHERE sequence = ?2"
-        case .updateTree: "UPDATE documents SET tree = ?2 WHERE sequence = ?1"
+        case .updateTree: "UPDATE documents SET tree = ?2, flags = ?3 WHERE sequence = ?1"
         case .removeRecord: "DELETE FROM documents WHERE sequence = ?1"
         case .content: "SELECT attachments, body FROM contents WHERE number = ?1"
         case .contentTokens: "SELECT number FROM contents WHERE number > ?1 ORDER BY number LIMIT ?2"
         case .insertContent: "INSERT INTO contents(attachments, body) VALUES(?1, ?2)"
         case .removeContent: "DELETE FROM contents WHERE number = ?1"
         case .conflictedIDs:
-            "SELECT id FROM documents WHERE flags = 2 AND flags > 0 AND id > ?1 ORDER BY id LIMIT ?2"
+            "SELECT id FROM documents WHERE flags = ?3 AND flags > 0 AND id > ?1 ORDER BY id LIMIT ?2"
         case .countAll: "SELECT count(*) FROM documents"
         case .countDeleted: "SELECT count(*) FROM documents WHERE flags = 1 AND flags > 0"
         case .newestSequence: "SELECT max(sequence) FROM documents"

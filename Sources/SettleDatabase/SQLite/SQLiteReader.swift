@@ -73,10 +73,11 @@ class SQLiteReader: StorageReader {
         ) { try record($0, withContent: withContent) }
     }
 
-    func conflictedIDs(after id: DocumentID?, limit: Int) throws -> [DocumentID] {
+    func conflictedIDs(_ kind: ConflictKind, after id: DocumentID?, limit: Int) throws -> [DocumentID] {
         let statement = try connection.statement(.conflictedIDs)
         statement.bind(1, utf8: id?.string ?? "")
         statement.bind(2, Int64(limit))
+        statement.bind(3, RecordFlags(kind).rawValue)
         return try statement.all(by: \.self, beyond: id) { try $0.id(0) }
     }
 

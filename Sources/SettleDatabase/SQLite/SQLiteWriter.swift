@@ -100,6 +100,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         let statement = try connection.statement(.updateTree)
         statement.bind(1, record.sequence.number)
         statement.bind(2, record.tree.packed())
+        statement.bind(3, RecordFlags(record.tree).rawValue)
         try statement.run()
         try checkOneRow(record)
     }

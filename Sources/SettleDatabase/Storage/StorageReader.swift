@@ -20,8 +20,8 @@ public protocol StorageReader {
     /// Documents in the order of their ids' bytes, deleted ones included.
     func records(in range: DocumentRange, limit: Int, withContent: Bool) throws -> [DocumentRecord]
 
-    /// The ids of documents with two or more live leaves, ascending, after one; found by an index.
-    func conflictedIDs(after id: DocumentID?, limit: Int) throws -> [DocumentID]
+    /// The ids of documents in a conflict of one kind, ascending, after one; found by an index.
+    func conflictedIDs(_ kind: ConflictKind, after id: DocumentID?, limit: Int) throws -> [DocumentID]
 
     /// How many documents there are.
     func counts() throws -> DocumentCounts

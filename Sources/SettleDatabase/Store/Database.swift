@@ -2,6 +2,12 @@ internal import Dispatch
 internal import RevisionTree
 internal import Synchronization
 
+private enum Identities {
+    private static let last = Atomic<UInt64>(0)
+
+    static func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
+}
+
 /// A database of JSON documents, each with the tree of its revisions.
 ///
 ///     let database = try Database.open("notes.settle")
@@ -31,14 +37,18 @@ internal import Synchronization
 public final class Database: Sendable {
     /// The folder the database lies in, or `nil` in memory.
     public let path: String?
+    /// A number no other database object of this process has; documents carry it, so that one of another database is
+    /// noticed.
+    let identity = Identities.next()
     let engine: any StorageEngine
     let blobs: BlobStore
     let options: DatabaseOptions
     let validations = ValidationList()
     let notifier = ChangeNotifier()
+    let settlings = SettlingPolicies()
     let expirations = ExpirationTimer()
     private let lock: DatabaseLock?
-    private let hashers = HasherPool()
+    let hashers = HasherPool()
 
     init(engine: any StorageEngine, files: DatabaseFiles?, lock: DatabaseLock?, options: DatabaseOptions) throws {
         self.engine = engine
@@ -107,7 +117,7 @@ public final class Database: Sendable {
                 try body(
                     DocumentEditor(
                         writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
-                        revisionLimit: try Self.revisionLimit(in: writer)))
+                        revisionLimit: try Self.revisionLimit(in: writer), identity: identity))
             }
         }
     }

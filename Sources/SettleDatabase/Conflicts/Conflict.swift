@@ -1,0 +1,109 @@
+public import RevisionTree
+
+/// A document whose edits were made apart, as a resolver sees it: a value that nothing changes any more.
+///
+///     base 1-a ─┬─ 2-b ── 3-c     leaves[0], the winner, which every read shows
+///               └─ 2-x            leaves[1]
+///
+/// It is the same for an app's call, for what a pull brings, and for the command line.
+public struct Conflict: Sendable {
+    /// The document's id.
+    public let documentID: DocumentID
+    /// What stands against what.
+    public let kind: ConflictKind
+    /// The leaves there is to decide between, each with its members and attachments: the live ones, the winner first
+    /// (SEMANTICS 60, 68), then the deletions that contradict them.
+    public let leaves: [Document]
+    /// The newest revision all leaves descend from, if its content is still kept; never a guess.
+    public let base: Document?
+    /// The leaf that was here: the highest that did not arrive while another one was here; `nil` when all did.
+    public let local: Document?
+    /// The leaf that came: the highest that arrived from a peer while another one was here; `nil` when none did.
+    public let remote: Document?
+    /// The document's whole revision tree.
+    public let tree: RevisionTree
+    /// The contents of the revisions where the leaves' branches part, as far as they are kept.
+    let bases: [RevisionID: Document]
+    /// The closing tombstones among the leaves, with the revision each one closes.
+    let closings: [RevisionID: [ClosingTombstone]]
+
+    /// The leaf that every read shows.
+    public var winner: Document { leaves[0] }
+    /// The live leaves, winner first.
+    public var liveLeaves: [Document] { leaves.filter { !$0.isDeleted } }
+    /// The deletions that contradict a live leaf, highest first.
+    public var deletions: [Document] { leaves.filter(\.isDeleted) }
+
+    /// One of the leaves.
+    public func leaf(_ revision: RevisionID?) -> Document? { leaves.first { $0.revision == revision } }
+
+    /// The revisions of the leaves: as long as they are the same, it is the same conflict.
+    var revisions: [RevisionID] { leaves.compactMap(\.revision) }
+
+    /// The revisions to be settled in a tree, winner first.
+    static func revisions(in tree: RevisionTree, _ concerns: Set<ConflictKind>) -> [RevisionID] {
+        var revisions = tree.leaves.filter { !$0.isDeleted }.map(\.revision)
+        if revisions.isEmpty { return [] }
+        if concerns.contains(.deletion) { revisions += tree.disputedDeletions }
+        guard revisions.count > 1, concerns.contains(.branches) || tree.isContested else { return [] }
+        return revisions
+    }
+
+    /// Reads the conflict of a document; `nil` when there is nothing to settle.
+    init?(
+        _ record: DocumentRecord, concerns: Set<ConflictKind>, origin: UInt64, content: (UInt64) throws -> RevisionContent?
+    ) throws {
+        let tree = record.tree
+        let revisions = Self.revisions(in: tree, concerns)
+        guard revisions.count > 1 else { return nil }
+        func document(_ revision: RevisionID) throws -> Document? {
+            guard let node = tree[revision] else { return nil }
+            let found = node.bodyToken == BodyToken.record ? record.content : try content(node.bodyToken)
+            return found.map {
+                Document(id: record.id, revision: revision, isDeleted: node.isDeleted, $0, origin: origin)
+            }
+        }
+        documentID = record.id
+        self.tree = tree
+        kind = tree.isConflicted ? .branches : .deletion
+        leaves = try revisions.map { revision in
+            if let leaf = try document(revision) { return leaf }
+            throw DatabaseError(.corrupt, "the content of \"\(record.id)\" at \(revision) is missing")
+        }
+        var bases: [RevisionID: Document] = [:]
+        for point in Self.branchPoints(of: revisions, in: tree) { bases[point] = try document(point) }
+        self.bases = bases
+        base = Self.ancestor(of: revisions, in: tree).flatMap { bases[$0] }
+        func isIncoming(_ leaf: Document) -> Bool {
+            leaf.revision.flatMap { tree[$0]?.marks.contains(.incoming) } ?? false
+        }
+        local = leaves.first { !isIncoming($0) }
+        remote = leaves.first(where: isIncoming)
+        var closings: [RevisionID: [ClosingTombstone]] = [:]
+        for node in tree.leaves where node.isDeleted && node.marks.contains(.closing) {
+            guard let parent = tree.parent(of: node.revision), let body = try document(node.revision)?.body(),
+                let closing = ClosingTombstone(body)
+            else { continue }
+            closings[parent, default: []].append(closing)
+        }
+        self.closings = closings
+    }
+
+    /// The newest revision that all descend from.
+    private static func ancestor(of revisions: [RevisionID], in tree: RevisionTree) -> RevisionID? {
+        revisions.dropFirst().reduce(revisions.first) { common, revision in
+            common.flatMap { tree.commonAncestor(of: $0, revision) }
+        }
+    }
+
+    /// The revisions in which the paths to some revisions part.
+    private static func branchPoints(of revisions: [RevisionID], in tree: RevisionTree) -> Set<RevisionID> {
+        var points: Set<RevisionID> = []
+        for (index, first) in revisions.enumerated() {
+            for second in revisions[(index + 1)...] {
+                if let point = tree.commonAncestor(of: first, second) { points.insert(point) }
+            }
+        }
+        return points
+    }
+}

@@ -1,0 +1,8 @@
+/// What stands against what in a conflict.
+public enum ConflictKind: Hashable, Sendable, CaseIterable {
+    /// Two or more live leaves: what CouchDB and Cloudant Sync call a conflict (SEMANTICS 61, 66).
+    case branches
+    /// One live leaf and a user's deletion made apart from it (SEMANTICS 7, K2). Reads show the live leaf (63); only
+    /// policies by which a deletion may win have anything to decide.
+    case deletion
+}

@@ -1,0 +1,25 @@
+public import RevisionTree
+
+extension Database {
+    /// The conflict of a document, ready to be shown or settled; `nil` when there is none.
+    ///
+    /// - Parameters:
+    ///   - id: The document.
+    ///   - kinds: What to look for; both kinds unless given.
+    /// - Returns: The conflict as of now.
+    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
+    /// - Complexity: O(*n* + *l*²) for a tree of *n* revisions with *l* leaves.
+    public func conflict(
+        of id: DocumentID, kinds: Set<ConflictKind> = Set(ConflictKind.allCases)
+    ) throws -> Conflict? {
+        try engine.snapshot { reader in
+            guard let record = try reader.record(of: id, withContent: true) else { return nil }
+            return try conflict(in: record, kinds, reader)
+        }
+    }
+
+    /// The conflict in a record.
+    func conflict(in record: DocumentRecord, _ kinds: Set<ConflictKind>, _ reader: any StorageReader) throws -> Conflict? {
+        try Conflict(record, concerns: kinds, origin: identity) { try reader.content(at: $0) }
+    }
+}

@@ -1,0 +1,48 @@
+extension ConflictPolicy {
+    /// A rule of an app.
+    ///
+    ///     let newest = ConflictPolicy.custom("newest", version: "1") { conflict in
+    ///         let newest = conflict.leaves.max { ($0["date"]?.string ?? "") < ($1["date"]?.string ?? "") }
+    ///         return newest.map { .document($0) } ?? .leaveConflicted
+    ///     }
+    ///
+    /// - Parameters:
+    ///   - name: The rule's name, stored with what it decides if there is a version.
+    ///   - version: Its version; raise it when it would decide differently.
+    ///   - deletions: Whether it is asked about deletions that contradict a live leaf, too; else those lose, as in
+    ///     CouchDB.
+    ///   - resolve: The rule. What it throws leaves the conflict as it is and is reported (SEMANTICS 27–30).
+    /// - Returns: The policy.
+    public static func custom(
+        _ name: String, version: String? = nil, deletions: Bool = false,
+        _ resolve: @escaping @Sendable (Conflict) throws -> Resolution
+    ) -> ConflictPolicy {
+        ConflictPolicy(
+            name, kinds: kinds(deletions), resolver: version.map { ResolverIdentity(name: name, version: $0) },
+            .now { PolicyDecision(try resolve($0), reason: "\(name) decided") })
+    }
+
+    /// A rule that waits: for a person who is shown the leaves, or for a service.
+    ///
+    /// Such a policy needs the asynchronous calls, ``Database/settle(_:asking:)`` or
+    /// ``Database/settleAutomatically(using:sweepEvery:)``. While it waits nothing is locked.
+    ///
+    /// - Parameters:
+    ///   - name: The rule's name, stored with what it decides if there is a version.
+    ///   - version: Its version; raise it when it would decide differently.
+    ///   - deletions: Whether it is asked about deletions that contradict a live leaf, too.
+    ///   - resolve: The rule.
+    /// - Returns: The policy.
+    public static func asking(
+        _ name: String, version: String? = nil, deletions: Bool = false,
+        _ resolve: @escaping @Sendable (Conflict) async throws -> Resolution
+    ) -> ConflictPolicy {
+        ConflictPolicy(
+            name, kinds: kinds(deletions), resolver: version.map { ResolverIdentity(name: name, version: $0) },
+            .later { PolicyDecision(try await resolve($0), reason: "\(name) decided") })
+    }
+
+    private static func kinds(_ deletions: Bool) -> Set<ConflictKind> {
+        deletions ? Set(ConflictKind.allCases) : [.branches]
+    }
+}

@@ -1,0 +1,84 @@
+internal import Dispatch
+internal import Foundation
+
+extension ConflictPolicy {
+    /// Asks a policy that does not wait.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for one that does, `resolverFailed` or `timedOut`.
+    func decideNow(_ conflict: Conflict) throws -> PolicyDecision {
+        guard case .now(let decide) = decider else {
+            throw DatabaseError(.invalid, "the policy \(self) waits for an answer; settle with an asynchronous call")
+        }
+        guard let timeLimit else { return try wrapping(conflict) { try checked(conflict, decide) } }
+        let answer = Answer()
+        let isDone = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            answer.give(Result { try checked(conflict, decide) })
+            isDone.signal()
+        }
+        let (seconds, attoseconds) = timeLimit.components
+        let wait = DispatchTime.now() + Double(seconds) + Double(attoseconds) / 1e18
+        guard isDone.wait(timeout: wait) == .success, let result = answer.taken else { throw timedOut(conflict) }
+        return try wrapping(conflict) { try result.get() }
+    }
+
+    /// Asks any policy, off the caller's thread.
+    ///
+    /// - Throws: ``DatabaseError`` with code `resolverFailed` or `timedOut`, or `CancellationError`.
+    func decide(_ conflict: Conflict) async throws -> PolicyDecision {
+        guard case .later(let decide) = decider else {
+            return try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue.global().async {
+                    continuation.resume(with: Result { try decideNow(conflict) })
+                }
+            }
+        }
+        let answer = Answer()
+        let asking = Task { answer.give(await Result.catching { try await decide(conflict) }) }
+        let limit = timeLimit.map { limit in
+            Task {
+                try await Task.sleep(for: limit)
+                answer.give(.failure(timedOut(conflict)))
+            }
+        }
+        let result = await withTaskCancellationHandler {
+            await answer.wait()
+        } onCancel: {
+            answer.give(.failure(CancellationError()))
+        }
+        asking.cancel()
+        limit?.cancel()
+        return try wrapping(conflict) { try result.get() }
+    }
+
+    /// Asks, and asks again where purity is to be checked.
+    private func checked(
+        _ conflict: Conflict, _ decide: (Conflict) throws -> PolicyDecision
+    ) throws -> PolicyDecision {
+        var decision = try decide(conflict)
+        if checksPurity { decision.isImpure = try decide(conflict).resolution != decision.resolution }
+        return decision
+    }
+
+    private func timedOut(_ conflict: Conflict) -> DatabaseError {
+        let limit = timeLimit.map(\.description) ?? ""
+        return DatabaseError(
+            .timedOut, "the policy \(self) took longer than \(limit) over \"\(conflict.documentID)\"; the conflict stays")
+    }
+
+    private func wrapping<Result>(_ conflict: Conflict, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as DatabaseError { throw error } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw DatabaseError(
+                .resolverFailed, "the policy \(self) failed over \"\(conflict.documentID)\"; the conflict stays",
+                cause: error)
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate static func catching(_ body: () async throws -> Success) async -> Self {
+        do { return .success(try await body()) } catch { return .failure(error) }
+    }
+}

@@ -1,0 +1,42 @@
+public import RevisionTree
+
+/// What a merge decided of one member, and why.
+public struct MemberDecision: Sendable, Hashable {
+    /// One side's value.
+    public struct Side: Sendable, Hashable {
+        /// The revision, or `merge of …` where branches were merged before.
+        public let name: String
+        /// Its value; `nil` where the member is not there.
+        public let value: JSON?
+    }
+
+    /// The member as a JSON pointer, such as `/address/city`; attachments stand under `/_attachments`.
+    public let path: String
+    /// The value at the base; `nil` where the member was not there.
+    public let base: JSON?
+    /// The values of the sides, the winner's first.
+    public let sides: [Side]
+    /// The value decided on; `nil` where the member is removed, or left in conflict.
+    public let result: JSON?
+    /// Why, in words for people.
+    public let reason: String
+    /// Whether the member was changed differently on several sides.
+    public let isClash: Bool
+    /// Whether the member was left in conflict, and with it the document.
+    public let isLeft: Bool
+
+    init(_ decision: MergeDecision, names: [String]) {
+        func name(_ index: Int) -> String { names.indices.contains(index) ? names[index] : "side \(index)" }
+        path = decision.path
+        base = decision.base
+        sides = decision.versions.enumerated().map { Side(name: name($0.offset), value: $0.element) }
+        result = decision.result
+        reason = decision.reason.explained(naming: name)
+        isLeft = decision.reason.isLeft
+        isClash =
+            switch decision.reason {
+            case .onlyOneChanged, .sameChange, .mergedInside: false
+            case .rule, .fellBack, .left: true
+            }
+    }
+}

@@ -1,0 +1,28 @@
+/// The name and version of a resolver, stored with what it decides.
+///
+/// Replicas that settle by different rules still go quiet, but the last word is then a matter of revision ids. An
+/// identity makes such a mixed fleet visible: ``Settlement/otherResolvers`` lists those that decided before by
+/// another name or version. It becomes part of the closing tombstones and so of their revision ids; every replica of
+/// one version should use the same.
+public struct ResolverIdentity: Hashable, Sendable, CustomStringConvertible {
+    /// The resolver's name.
+    public let name: String
+    /// Its version; raise it when it would decide differently.
+    public let version: String
+
+    /// Makes an identity.
+    public init(name: String, version: String) {
+        self.name = name
+        self.version = version
+    }
+
+    /// Reads `name@version`.
+    init(parsing text: String) {
+        let at = text.lastIndex(of: "@") ?? text.endIndex
+        name = String(text[..<at])
+        version = String(text[at...].dropFirst())
+    }
+
+    /// `name@version`.
+    public var description: String { "\(name)@\(version)" }
+}

@@ -1,0 +1,85 @@
+public import RevisionTree
+
+extension Database {
+    /// Settles the conflict of a document.
+    ///
+    /// The policy is asked outside of any lock and transaction, and the leaves are looked at again before anything is
+    /// written; when they are others by then, it is asked again (SEMANTICS 35, 38). What is written is written in one
+    /// transaction (72): the result as a child of the winner, unless the winner stays, and a closing tombstone for each
+    /// other leaf. Every replica that settles the same leaves by the same rule writes the same revisions (82).
+    ///
+    ///     let settlement = try database.settle("milk", using: .threeWayMerge())
+    ///     settlement.outcome        // .settled
+    ///
+    /// - Parameters:
+    ///   - id: The document.
+    ///   - policy: The rule; one that waits needs ``settle(_:asking:)``.
+    /// - Returns: What became of the conflict; `nothing` where there was none (SEMANTICS 36, 76).
+    /// - Throws: ``DatabaseError`` with code `resolverFailed` with what the rule threw as cause, `timedOut`,
+    ///   `foreignDocument`, `invalid`, `attachmentMissing`, `refused` by a validation, `notFound` when the document does
+    ///   not exist or was purged (34). The conflict is as it was, and can be settled again (28, 31).
+    @discardableResult
+    public func settle(_ id: DocumentID, using policy: ConflictPolicy) throws -> Settlement {
+        var run = SettlementRun(id, policy, self)
+        do {
+            while let conflict = try run.conflict() {
+                let start = ContinuousClock.now
+                let decision = try policy.decideNow(conflict)
+                try run.apply(decision, to: conflict, took: ContinuousClock.now - start)
+            }
+        } catch { throw reported(error, id) }
+        return run.settlement
+    }
+
+    /// Settles the conflict of a document by a policy that may wait, for a person say; as ``settle(_:using:)`` otherwise.
+    /// Nothing is locked while it waits.
+    ///
+    /// - Throws: As ``settle(_:using:)``, and `CancellationError`.
+    @discardableResult
+    public func settle(_ id: DocumentID, asking policy: ConflictPolicy) async throws -> Settlement {
+        var run = SettlementRun(id, policy, self)
+        do {
+            while true {
+                let reading = run
+                let (read, conflict) = try await perform { _ in
+                    var run = reading
+                    let conflict = try run.conflict()
+                    return (run, conflict)
+                }
+                run = read
+                guard let conflict else { return run.settlement }
+                let start = ContinuousClock.now
+                let decision = try await policy.decide(conflict)
+                let time = ContinuousClock.now - start
+                let asked = run
+                run = try await perform { _ in
+                    var run = asked
+                    try run.apply(decision, to: conflict, took: time)
+                    return run
+                }
+            }
+        } catch { throw reported(error, id) }
+    }
+
+    /// What a policy would decide of a conflict and what that would write; nothing is written. `nil` when there is
+    /// nothing to settle.
+    ///
+    /// - Throws: As ``settle(_:using:)``, but for what a validation would refuse.
+    public func preview(_ id: DocumentID, using policy: ConflictPolicy) throws -> SettlementPreview? {
+        guard let conflict = try conflict(of: id, kinds: policy.kinds) else { return nil }
+        if let plan = try SettlementRun.racePlan(conflict, self) {
+            return SettlementPreview(conflict: conflict, decision: nil, plan: plan)
+        }
+        let decision = try policy.decideNow(conflict)
+        let plan = try SettlementRun.plan(decision, conflict, policy, self)
+        return SettlementPreview(conflict: conflict, decision: decision, plan: plan)
+    }
+
+    /// Tells the log why a conflict stays (SEMANTICS 29).
+    private func reported(_ error: any Error, _ id: DocumentID) -> any Error {
+        if let error = error as? DatabaseError, error.code.isOfOneDocument, error.code != .notFound {
+            options.warn("the conflict of \"\(id)\" was not settled: \(error)")
+        }
+        return error
+    }
+}

@@ -1,0 +1,141 @@
+public import RevisionTree
+
+/// What settling a conflict writes: a pure function of the conflict and its resolution, so that every replica with the
+/// same leaves writes the same (SEMANTICS 82, 83).
+///
+///     3-c ── 4-m        the result, a child of the winner, unless the winner itself stays
+///     3-x ── 4-deleted  {"$closed":"4-m"}
+///     3-a ── 4-deleted  {"$closed":"4-m"}
+///
+/// Nothing is ever closed in favour of a lower live leaf. So of any number of plans made apart, for whatever leaves
+/// each replica had seen, at least one leaf survives all.
+public struct SettlementPlan: Sendable {
+    /// One revision to be written.
+    public struct Write: Sendable {
+        /// The revision's id.
+        public let revision: RevisionID
+        /// The leaf it is written on.
+        public let parent: RevisionID
+        /// Whether it is a tombstone.
+        public let isDeleted: Bool
+        /// Its members.
+        public let body: DocumentBody
+        /// Its attachments.
+        public let attachments: [Attachment]
+    }
+
+    /// The revisions, in the order they are written: the result, if it is a new one, and the closing tombstones. A result
+    /// that deletes the document comes last.
+    public private(set) var writes: [Write] = []
+    /// The revision that takes the place of all leaves; `nil` when the conflict is left.
+    public private(set) var survivor: RevisionID?
+    /// What an app should know though nothing failed.
+    public private(set) var warnings: [String] = []
+
+    private let conflict: Conflict
+    private let resolver: ResolverIdentity?
+
+    /// Plans what a resolution writes.
+    ///
+    /// - Throws: ``DatabaseError`` with code `foreignDocument` or `invalid` for a resolution that can't be carried out.
+    init(
+        _ resolution: Resolution, of conflict: Conflict, resolver: ResolverIdentity?, origin: UInt64,
+        keepingOnDelete names: Set<String>, hasher: RevisionHasher
+    ) throws {
+        self.conflict = conflict
+        self.resolver = resolver
+        switch resolution {
+        case .leaveConflicted: break
+        case .keep(let revision): try keep(revision, hasher)
+        case .merged(let body, let attachments): try write(body, attachments, hasher)
+        case .document(let document): try take(document, origin, hasher)
+        case .delete: try delete(keepingOnDelete: names, hasher)
+        }
+    }
+
+    /// Plans how racing answers to one question become one: the first stays, the others are closed.
+    init(keepingFirstOf answers: [RevisionID], of conflict: Conflict, hasher: RevisionHasher) throws {
+        self.conflict = conflict
+        resolver = nil
+        survivor = answers.first
+        try close(Array(answers.dropFirst()), hasher)
+    }
+
+    private mutating func keep(_ revision: RevisionID, _ hasher: RevisionHasher) throws {
+        guard let leaf = conflict.leaf(revision) else {
+            throw DatabaseError(
+                .invalid,
+                """
+                \(revision) is no leaf of the conflict of \"\(conflict.documentID)\"; there are \
+                \(conflict.revisions.map(\.description).joined(separator: ", "))
+                """)
+        }
+        guard leaf.isDeleted else { return try write(leaf.body(), leaf.attachments, hasher) }
+        survivor = revision
+        try close(conflict.liveLeaves.compactMap(\.revision), hasher)
+    }
+
+    private mutating func take(_ document: Document, _ origin: UInt64, _ hasher: RevisionHasher) throws {
+        guard document.origin == 0 || document.origin == origin else {
+            throw DatabaseError(
+                .foreignDocument,
+                """
+                the resolver of \"\(conflict.documentID)\" returned a document that was read from another database; make a \
+                new one of its members
+                """)
+        }
+        if document.id != conflict.documentID {
+            warnings.append(
+                """
+                the resolver of \"\(conflict.documentID)\" returned a document with the id \"\(document.id)\"; its content \
+                is saved as \"\(conflict.documentID)\"
+                """)
+        } else if let revision = document.revision, conflict.leaf(revision) == document {
+            return try keep(revision, hasher)
+        }
+        try write(document.body(), document.attachments, hasher)
+    }
+
+    /// The result: the winner itself if it has that content, else a child of it.
+    private mutating func write(
+        _ body: DocumentBody, _ attachments: [Attachment], _ hasher: RevisionHasher
+    ) throws {
+        guard let winner = conflict.winner.revision else { return }
+        let isUnchanged =
+            try conflict.winner.body() == body
+            && conflict.winner.attachments.map(\.signature) == attachments.map(\.signature)
+        let result = isUnchanged ? winner : try add(body, attachments, on: winner, isDeleted: false, hasher)
+        survivor = result
+        try close(conflict.revisions.filter { $0 != winner }, hasher)
+    }
+
+    private mutating func delete(keepingOnDelete names: Set<String>, _ hasher: RevisionHasher) throws {
+        if let deletion = conflict.deletions.first?.revision { return try keep(deletion, hasher) }
+        guard let winner = conflict.winner.revision else { return }
+        let body = try Database.tombstone(keeping: names, of: conflict.winner.body())
+        survivor = try add(body, [], on: winner, isDeleted: true, hasher)
+        let deletion = writes.removeLast()
+        try close(conflict.revisions.filter { $0 != winner }, hasher)
+        writes.append(deletion)
+    }
+
+    private mutating func close(_ leaves: [RevisionID], _ hasher: RevisionHasher) throws {
+        guard let survivor else { return }
+        let body = try ClosingTombstone(survivor: survivor, resolver: resolver).body()
+        for leaf in leaves { _ = try add(body, [], on: leaf, isDeleted: true, hasher) }
+    }
+
+    private mutating func add(
+        _ body: DocumentBody, _ attachments: [Attachment], on parent: RevisionID, isDeleted: Bool,
+        _ hasher: RevisionHasher
+    ) throws -> RevisionID {
+        guard parent.generation < RevisionID.maximumGeneration else {
+            throw DatabaseError(.invalid, "\"\(conflict.documentID)\" has reached the highest generation there is")
+        }
+        let revision = hasher.revision(
+            of: body, parent: parent, isDeleted: isDeleted, attachments: attachments.map(\.signature))
+        writes.append(
+            Write(revision: revision, parent: parent, isDeleted: isDeleted, body: body, attachments: attachments))
+        return revision
+    }
+}

@@ -1,0 +1,130 @@
+internal import RevisionTree
+
+/// The settling of one conflict: read, ask, write, and again when the document was changed in between (SEMANTICS 35).
+///
+///     conflict() ──▶ the policy is asked, outside ──▶ apply() ──┬─▶ done
+///        ▲                                                      │
+///        └──────────────── the leaves are others now ───────────┘
+///
+/// Racing answers are made one on the way, without asking.
+struct SettlementRun {
+    let database: Database
+    let policy: ConflictPolicy
+    private(set) var settlement: Settlement
+    private var isDone = false
+    private static let maximumAttempts = 1000
+
+    init(_ id: DocumentID, _ policy: ConflictPolicy, _ database: Database) {
+        self.database = database
+        self.policy = policy
+        settlement = Settlement(id, .nothing)
+    }
+
+    private var id: DocumentID { settlement.documentID }
+
+    /// The conflict the policy is to be asked about, or `nil` at the end.
+    mutating func conflict() throws -> Conflict? {
+        while !isDone {
+            guard let conflict = try read() else { return nil }
+            guard let plan = try Self.racePlan(conflict, database) else { return conflict }
+            let answers = conflict.racingAnswers
+            guard try write(plan, conflict) else { continue }
+            settlement.racingAnswers += answers
+            warn(
+                """
+                \"\(id)\" was settled in \(answers.count) ways at the same time; \(answers[0]) stays. The replicas use \
+                different resolvers, or one that does not always answer the same
+                """)
+        }
+        return nil
+    }
+
+    private func read() throws -> Conflict? {
+        try database.engine.snapshot { reader in
+            guard let record = try reader.record(of: id, withContent: true) else {
+                throw DatabaseError(.notFound, "there is no document \"\(id)\" to settle")
+            }
+            return try database.conflict(in: record, policy.kinds, reader)
+        }
+    }
+
+    /// Makes one of racing answers; `nil` where there are none.
+    static func racePlan(_ conflict: Conflict, _ database: Database) throws -> SettlementPlan? {
+        let answers = conflict.racingAnswers
+        guard answers.count > 1 else { return nil }
+        return try database.hashers.with {
+            try SettlementPlan(keepingFirstOf: answers, of: conflict, hasher: $0)
+        }
+    }
+
+    /// What a decision writes.
+    static func plan(
+        _ decision: PolicyDecision, _ conflict: Conflict, _ policy: ConflictPolicy, _ database: Database
+    ) throws -> SettlementPlan {
+        let names = try database.membersKeptOnDelete()
+        return try database.hashers.with {
+            try SettlementPlan(
+                decision.resolution, of: conflict, resolver: policy.resolver, origin: database.identity,
+                keepingOnDelete: names, hasher: $0)
+        }
+    }
+
+    /// Carries out what the policy decided, unless the document was changed meanwhile.
+    mutating func apply(_ decision: PolicyDecision, to conflict: Conflict, took time: Duration) throws {
+        settlement.attempts += 1
+        settlement.timeInPolicy += time
+        settlement.decision = decision
+        if decision.isImpure { warnImpure() }
+        let plan = try Self.plan(decision, conflict, policy, database)
+        for warning in plan.warnings { warn(warning) }
+        let others = conflict.resolvers.filter { $0 != policy.resolver }.map { $0 }
+        settlement.otherResolvers = others.sorted { $0.description < $1.description }
+        if policy.resolver != nil, !others.isEmpty {
+            let names = settlement.otherResolvers.map(\.description).joined(separator: ", ")
+            warn("\"\(id)\" is settled by \(policy), but was settled by \(names) before: the fleet is mixed")
+        }
+        if plan.survivor == nil {
+            settlement.outcome = .left
+            isDone = true
+        } else if try write(plan, conflict) {
+            isDone = true
+        } else if settlement.attempts >= Self.maximumAttempts {
+            throw DatabaseError(
+                .conflict, "\"\(id)\" was changed each time it was to be settled, \(settlement.attempts) times")
+        }
+    }
+
+    /// Writes a plan in one transaction (SEMANTICS 72); false when the leaves are others now.
+    private mutating func write(_ plan: SettlementPlan, _ conflict: Conflict) throws -> Bool {
+        let (id, kinds) = (id, policy.kinds)
+        let isWritten = try database.transaction {
+            try database.edit { editor in
+                guard let record = try editor.writer.record(of: id, withContent: true) else {
+                    throw DatabaseError(.notFound, "\"\(id)\" was purged while its conflict was being settled")
+                }
+                guard Conflict.revisions(in: record.tree, kinds) == conflict.revisions else { return false }
+                try editor.write(plan, of: id)
+                return true
+            }
+        }
+        guard isWritten else { return false }
+        settlement.outcome = .settled
+        settlement.survivor = plan.survivor
+        settlement.superseded += plan.writes.map(\.parent)
+        settlement.written += plan.writes.map(\.revision)
+        return true
+    }
+
+    private mutating func warnImpure() {
+        warn(
+            """
+            the policy \(policy) answered differently when asked twice about \"\(id)\"; replicas that use it write \
+            different revisions, and which of them stays is chance
+            """)
+    }
+
+    private mutating func warn(_ warning: String) {
+        settlement.warnings.append(warning)
+        database.options.warn(warning)
+    }
+}
