@@ -1,0 +1,48 @@
+/// The way to a member, spelled as a JSON Pointer.
+struct MergePath {
+    /// What decisions show: an element of an array merged by identity stands under its identity.
+    let shown: String
+    /// What rules are found by: such an element is left out.
+    let rule: String
+    /// How many arrays and objects are around it.
+    let depth: Int
+
+    /// The document itself.
+    static let root = MergePath(shown: "", rule: "", depth: 0)
+
+    /// The way to a member of an object.
+    func member(_ name: String) -> MergePath {
+        let step = "/" + Self.escaped(name)
+        return MergePath(shown: shown + step, rule: rule + step, depth: depth + 1)
+    }
+
+    /// The way to an element of an array.
+    func element(_ identity: JSON) -> MergePath {
+        let step = "/" + Self.escaped(identity.string ?? identity.description)
+        return MergePath(shown: shown + step, rule: rule, depth: depth + 1)
+    }
+
+    private static func escaped(_ name: String) -> String {
+        guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
+        var bytes: [UInt8] = []
+        for byte in name.utf8 {
+            switch byte {
+            case UInt8(ascii: "~"): bytes += "~0".utf8
+            case UInt8(ascii: "/"): bytes += "~1".utf8
+            default: bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether a text is the JSON Pointer of a member.
+    static func isPointer(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        guard bytes.first == UInt8(ascii: "/") else { return false }
+        return bytes.indices.allSatisfy { index in
+            guard bytes[index] == UInt8(ascii: "~") else { return true }
+            let next = index + 1 < bytes.count ? bytes[index + 1] : 0
+            return next == UInt8(ascii: "0") || next == UInt8(ascii: "1")
+        }
+    }
+}

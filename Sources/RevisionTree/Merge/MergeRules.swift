@@ -1,0 +1,62 @@
+/// Which rule decides a clash over which member.
+///
+///     var rules = MergeRules(members: ["/stock": .sum, "/tags": .union, "/owner": .leave])
+///     rules["/address/city"] = .winner
+///
+/// A member is named by its JSON Pointer (RFC 6901): the names on the way to it, each behind a slash, with `~0` for a
+/// tilde and `~1` for a slash inside a name. Names are matched byte by byte. There are no wildcards.
+///
+/// A rule for a member that is an object decides about the object as a whole. Without one, objects are merged member
+/// by member, and only what cannot be taken apart any further is a clash.
+public struct MergeRules: Sendable {
+    /// The rule for all members that have none of their own.
+    public var onClash: MergeRule
+    private var members: [[UInt8]: MergeRule] = [:]
+    /// The paths of counters and of all that is around them.
+    private var countersAndAround: Set<[UInt8]> = []
+
+    /// Makes a set of rules.
+    ///
+    /// - Parameters:
+    ///   - onClash: The rule for members without one of their own. One that does not fit gives way to
+    ///     ``MergeRule/winner``.
+    ///   - members: Rules by JSON Pointer.
+    public init(onClash: MergeRule = .winner, members: [String: MergeRule] = [:]) {
+        self.onClash = onClash
+        for (path, rule) in members { self.members[Array(path.utf8)] = rule }
+        findCounters()
+    }
+
+    /// The rule of one member, `nil` for none; the member is named by its JSON Pointer.
+    public subscript(path: String) -> MergeRule? {
+        get { members[Array(path.utf8)] }
+        set {
+            members[Array(path.utf8)] = newValue
+            findCounters()
+        }
+    }
+
+    /// The members that have rules of their own, ordered by the bytes of their paths.
+    public var paths: [String] {
+        members.keys.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Those of ``paths`` that name no member and so have no effect; for rules that somebody typed.
+    public var badPaths: [String] { paths.filter { !MergePath.isPointer($0) } }
+
+    /// Whether a member is a counter, or may have one inside.
+    func mayCount(_ path: MergePath) -> Bool {
+        !countersAndAround.isEmpty && countersAndAround.contains(Array(path.rule.utf8))
+    }
+
+    private mutating func findCounters() {
+        countersAndAround = []
+        for (path, rule) in members {
+            guard case .sum = rule else { continue }
+            countersAndAround.insert(path)
+            for (index, byte) in path.enumerated() where byte == UInt8(ascii: "/") {
+                countersAndAround.insert(Array(path[..<index]))
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+/// Walks down the members, decides about each, and notes why.
+struct Merger {
+    /// What became of a member.
+    enum Result {
+        case value(JSON)
+        case removed
+        case left
+
+        init(_ value: JSON?) { self = value.map(Result.value) ?? .removed }
+
+        var value: JSON? { if case .value(let value) = self { value } else { nil } }
+    }
+
+    let rules: MergeRules
+    /// For each version whether an earlier one is the same as a whole.
+    let repeats: [Bool]
+    private(set) var decisions: [MergeDecision] = []
+
+    init(rules: MergeRules, repeats: [Bool]) {
+        self.rules = rules
+        self.repeats = repeats
+    }
+
+    /// Merges objects member by member.
+    mutating func mergeInside(_ object: MergeMember) -> Result {
+        var merged = JSONObject()
+        var isComplete = true
+        for (name, member) in object.inside {
+            switch settle(member) {
+            case .value(let value): merged[name] = value
+            case .removed: break
+            case .left: isComplete = false
+            }
+        }
+        return isComplete ? .value(.object(merged)) : .left
+    }
+
+    /// Decides about one member.
+    mutating func settle(_ member: MergeMember) -> Result {
+        let rule = rules[member.path.rule]
+        if let agreed = takeAgreed(member, rule) { return agreed }
+        var misfits: [Misfit] = []
+        if let rule {
+            do throws(MergeMisfit) { return try apply(rule, to: member) } catch {
+                misfits.append(Misfit(rule: rule.kind, why: error))
+            }
+        }
+        if member.areObjects { return noteInside(member, because: Self.reason(.mergedInside, after: misfits)) }
+        return settleClash(member, misfits)
+    }
+
+    /// What needs no decision: nobody changed the member, or all who did agree. Counters count even then.
+    mutating func takeAgreed(_ member: MergeMember, _ rule: MergeRule?) -> Result? {
+        guard let first = member.changed.first else { return Result(member.versions.first ?? member.base) }
+        if member.isClash { return nil }
+        let value = Result(member.versions[first])
+        if member.changed.count == 1 { return note(.onlyOneChanged(first), on: member, value) }
+        if edits(of: member).count > 1, rules.mayCount(member.path), let counted = count(member, rule) {
+            return counted
+        }
+        return note(.sameChange(member.changed), on: member, value)
+    }
+
+    /// Counts what several versions changed alike, here or inside; `nil` if there is nothing to count.
+    private mutating func count(_ member: MergeMember, _ rule: MergeRule?) -> Result? {
+        switch rule {
+        case .sum?, .array?: rule.flatMap { try? apply($0, to: member) }
+        case nil where member.areObjects: noteInside(member, because: .mergedInside)
+        default: nil
+        }
+    }
+
+    /// The versions that changed a member; of those that are equal as a whole only one.
+    func edits(of member: MergeMember) -> [Int] { member.changed.filter { !repeats[$0] } }
+
+    /// Decides a clash by the rule for all members, and if that does not fit, by the winner.
+    mutating func settleClash(_ member: MergeMember, _ misfits: [Misfit] = []) -> Result {
+        do throws(MergeMisfit) { return try apply(rules.onClash, to: member, after: misfits) } catch {
+            let all = misfits + [Misfit(rule: rules.onClash.kind, why: error)]
+            return note(Self.reason(.rule(.winner), after: all), on: member, firstChange(of: member))
+        }
+    }
+
+    /// What the first version that changed a member made of it.
+    func firstChange(of member: MergeMember) -> Result { Result(member.changes.first ?? member.base) }
+
+    /// Merges an object inside, with its own decision in front of those about its members.
+    mutating func noteInside(_ member: MergeMember, because reason: MergeReason) -> Result {
+        noteAround(member, because: reason) { $0.mergeInside(member) }
+    }
+
+    /// Notes a decision whose result is found by deciding about what is inside.
+    mutating func noteAround(
+        _ member: MergeMember, because reason: MergeReason, decide: (inout Merger) -> Result
+    ) -> Result {
+        let place = decisions.count
+        _ = note(reason, on: member, .left)
+        let result = decide(&self)
+        decisions[place].result = result.value
+        return result
+    }
+
+    /// Notes a decision.
+    mutating func note(_ reason: MergeReason, on member: MergeMember, _ result: Result) -> Result {
+        decisions.append(
+            MergeDecision(
+                path: member.path.shown, base: member.base, versions: member.versions, result: result.value,
+                reason: reason))
+        return result
+    }
+}
