@@ -32,7 +32,7 @@ public enum ThreeWayMerge {
     ///   - rules: What decides clashes.
     /// - Returns: The merged object, or none if a clash was left, and what was decided.
     /// - Complexity: O(*n* · *v*) for *n* bytes in all and *v* versions that differ; arrays inside of arrays that are
-    ///   merged by identity are read once a level. For ``MergeRule/lines`` see there.
+    ///   merged by identity are read once a level, and each decision spells its path. For ``MergeRule/lines`` see there.
     public static func merge(
         base: JSONObject, versions: [JSONObject], rules: MergeRules = MergeRules()
     ) -> MergeOutcome {
@@ -53,7 +53,7 @@ public enum ThreeWayMerge {
 }
 
 extension JSONObject {
-    /// Whether both have the same members, in any order at any depth.
+    /// Whether both have the same members in any order, objects inside of objects too; arrays are compared as a whole.
     fileprivate func hasSameMembers(as other: JSONObject) -> Bool {
         count == other.count
             && allSatisfy { member in

@@ -17,6 +17,14 @@ import Testing
         #expect(outcome.paths == ["/a~1b", "/a~1b/c~0d", "/"])
     }
 
+    @Test func `a rule is found by the bytes of names`() throws {
+        let rules = MergeRules(members: ["/\u{E9}": .sum])
+        #expect(rules["/e\u{301}"] == nil)
+        let outcome = try merge("{}", "{\"\u{E9}\":1,\"e\u{301}\":1}", "{\"\u{E9}\":2,\"e\u{301}\":2}", rules: rules)
+        #expect(outcome.merged?["\u{E9}"] == 3)
+        #expect(outcome.merged?["e\u{301}"] == 1)
+    }
+
     @Test func `a rule that does not fit an object gives way to merging inside`() throws {
         let rules = MergeRules(members: ["/o": .union])
         let outcome = try merge(#"{"o":{}}"#, #"{"o":{"a":1}}"#, #"{"o":{"b":1}}"#, rules: rules)
