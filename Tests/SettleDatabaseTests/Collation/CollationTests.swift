@@ -84,5 +84,17 @@ struct CollationTests {
         while case .array(let inner) = right { right = inner[0] }
     }
 
+    @Test func `many threads compare at once`() async {
+        var values = RandomJSON(random: SeededGenerator(seed: SeededGenerator.seed))
+        let all = (0..<200).map { _ in JSON.string(values.string() + values.string()) }
+        let orders = await withTaskGroup(of: [Collation.Order].self) { group in
+            for _ in 0..<8 {
+                group.addTask { all.flatMap { left in all.map { right in Collation.compare(left, right) } } }
+            }
+            return await group.reduce(into: Set<[Collation.Order]>()) { $0.insert($1) }
+        }
+        #expect(orders.count == 1)
+    }
+
     @Test func `the order of strings has a version`() { #expect(Collation.version.contains(".")) }
 }
