@@ -58,7 +58,8 @@ import Testing
             ])
             let seen = Seen()
             let settlement = try database.settle(
-                "a", using: .custom("any", deletions: true) { _ in
+                "a",
+                using: .custom("any", deletions: true) { _ in
                     seen.note("asked")
                     return .delete
                 })
@@ -150,7 +151,8 @@ import Testing
             try database.insertReplicated([
                 peer("a", path("4-x", "p", "q"), ["v": "x"]), peer("a", path("3-y", "q"), ["v": "y"]),
             ])
-            let settlement = try database.settle("a", using: .custom("winner") { .keep($0.winner.revision ?? $0.tree.revisions[0]) })
+            let settlement = try database.settle(
+                "a", using: .custom("winner") { .keep($0.winner.revision ?? $0.tree.revisions[0]) })
             #expect(settlement.survivor == RevisionID("4-x"))
             #expect(settlement.written.map(\.generation) == [4])
             #expect(try database.leafBodies("a") == [#"{"v":"x"}"#, #"!{"$closed":"4-x"}"#])

@@ -18,10 +18,13 @@ import Testing
     }
 
     // SEMANTICS 4, 82
-    @Test(arguments: [ConflictPolicy.mostRevisions, .deletesWin, .threeWayMerge(), .custom("all") { conflict in
-        let values = conflict.leaves.map { $0.json }
-        return .merged(try DocumentBody(["all": .array(values)]), attachments: [])
-    }])
+    @Test(arguments: [
+        ConflictPolicy.mostRevisions, .deletesWin, .threeWayMerge(),
+        .custom("all") { conflict in
+            let values = conflict.leaves.map { $0.json }
+            return .merged(try DocumentBody(["all": .array(values)]), attachments: [])
+        },
+    ])
     func `both settle at once, write the same revisions and are quiet`(policy: ConflictPolicy) throws {
         try withConflictOnBoth { first, second in
             let one = try first.settle("a", using: policy)
@@ -112,10 +115,12 @@ import Testing
             try second.set("a", "edited", true)
             try first.pull(from: second)
             let seen = Seen()
-            try first.settle("a", using: .custom("asked") { conflict in
-                seen.note("asked")
-                return .document(conflict.winner)
-            })
+            try first.settle(
+                "a",
+                using: .custom("asked") { conflict in
+                    seen.note("asked")
+                    return .document(conflict.winner)
+                })
             #expect(seen.all == ["asked"])
         }
     }
@@ -130,10 +135,12 @@ import Testing
             try server.delete(leaves[1], onConflict: .fail)
             try first.pull(from: server)
             let seen = Seen()
-            let settlement = try first.settle("a", using: .custom("any", deletions: true) { conflict in
-                seen.note("asked")
-                return .document(conflict.winner)
-            })
+            let settlement = try first.settle(
+                "a",
+                using: .custom("any", deletions: true) { conflict in
+                    seen.note("asked")
+                    return .document(conflict.winner)
+                })
             #expect(settlement.outcome == .nothing)
             #expect(seen.all == [])
             #expect(try first.document("a")?["name"] == "settled by hand")

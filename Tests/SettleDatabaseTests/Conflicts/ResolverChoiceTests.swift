@@ -18,7 +18,8 @@ import Testing
             try threeLeaves(database)
             let seen = Seen()
             let settlement = try database.settle(
-                "a", using: .cloudant { id, conflicts in
+                "a",
+                using: .cloudant { id, conflicts in
                     seen.note("\(id) \(conflicts.compactMap { $0["v"]?.string }.joined(separator: " "))")
                     var first = conflicts[0]
                     first["v"] = .string(conflicts.compactMap { $0["v"]?.string }.joined())
@@ -63,7 +64,8 @@ import Testing
             ])
             let seen = Seen()
             let settlement = try database.settle(
-                "a", using: .cloudant { _, conflicts in
+                "a",
+                using: .cloudant { _, conflicts in
                     seen.note("asked")
                     return conflicts.first
                 })
@@ -111,7 +113,8 @@ import Testing
             try first.pull(from: second)
             let new = try first.makeAttachment("new", contentType: "image/png", content: Array("new".utf8))
             try first.settle(
-                "a", using: .custom("attachments") { conflict in
+                "a",
+                using: .custom("attachments") { conflict in
                     let kept = conflict.leaves.compactMap { $0.attachment("mine") ?? $0.attachment("theirs") }
                     return .merged(["v": 9], attachments: kept + [new])
                 })

@@ -113,7 +113,9 @@ import Testing
                 try database.makeConflict("a")
                 let before = try database.leafNames("a")
                 let foreign = try other.add("a", ["v": "foreign"])
-                #expect(code { try database.settle("a", using: .custom("x") { _ in .document(foreign) }) } == .foreignDocument)
+                #expect(
+                    code { try database.settle("a", using: .custom("x") { _ in .document(foreign) }) }
+                        == .foreignDocument)
                 #expect(try database.leafNames("a") == before)
                 #expect(seen.all.count == 1)
                 let fresh = Document(id: "a", body: ["v": "fresh"])
@@ -128,7 +130,8 @@ import Testing
         try withTemporaryDatabase(.memory) { database in
             try database.makeConflict("a")
             try database.settle(
-                "a", using: .couchbaseLite { _, local, _ in
+                "a",
+                using: .couchbaseLite { _, local, _ in
                     var local = local
                     local?["extra"] = true
                     return local
@@ -183,7 +186,8 @@ import Testing
             try database.makeConflict("a")
             let seen = Seen()
             let settlement = try database.settle(
-                "a", using: .couchbaseLite { _, local, remote in
+                "a",
+                using: .couchbaseLite { _, local, remote in
                     if seen.all.isEmpty, var changed = local {
                         changed["late"] = true
                         try database.save(changed, onConflict: .fail)
@@ -202,7 +206,8 @@ import Testing
         try withTemporaryDatabase(.memory) { database in
             try database.makeConflict("a")
             let settlement = try database.settle(
-                "a", using: .custom("late") { conflict in
+                "a",
+                using: .custom("late") { conflict in
                     try database.settle("a", using: .mostRevisions)
                     return .merged(["v": "too late"], attachments: [])
                 })
@@ -218,7 +223,8 @@ import Testing
             try database.makeConflict("a")
             let seen = Seen()
             let settlement = try database.settle(
-                "a", using: .custom("deletes", deletions: true) { conflict in
+                "a",
+                using: .custom("deletes", deletions: true) { conflict in
                     seen.note("asked")
                     for leaf in conflict.leaves { try database.delete(leaf, onConflict: .fail) }
                     return .document(conflict.winner)
@@ -235,8 +241,9 @@ import Testing
             try database.makeConflict("a")
             try database.add("price", ["v": 7])
             try database.settle(
-                "a", using: .custom("asks") { conflict in
-                    onThreads(2) { number in _ = try? database.add(DocumentID("other\(number)"), ["v": 1]) }
+                "a",
+                using: .custom("asks") { conflict in
+                    onThreads(2) { number in _ = try? database.add(DocumentID(validating: "other\(number)"), ["v": 1]) }
                     try database.set("log", "settled", "a")
                     return .merged(["price": try database.document("price")?["v"] ?? 0], attachments: [])
                 })

@@ -9,7 +9,7 @@ import Testing
         var quiet = DatabaseOptions()
         quiet.warn = { _ in }
         try withTemporaryDatabase(kind, options: quiet) { database in
-            for number in 0..<9 { try database.makeConflict(DocumentID("d\(number)")) }
+            for number in 0..<9 { try database.makeConflict(DocumentID(validating: "d\(number)")) }
             let progress = Log<Int>()
             let report = try database.settleAll(
                 using: .custom("thirds") { conflict in
@@ -18,7 +18,7 @@ import Testing
                     case 1: return .leaveConflicted
                     default: return .document(conflict.winner)
                     }
-                }, progress: { progress.add($0.done) })
+                }, progress: { progress.add($0.completed) })
             #expect((report.settled, report.left, report.failed, report.total) == (3, 3, 3, 9))
             #expect(report.failures.map(\.documentID) == ["d0", "d3", "d6"])
             #expect(report.revisionsWritten == 3)
@@ -30,9 +30,9 @@ import Testing
 
     @Test func `a sweep can be stopped, and what was settled stays`() throws {
         try withTemporaryDatabase(.memory) { database in
-            for number in 0..<4 { try database.makeConflict(DocumentID("d\(number)")) }
+            for number in 0..<4 { try database.makeConflict(DocumentID(validating: "d\(number)")) }
             #expect(throws: Nonsense.self) {
-                try database.settleAll(using: .mostRevisions) { if $0.done == 2 { throw Nonsense() } }
+                try database.settleAll(using: .mostRevisions) { if $0.completed == 2 { throw Nonsense() } }
             }
             #expect(try database.conflictedDocumentIDs() == ["d2", "d3"])
         }
@@ -56,7 +56,7 @@ import Testing
     // SEMANTICS 38
     @Test func `several documents are asked about at once`() async throws {
         let database = try Database.inMemory()
-        for number in 0..<6 { try database.makeConflict(DocumentID("d\(number)")) }
+        for number in 0..<6 { try database.makeConflict(DocumentID(validating: "d\(number)")) }
         let running = Log<Int>()
         let gate = Gate(count: 3)
         let report = try await database.settleAll(
