@@ -108,6 +108,51 @@ import Testing
         }
     }
 
+    /// Three edits of a counter; one replica has settled two of them, another all three.
+    // SEMANTICS 82, 83
+    @Test func `an answer that has seen all edits stays over one that has seen some, and nothing counts twice`() throws
+    {
+        let count = ConflictPolicy.threeWayMerge(MergeRules(members: ["/n": .sum]))
+        for order in 0..<6 {
+            try withTwoDatabases { first, second in
+                try withTemporaryDatabase(.memory) { third in
+                    let all = [first, second, third]
+                    try first.add("a", ["n": 0])
+                    for other in [second, third] { try other.pull(from: first) }
+                    // The order of ids varies with the marks, so that any of the three wins.
+                    for (index, database) in all.enumerated() {
+                        try database.set("a", "n", [1, 10, 100][index])
+                        try database.set("a", "mark\(index)", .number(JSONNumber((index + order) * 7 % 6)))
+                    }
+                    try first.pull(from: second)
+                    try first.settle("a", using: count)
+                    try third.pull(from: second)
+                    // The third sees the first's edit as it was before settling.
+                    let tree = try #require(try first.tree(of: "a"))
+                    for revision in tree.revisions where revision.generation == 3 {
+                        guard let history = tree.history(of: revision),
+                            let document = try first.document("a", revision: revision), !document.isDeleted
+                        else { continue }
+                        try third.insertReplicated([peer("a", history, document.body())])
+                    }
+                    try third.settle("a", using: count)
+                    #expect(try third.document("a")?["n"] == 111)
+                    for _ in 0..<3 {
+                        for database in all {
+                            for other in all where other !== database { try database.pull(from: other) }
+                            try database.settleAll(using: count)
+                        }
+                    }
+                    for database in all {
+                        #expect(try database.document("a")?["n"] == 111)
+                        #expect(try database.conflictedDocumentIDs() == [])
+                        #expect(try database.leafNames("a") == first.leafNames("a"))
+                    }
+                }
+            }
+        }
+    }
+
     @Test func `an answer that was edited since is a new edit, and the resolver is asked`() throws {
         try withConflictOnBoth { first, second in
             try first.settle("a", using: .custom("one") { _ in .merged(["by": 1], attachments: []) })
