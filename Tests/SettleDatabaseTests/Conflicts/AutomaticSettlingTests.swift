@@ -25,7 +25,22 @@ import Testing
         #expect(try database.conflictedDocumentIDs() == ["stopped"])
     }
 
-    // SEMANTICS 28, 30, 31, 33
+    // SEMANTICS 45
+    @Test(.timeLimit(.minutes(1)))
+    func `changing the policy after the start changes nothing`() async throws {
+        let database = try Database.inMemory()
+        var policy = ConflictPolicy.custom("first") { _ in .merged(["by": "first"], attachments: []) }
+        let settling = database.settleAutomatically(using: policy)
+        policy = .custom("second") { _ in .merged(["by": "second"], attachments: []) }
+        try database.makeConflict("a")
+        try await settling.idle()
+        #expect(settling.policy.name == "first")
+        #expect(policy.name == "second")
+        #expect(try database.document("a")?["by"] == "first")
+        await settling.stop()
+    }
+
+    // SEMANTICS 28, 30, 31, 33, 41
     @Test(.timeLimit(.minutes(1)))
     func `each attempt is told once, and what failed is tried again after a restart`() async throws {
         let database = try Database.inMemory(options: quiet)

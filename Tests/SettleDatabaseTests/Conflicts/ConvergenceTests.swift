@@ -54,6 +54,33 @@ import Testing
         }
     }
 
+    // SEMANTICS 3, 18
+    @Test func `what won locally reaches the server by the next push`() throws {
+        try withConflictOnBoth { first, server in
+            try first.settle("a", using: .localWins)
+            #expect(try server.pull(from: first) > 0)
+            #expect(try server.document("a")?.json == ["name": "Milk", "count": 3, "note": "?"])
+            #expect(try server.conflictedDocumentIDs() == [])
+        }
+    }
+
+    // SEMANTICS 19
+    @Test func `where the remote winner stays nothing but the closing is to be pushed`() throws {
+        try withTwoDatabases { first, server in
+            try first.add("a")
+            try server.pull(from: first)
+            try first.set("a", "v", "mine")
+            for value in [2, 3] { try server.set("a", "v", .number(JSONNumber(value))) }
+            try first.pull(from: server)
+            let settlement = try first.settle("a", using: .remoteWins)
+            #expect(try settlement.survivor == server.document("a")?.revision)
+            #expect(settlement.written.count == 1)
+            let before = try server.document("a")
+            #expect(try server.pull(from: first) == 1)
+            #expect(try server.document("a") == before)
+        }
+    }
+
     // SEMANTICS 82
     @Test func `local wins on both sides ends with one of the two, on both`() throws {
         for policies in [

@@ -45,6 +45,16 @@ import Testing
         }
     }
 
+    // SEMANTICS 84
+    @Test func `picking the first discards the other edits`() throws {
+        try withTemporaryDatabase(.memory) { database in
+            try threeLeaves(database)
+            let settlement = try database.settle("a", using: .cloudant { _, conflicts in conflicts.first })
+            #expect(settlement.written.count == 2)
+            #expect(try database.leaves(of: "a").filter { !$0.isDeleted }.map { $0["v"] } == ["x"])
+        }
+    }
+
     // SEMANTICS 75
     @Test func `nil in Cloudant's shape leaves the conflict without an error`() throws {
         try withTemporaryDatabase(.memory) { database in
