@@ -50,7 +50,9 @@ extension Conflict {
     private var seenByAnswers: [(revision: RevisionID, seen: Set<RevisionID>)] {
         var closed: [RevisionID: Set<RevisionID>] = [:]
         for (revision, tombstones) in closings {
-            for tombstone in tombstones { closed[tombstone.survivor, default: []].insert(revision) }
+            for tombstone in tombstones where !tombstone.isKept {
+                closed[tombstone.survivor, default: []].insert(revision)
+            }
         }
         return liveLeaves.compactMap { leaf in
             guard let revision = leaf.revision, let parent = tree.parent(of: revision), let seen = closed[revision]

@@ -22,9 +22,9 @@ public struct Conflict: Sendable {
     public let remote: Document?
     /// The document's whole revision tree.
     public let tree: RevisionTree
-    /// The revisions where the leaves' branches part, ascending.
-    let branchPoints: [RevisionID]
-    /// Their contents, as far as they are kept.
+    /// The steps in which the live leaves are merged; `nil` where there are more than can be.
+    let steps: [MergeStep]?
+    /// The contents of the bases of those steps, as far as they are kept.
     let bases: [RevisionID: Document]
     /// The closing tombstones among the leaves, with the revision each one closes.
     let closings: [RevisionID: [ClosingTombstone]]
@@ -35,6 +35,11 @@ public struct Conflict: Sendable {
     public var liveLeaves: [Document] { leaves.filter { !$0.isDeleted } }
     /// The deletions that contradict a live leaf, highest first.
     public var deletions: [Document] { leaves.filter(\.isDeleted) }
+
+    /// The most leaves a conflict may have, for all their contents are in memory at once.
+    static let maximumLeaves = 1000
+    /// The most live leaves that are merged, for finding their bases takes the third power of their number.
+    static let maximumMerged = 200
 
     /// One of the leaves.
     public func leaf(_ revision: RevisionID?) -> Document? { leaves.first { $0.revision == revision } }
@@ -59,6 +64,14 @@ public struct Conflict: Sendable {
         let tree = record.tree
         let revisions = Self.revisions(in: tree, concerns)
         guard revisions.count > 1 else { return nil }
+        guard revisions.count <= Self.maximumLeaves else {
+            throw DatabaseError(
+                .invalid,
+                """
+                \"\(record.id)\" has \(revisions.count) leaves in conflict, more than \(Self.maximumLeaves); purge some \
+                of them
+                """)
+        }
         func document(_ revision: RevisionID) throws -> Document? {
             guard let node = tree[revision] else { return nil }
             let found = node.bodyToken == BodyToken.record ? record.content : try content(node.bodyToken)
@@ -73,12 +86,6 @@ public struct Conflict: Sendable {
             if let leaf = try document(revision) { return leaf }
             throw DatabaseError(.corrupt, "the content of \"\(record.id)\" at \(revision) is missing")
         }
-        var bases: [RevisionID: Document] = [:]
-        let (points, ancestor) = tree.branchPoints(of: revisions)
-        for point in points { bases[point] = try document(point) }
-        self.bases = bases
-        branchPoints = points
-        base = ancestor.flatMap { bases[$0] }
         func isIncoming(_ leaf: Document) -> Bool {
             leaf.revision.flatMap { tree[$0]?.marks.contains(.incoming) } ?? false
         }
@@ -92,5 +99,16 @@ public struct Conflict: Sendable {
             closings[parent, default: []].append(closing)
         }
         self.closings = closings
+        let live = leaves.filter { !$0.isDeleted }.compactMap(\.revision)
+        let closed = closings.flatMap { closed in closed.value.map { (closed.key, $0.survivor) } }
+        steps = live.count <= Self.maximumMerged ? tree.mergeSteps(of: live, closed: closed) : nil
+        var bases: [RevisionID: Document] = [:]
+        for base in steps?.compactMap(\.base) ?? [] { bases[base] = try document(base) }
+        self.bases = bases
+        if let steps, steps.count == 1 {
+            base = steps[0].base.flatMap { bases[$0] }
+        } else {
+            base = try tree.branchPoints(of: revisions).ancestor.flatMap(document)
+        }
     }
 }

@@ -5,20 +5,20 @@
 /// another name or version. It becomes part of the closing tombstones and so of their revision ids; every replica of
 /// one version should use the same.
 public struct ResolverIdentity: Hashable, Sendable, CustomStringConvertible {
-    /// The resolver's name.
+    /// The resolver's name, without `@`.
     public let name: String
     /// Its version; raise it when it would decide differently.
     public let version: String
 
-    /// Makes an identity.
+    /// Makes an identity; an `@` in the name becomes `-`.
     public init(name: String, version: String) {
-        self.name = name
+        self.name = String(name.map { $0 == "@" ? "-" : $0 })
         self.version = version
     }
 
     /// Reads `name@version`.
     init(parsing text: String) {
-        let at = text.lastIndex(of: "@") ?? text.endIndex
+        let at = text.firstIndex(of: "@") ?? text.endIndex
         name = String(text[..<at])
         version = String(text[at...].dropFirst())
     }

@@ -9,7 +9,8 @@ extension Database {
     ///
     /// - Parameters:
     ///   - document: The document as it was read.
-    ///   - keeping: Top-level members the tombstone keeps, besides ``membersKeptOnDelete()``.
+    ///   - keeping: Top-level members the tombstone keeps, besides ``membersKeptOnDelete()``; those of a closing tombstone
+    ///     (`$closed`, `$kept`, `$resolver`) are not kept.
     ///   - conflict: What to do when the document was changed since it was read. When the last write wins, a document
     ///     that is deleted or purged already is left as it is (SEMANTICS 51); so is a deleted one when a handler merges.
     /// - Returns: The tombstone, or `nil` when there was nothing to delete.
@@ -77,6 +78,7 @@ extension Database {
     }
 
     static func tombstone(keeping names: Set<String>, of body: DocumentBody?) throws -> DocumentBody {
+        let names = names.subtracting(ClosingTombstone.names)
         guard !names.isEmpty, let members = body?.json.object else { return .empty }
         let kept = members.filter { names.contains($0.name) }.map { ($0.name, $0.value) }
         return try DocumentBody(.object(JSONObject(kept)))

@@ -81,8 +81,8 @@ struct DocumentEditor {
         var record = old
         let revision = replicated.history.revision
         let insertion = record.tree.insert(replicated.history, isDeleted: replicated.isDeleted)
-        let isDeletion = replicated.isDeletionAtSource && record.tree.mark(revision, .deletion)
-        let isNews = record.tree.markShared(revision) || isDeletion
+        let isDeletion = replicated.isDeletionAtSource && Self.noteDeletion(revision, in: &record.tree)
+        let isNews = record.tree.markShared(revision)
         var content: RevisionContent?
         if let node = record.tree[revision], !node.isLeaf, node.bodyToken == BodyToken.none {
             let edit = try self.edit(replicated)
@@ -90,7 +90,7 @@ struct DocumentEditor {
             try check(edit, in: old)
             content = edit.content
         }
-        guard content != nil || insertion == .joined else {
+        guard content != nil || insertion == .joined || isDeletion else {
             if isNews { try writer.updateTree(of: record) }
             return .known
         }
@@ -99,9 +99,17 @@ struct DocumentEditor {
             record.tree.setBodyToken(try writer.putContent(content), of: revision)
             record.tree.setDeleted(replicated.isDeleted, of: revision)
         }
-        for node in record.tree.stem(to: revisionLimit) { try writer.removeContent(at: node.bodyToken) }
+        try stem(&record)
         try writer.put(record)
         return content == nil ? .known : .stored
+    }
+
+    /// Notes that a tombstone is a user's deletion; returns whether that was news.
+    private static func noteDeletion(_ revision: RevisionID, in tree: inout RevisionTree) -> Bool {
+        guard let node = tree[revision], node.isLeaf, node.isDeleted, !node.marks.contains(.closing) else {
+            return false
+        }
+        return tree.mark(revision, .deletion)
     }
 
     /// The edit that stores a revision as a peer has made it.
@@ -121,17 +129,20 @@ struct DocumentEditor {
         try check(edit, in: old)
         var record = old
         let oldWinner = record.tree.winner?.revision
+        let insertion: RevisionTree.Insertion
         if let history = edit.history {
-            record.tree.insert(history, isDeleted: edit.isDeleted)
+            insertion = record.tree.insert(history, isDeleted: edit.isDeleted)
             record.tree.markShared(edit.revision)
         } else {
-            do { try record.tree.insert(edit.revision, parent: edit.parent, isDeleted: edit.isDeleted) } catch {
+            do {
+                insertion = try record.tree.insert(edit.revision, parent: edit.parent, isDeleted: edit.isDeleted)
+            } catch {
                 throw DatabaseError(.conflict, "\(edit.revision) can't be stored in \"\(old.id)\"", cause: error)
             }
         }
-        mark(edit, in: &record.tree)
+        mark(edit, insertion, from: old.tree, in: &record.tree)
         try place(edit, in: &record, oldWinner: oldWinner)
-        for node in record.tree.stem(to: revisionLimit) { try writer.removeContent(at: node.bodyToken) }
+        try stem(&record)
         guard old.tree.isEmpty else {
             try writer.put(record)
             return
@@ -141,15 +152,40 @@ struct DocumentEditor {
         }
     }
 
+    /// Forgets ancestors beyond the limit. The parents of closing tombstones stay in any case, for they tell which answers
+    /// race.
+    private func stem(_ record: inout DocumentRecord) throws {
+        let isSettled = revisionLimit < 2 && record.tree.allNodes.contains { $0.marks.contains(.closing) }
+        for node in record.tree.stem(to: isSettled ? 2 : revisionLimit) {
+            try writer.removeContent(at: node.bodyToken)
+        }
+    }
+
     /// Notes what a new revision is, for those who settle conflicts.
-    private func mark(_ edit: Edit, in tree: inout RevisionTree) {
-        if edit.history != nil, tree.count > 1, tree.leaves.count > 1 { tree.mark(edit.revision, .incoming) }
+    private func mark(
+        _ edit: Edit, _ insertion: RevisionTree.Insertion, from old: RevisionTree, in tree: inout RevisionTree
+    ) {
+        if edit.history != nil, isRemoteSide(edit.revision, insertion, from: old, to: tree) {
+            tree.mark(edit.revision, .incoming)
+        }
         guard edit.isDeleted else { return }
         if ClosingTombstone(edit.content.body) != nil {
             tree.mark(edit.revision, .closing)
         } else if edit.isDeletionAtSource || (edit.history == nil && tree.isDeleted) {
             tree.mark(edit.revision, .deletion)
         }
+    }
+
+    /// Whether a peer's revision is the remote side of a conflict: it began a branch beside what was here, or goes on
+    /// with one that did while the conflict lasts.
+    private func isRemoteSide(
+        _ revision: RevisionID, _ insertion: RevisionTree.Insertion, from old: RevisionTree, to tree: RevisionTree
+    ) -> Bool {
+        guard insertion != .branched else { return true }
+        guard let known = tree.history(of: revision)?.revisions.first(where: old.contains),
+            old[known]?.marks.contains(.incoming) == true
+        else { return false }
+        return tree.isConflicted || tree.isContested
     }
 
     /// Keeps the content of a new revision: in the record if it wins, else apart.

@@ -43,7 +43,7 @@ extension Database {
             let candidates = ids.filter { !Self.removable(in: $0.tree).isEmpty }.map(\.id)
             if !candidates.isEmpty {
                 removed += try engine.write { writer in
-                    try candidates.reduce(0) { try $0 + Self.compactContents(of: $1, in: writer) }
+                    try candidates.reduce(0) { try $0 + compactContents(of: $1, in: writer) }
                 }
             }
             range.after = last.id
@@ -52,9 +52,12 @@ extension Database {
         }
     }
 
-    private static func compactContents(of id: DocumentID, in writer: any StorageWriter) throws -> Int {
-        guard var record = try writer.record(of: id, withContent: false) else { return 0 }
-        let removable = removable(in: record.tree)
+    private func compactContents(of id: DocumentID, in writer: any StorageWriter) throws -> Int {
+        guard var record = try writer.record(of: id, withContent: true) else { return 0 }
+        // What a branch was closed for is a base too, and stands in the tombstones.
+        let conflict = try conflict(in: record, [.branches], writer)
+        let bases = Set(conflict?.steps?.compactMap(\.base) ?? [])
+        let removable = Self.removable(in: record.tree).filter { !bases.contains($0.revision) }
         for node in removable {
             try writer.removeContent(at: node.bodyToken)
             record.tree.setBodyToken(BodyToken.none, of: node.revision)

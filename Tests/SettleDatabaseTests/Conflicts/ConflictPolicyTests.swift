@@ -155,7 +155,7 @@ import Testing
                 "a", using: .custom("winner") { .keep($0.winner.revision ?? $0.tree.revisions[0]) })
             #expect(settlement.survivor == RevisionID("4-x"))
             #expect(settlement.written.map(\.generation) == [4])
-            #expect(try database.leafBodies("a") == [#"{"v":"x"}"#, #"!{"$closed":"4-x"}"#])
+            #expect(try database.leafBodies("a") == [#"{"v":"x"}"#, #"!{"$closed":"4-x","$kept":true}"#])
         }
     }
 

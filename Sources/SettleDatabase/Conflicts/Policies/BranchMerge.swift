@@ -1,17 +1,11 @@
 internal import RevisionTree
 
-/// Merges the leaves of a conflict, branch point by branch point.
+/// Merges the leaves of a conflict, base by base: those that parted last first.
 ///
-///     1-a ─┬─ 2-b ─┬─ 3-c        first 3-c and 3-d on 2-b, which makes a version at 2-b;
-///          │       └─ 3-d        then that one and 2-x on 1-a
-///          └─ 2-x
-///
-/// - Complexity: O(*l* *b* *d*) for *l* leaves, *b* branch points and paths of *d* revisions, besides the merges.
+/// - Complexity: that of the merges.
 struct BranchMerge {
     /// A leaf, or what was merged of several.
     private struct Version {
-        /// The revision its path is looked for at.
-        var place: RevisionID
         var members: JSONObject
         var name: String
     }
@@ -21,72 +15,59 @@ struct BranchMerge {
     private let conflict: Conflict
     private let rules: MergeRules
     private var versions: [Version]
-    /// The revisions where branches part that are still to be merged on, ascending.
-    private var points: [RevisionID]
     private var members: [MemberDecision] = []
 
     init(_ conflict: Conflict, _ rules: MergeRules) {
         self.conflict = conflict
         self.rules = rules
-        points = conflict.branchPoints
-        versions = conflict.liveLeaves.compactMap { leaf in
-            leaf.revision.map { Version(place: $0, members: Self.members(of: leaf), name: $0.description) }
+        versions = conflict.liveLeaves.map { leaf in
+            Version(members: Self.members(of: leaf), name: leaf.revision?.description ?? "")
         }
     }
 
     /// The decision.
     consuming func decision() -> PolicyDecision {
-        var bases: [String] = []
-        while versions.count > 1 {
-            guard let (point, base) = nextBase() else {
-                return PolicyDecision(
-                    .leaveConflicted,
-                    reason:
-                        "the content of the revision where the branches part is not kept here, so they can't be merged",
-                    members: members)
+        guard let steps = conflict.steps else {
+            return left(
+                "there are \(versions.count) live leaves, more than \(Conflict.maximumMerged) that can be merged")
+        }
+        for step in steps {
+            guard let base = base(of: step) else {
+                return left("the content of \(name(of: step)), the base of the merge, is not kept here")
             }
-            bases.append(point?.description ?? "nothing")
-            guard merge(at: point, base) else {
-                return PolicyDecision(
-                    .leaveConflicted, reason: "a clash is to be left for somebody to decide", members: members)
-            }
+            guard merge(step, on: base) else { return left("a clash is to be left for somebody to decide") }
         }
         let merged = versions[0].members
-        let reason = "merged member by member on \(bases.joined(separator: ", then on "))"
-        guard let body = try? DocumentBody(.object(without(merged))) else {
-            return PolicyDecision(.leaveConflicted, reason: "the merge can't be stored", members: members)
-        }
-        return PolicyDecision(.merged(body, attachments: attachments(merged)), reason: reason, members: members)
+        guard let body = try? DocumentBody(.object(without(merged))) else { return left("the merge can't be stored") }
+        let bases = steps.map(name).joined(separator: ", then on ")
+        return PolicyDecision(
+            .merged(body, attachments: attachments(merged)), reason: "merged member by member on \(bases)",
+            members: members)
     }
 
-    /// The newest revision where branches part, with its members; `nil` when that content is not kept. The revision is
-    /// `nil` where no paths meet, which has the empty document as base if all were created apart.
-    private mutating func nextBase() -> (RevisionID?, JSONObject)? {
-        guard let newest = points.popLast() else {
-            let roots = versions.map { version in
-                conflict.tree.history(of: version.place)?.revisions.last?.generation
-            }
-            return roots.allSatisfy { $0 == 1 } ? (nil, JSONObject()) : nil
-        }
-        return conflict.bases[newest].map { (newest, $0.isDeleted ? JSONObject() : Self.members(of: $0)) }
+    private func left(_ reason: String) -> PolicyDecision {
+        PolicyDecision(.leaveConflicted, reason: reason, members: members)
     }
 
-    /// Merges the versions whose paths meet at a revision; false when a clash is left.
-    private mutating func merge(at point: RevisionID?, _ base: JSONObject) -> Bool {
-        let isConcerned = versions.map { version in
-            point.map { conflict.tree.isAncestor($0, of: version.place) } ?? true
-        }
-        let concerned = zip(versions, isConcerned).filter(\.1).map(\.0)
+    private func name(of step: MergeStep) -> String {
+        step.base?.description ?? (step.isPastKnown ? "nothing" : "an unknown revision")
+    }
+
+    /// The members of a step's base; `nil` when that content is not kept. Documents that were created apart have the
+    /// empty one as base.
+    private func base(of step: MergeStep) -> JSONObject? {
+        guard let base = step.base else { return step.isPastKnown ? JSONObject() : nil }
+        return conflict.bases[base].map { $0.isDeleted ? JSONObject() : Self.members(of: $0) }
+    }
+
+    /// Merges some versions into the first of them; false when a clash is left.
+    private mutating func merge(_ step: MergeStep, on base: JSONObject) -> Bool {
+        let concerned = step.versions.map { versions[$0] }
         let outcome = ThreeWayMerge.merge(base: base, versions: concerned.map(\.members), rules: rules)
         let names = concerned.map(\.name)
         members += outcome.decisions.map { MemberDecision($0, names: names) }
-        guard let merged = outcome.merged, let first = isConcerned.firstIndex(of: true) else { return false }
-        versions[first].members = merged
-        versions[first].place = point ?? versions[first].place
-        versions[first].name = "merge of " + names.joined(separator: " and ")
-        for index in versions.indices.reversed() where isConcerned[index] && index > first {
-            versions.remove(at: index)
-        }
+        guard let merged = outcome.merged, let first = step.versions.first else { return false }
+        versions[first] = Version(members: merged, name: "merge of " + names.joined(separator: " and "))
         return true
     }
 
@@ -110,11 +91,13 @@ struct BranchMerge {
         return members
     }
 
-    /// The attachments the merge names, found among those of the leaves.
+    /// The attachments the merge names, found among those of the leaves. A rule of an app may have answered a text that
+    /// is no attachment's; the highest leaf's stays then.
     private func attachments(_ merged: JSONObject) -> [Attachment] {
         let all = conflict.liveLeaves.flatMap(\.attachments)
         return (merged[Self.attachmentsName]?.object ?? JSONObject()).compactMap { member in
-            all.first { $0.isNamed(member.name) && .string(Self.text(of: $0)) == member.value }
+            let named = all.filter { $0.isNamed(member.name) }
+            return named.first { .string(Self.text(of: $0)) == member.value } ?? named.first
         }
     }
 }

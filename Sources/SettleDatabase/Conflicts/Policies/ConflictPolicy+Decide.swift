@@ -34,21 +34,25 @@ extension ConflictPolicy {
             }
         }
         let answer = Answer()
-        let asking = Task { answer.give(await Result.catching { try await decide(conflict) }) }
+        let asking = Task { answer.give(await Result.catching { try await checked(conflict, decide) }) }
         let limit = timeLimit.map { limit in
             Task {
                 try await Task.sleep(for: limit)
-                answer.give(.failure(timedOut(conflict)))
+                answer.give(.failure(NoAnswer.timedOut))
             }
         }
         let result = await withTaskCancellationHandler {
             await answer.wait()
         } onCancel: {
-            answer.give(.failure(CancellationError()))
+            answer.give(.failure(NoAnswer.cancelled))
         }
         asking.cancel()
         limit?.cancel()
-        return try wrapping(conflict) { try result.get() }
+        switch result {
+        case .failure(NoAnswer.timedOut): throw timedOut(conflict)
+        case .failure(NoAnswer.cancelled): throw CancellationError()
+        default: return try wrapping(conflict) { try result.get() }
+        }
     }
 
     /// Asks, and asks again where purity is to be checked.
@@ -60,6 +64,14 @@ extension ConflictPolicy {
         return decision
     }
 
+    private func checked(
+        _ conflict: Conflict, _ decide: (Conflict) async throws -> PolicyDecision
+    ) async throws -> PolicyDecision {
+        var decision = try await decide(conflict)
+        if checksPurity { decision.isImpure = try await decide(conflict).resolution != decision.resolution }
+        return decision
+    }
+
     private func timedOut(_ conflict: Conflict) -> DatabaseError {
         let limit = timeLimit.map(\.description) ?? ""
         return DatabaseError(
@@ -67,15 +79,19 @@ extension ConflictPolicy {
             "the policy \(self) took longer than \(limit) over \"\(conflict.documentID)\"; the conflict stays")
     }
 
+    /// Whatever a resolver throws is a failure of its conflict alone, a database's own errors too.
     private func wrapping<Result>(_ conflict: Conflict, _ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch let error as DatabaseError { throw error } catch let error as CancellationError {
-            throw error
-        } catch {
+        do { return try body() } catch {
             throw DatabaseError(
                 .resolverFailed, "the policy \(self) failed over \"\(conflict.documentID)\"; the conflict stays",
                 cause: error)
         }
     }
+}
+
+/// Nobody answered in time, or the asker does not wait any longer.
+private enum NoAnswer: Error {
+    case timedOut, cancelled
 }
 
 extension Result where Failure == any Error {

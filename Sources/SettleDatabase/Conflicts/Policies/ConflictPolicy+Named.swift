@@ -2,11 +2,15 @@ internal import RevisionTree
 
 extension ConflictPolicy {
     /// CouchDB's own rule: every leaf stays until somebody decides (K4); settling with it does nothing.
-    public static let keepAll = ConflictPolicy(
-        "keepAll", kinds: [.branches],
-        .now { _ in
-            PolicyDecision(.leaveConflicted, reason: "every leaf is kept")
-        })
+    public static let keepAll = {
+        var policy = ConflictPolicy(
+            "keepAll", kinds: [.branches],
+            .now { _ in
+                PolicyDecision(.leaveConflicted, reason: "every leaf is kept")
+            })
+        policy.endsRaces = false
+        return policy
+    }()
 
     /// The winner that every read shows stays: the live leaf with the most revisions, the highest id among equals
     /// (SEMANTICS 8, 9). The other edits are discarded, and are found in the tree only until compaction.
@@ -19,20 +23,20 @@ extension ConflictPolicy {
     /// A user's deletion wins (SEMANTICS 7); conflicts without one go to another policy.
     public static func deletesWin(otherwise policy: ConflictPolicy) -> ConflictPolicy {
         let name = policy.name == "mostRevisions" ? "deletesWin" : "deletesWin, else \(policy.name)"
-        var both = ConflictPolicy(
-            name, resolver: policy.resolver,
-            .now { conflict in
-                if let deletion = deletion(in: conflict) { return deletion }
-                return try policy.decideNow(conflict)
-            })
-        if case .later(let decide) = policy.decider {
-            both = ConflictPolicy(
-                name, resolver: policy.resolver,
+        let decider: Decider =
+            switch policy.decider {
+            case .now(let decide):
+                .now { conflict in
+                    if let deletion = deletion(in: conflict) { return deletion }
+                    return try decide(conflict)
+                }
+            case .later(let decide):
                 .later { conflict in
                     if let deletion = deletion(in: conflict) { return deletion }
                     return try await decide(conflict)
-                })
-        }
+                }
+            }
+        var both = ConflictPolicy(name, resolver: policy.resolver, decider)
         both.timeLimit = policy.timeLimit
         both.checksPurity = policy.checksPurity
         return both

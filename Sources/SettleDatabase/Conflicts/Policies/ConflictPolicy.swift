@@ -41,6 +41,8 @@ public struct ConflictPolicy: Sendable, CustomStringConvertible {
     public var timeLimit: Duration?
     /// Whether it is asked twice about each conflict and reported if it answers differently (K7): for debug builds.
     public var checksPurity = false
+    /// Whether racing answers are made one before it is asked.
+    var endsRaces = true
     let decider: Decider
 
     init(

@@ -7,7 +7,7 @@ public struct PolicyDecision: Sendable {
     /// Member by member what was decided and why, where the policy merges.
     public var members: [MemberDecision]
     /// Whether the policy answered differently when it was asked a second time.
-    var isImpure = false
+    public internal(set) var isImpure = false
 
     /// Makes a decision.
     public init(_ resolution: Resolution, reason: String = "", members: [MemberDecision] = []) {

@@ -2,7 +2,7 @@ public import RevisionTree
 
 /// Settles conflicts as they arrive, until it is stopped.
 ///
-///     let settling = try database.settleAutomatically(using: .threeWayMerge())
+///     let settling = database.settleAutomatically(using: .threeWayMerge())
 ///     for await event in settling.events {
 ///         if case .failed(let id, let error) = event { print(id, error) }
 ///     }
@@ -30,13 +30,16 @@ public final class AutomaticSettling: Sendable {
     private let database: Database
     private let progress = SettlingProgress()
     private let task = Guarded<Task<Void, Never>?>(nil)
+    private let isEnded = Guarded(false)
 
-    init(_ policy: ConflictPolicy, sweepEvery interval: Duration?, _ database: Database) {
+    init(_ policy: ConflictPolicy, sweepEvery interval: Duration?, atOnce: Int, _ database: Database) {
         self.policy = policy
         self.database = database
         let (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1000))
         self.events = events
-        let worker = SettlingWorker(database: database, policy: policy, continuation: continuation, progress: progress)
+        let worker = SettlingWorker(
+            database: database, policy: policy, slots: SettlingSlots(atOnce), continuation: continuation,
+            progress: progress)
         let running = Task { await worker.run(sweepEvery: interval) }
         task.withLock { $0 = running }
     }
@@ -44,32 +47,31 @@ public final class AutomaticSettling: Sendable {
     /// Waits until everything that was written to the database before this call has been looked at: there are no conflicts
     /// then but those that failed or were left (SEMANTICS 40).
     ///
-    /// - Throws: ``DatabaseError`` with code `closed` or `inputOutput`.
+    /// - Throws: ``DatabaseError`` with code `closed` or `inputOutput`, or `CancellationError`.
     public func idle() async throws {
         let sequence = try await database.perform { try $0.lastSequence() }
         await progress.wait(for: sequence)
+        try Task.checkCancellation()
     }
 
-    /// Stops after the conflict it is at. What is left stays in the database and is settled when settling starts again.
+    /// Stops after the conflicts it is at. What is left stays in the database and is settled when settling starts again.
     public func stop() async {
-        await end()?.value
+        end()
+        await task.withLock(\.self)?.value
     }
 
     /// Cancels the loop, once.
-    private func end() -> Task<Void, Never>? {
-        let running = task.withLock { task in
-            defer { task = nil }
-            return task
+    private func end() {
+        let isFirst = isEnded.withLock { isEnded in
+            defer { isEnded = true }
+            return !isEnded
         }
-        guard let running else { return nil }
-        running.cancel()
+        guard isFirst else { return }
+        task.withLock(\.self)?.cancel()
         database.settlings.forget(policy)
-        return running
     }
 
-    deinit {
-        _ = end()
-    }
+    deinit { end() }
 }
 
 extension Database {
@@ -81,14 +83,16 @@ extension Database {
     /// - Parameters:
     ///   - policy: The rule; it may be one that waits. It can't be changed while it runs (45).
     ///   - interval: How often to try again all that are left, besides looking at what changes (86); never unless given.
-    /// - Returns: The running settling.
+    ///   - atOnce: How many documents the policy may be asked about at the same time. One that waits for a person holds up
+    ///     no others as long as there are fewer open questions than this.
+    /// - Returns: The running settling; it stops when it is let go of.
     public func settleAutomatically(
-        using policy: ConflictPolicy, sweepEvery interval: Duration? = nil
+        using policy: ConflictPolicy, sweepEvery interval: Duration? = nil, atOnce: Int = 4
     ) -> AutomaticSettling {
         if let other = settlings.note(policy) {
             options.warn(
                 "conflicts are settled by \(policy) and by \(other) at the same time; use one policy for a database")
         }
-        return AutomaticSettling(policy, sweepEvery: interval, self)
+        return AutomaticSettling(policy, sweepEvery: interval, atOnce: atOnce, self)
     }
 }

@@ -7,8 +7,9 @@ public import RevisionTree
 ///     3-x ── 4-deleted  {"$closed":"4-m"}
 ///     3-a ── 4-deleted  {"$closed":"4-m"}
 ///
-/// Nothing is ever closed in favour of a lower live leaf. So of any number of plans made apart, for whatever leaves
-/// each replica had seen, at least one leaf survives all.
+/// Nothing is ever closed in favour of a lower live leaf, and what stays against a deletion is written anew. So of any
+/// number of plans made apart, for whatever leaves each replica had seen, at least one live leaf survives all, unless all
+/// decided for a deletion.
 public struct SettlementPlan: Sendable {
     /// One revision to be written.
     public struct Write: Sendable {
@@ -48,7 +49,7 @@ public struct SettlementPlan: Sendable {
         case .leaveConflicted: break
         case .keep(let revision): try keep(revision, hasher)
         case .merged(let body, let attachments): try write(body, attachments, hasher)
-        case .document(let document): try take(document, origin, hasher)
+        case .document(let document): try take(document, origin, keepingOnDelete: names, hasher)
         case .delete: try delete(keepingOnDelete: names, hasher)
         }
     }
@@ -78,7 +79,9 @@ public struct SettlementPlan: Sendable {
         try close(conflict.liveLeaves.compactMap(\.revision), hasher)
     }
 
-    private mutating func take(_ document: Document, _ origin: UInt64, _ hasher: RevisionHasher) throws {
+    private mutating func take(
+        _ document: Document, _ origin: UInt64, keepingOnDelete names: Set<String>, _ hasher: RevisionHasher
+    ) throws {
         guard document.origin == 0 || document.origin == origin else {
             throw DatabaseError(
                 .foreignDocument,
@@ -93,23 +96,39 @@ public struct SettlementPlan: Sendable {
                 the resolver of \"\(conflict.documentID)\" returned a document with the id \"\(document.id)\"; its content \
                 is saved as \"\(conflict.documentID)\"
                 """)
-        } else if let revision = document.revision, conflict.leaf(revision) == document {
+        } else if let leaf = conflict.leaf(document.revision), let revision = leaf.revision,
+            try leaf.body() == document.body(), leaf.attachments == document.attachments
+        {
             return try keep(revision, hasher)
         }
+        if document.isDeleted { return try delete(keepingOnDelete: names, hasher) }
         try write(document.body(), document.attachments, hasher)
     }
 
     /// The result: the winner itself if it has that content, else a child of it.
+    ///
+    /// Against a deletion the result is always written anew: another replica may keep the deletion and close the winner at
+    /// the same moment, and then the edit would be gone with nobody having decided so.
     private mutating func write(
         _ body: DocumentBody, _ attachments: [Attachment], _ hasher: RevisionHasher
     ) throws {
         guard let winner = conflict.winner.revision else { return }
-        let isUnchanged =
-            try conflict.winner.body() == body
-            && conflict.winner.attachments.map(\.signature) == attachments.map(\.signature)
-        let result = isUnchanged ? winner : try add(body, attachments, on: winner, isDeleted: false, hasher)
-        survivor = result
-        try close(conflict.revisions.filter { $0 != winner }, hasher)
+        let isKept = try conflict.deletions.isEmpty && isWinner(body, attachments, hasher)
+        survivor = isKept ? winner : try add(body, attachments, on: winner, isDeleted: false, hasher)
+        try close(conflict.revisions.filter { $0 != winner }, isKept: isKept, hasher)
+    }
+
+    /// Whether a content is the winner's. Replicas may spell the winner's body differently, so what enters a revision id is
+    /// compared.
+    private func isWinner(
+        _ body: DocumentBody, _ attachments: [Attachment], _ hasher: RevisionHasher
+    ) throws -> Bool {
+        let (winner, signatures) = (try conflict.winner.body(), attachments.map(\.signature))
+        guard conflict.winner.attachments.map(\.signature) == signatures else { return false }
+        func hash(_ body: DocumentBody) -> RevisionID {
+            hasher.revision(of: body, parent: nil, isDeleted: false, attachments: signatures)
+        }
+        return winner == body || hash(winner) == hash(body)
     }
 
     private mutating func delete(keepingOnDelete names: Set<String>, _ hasher: RevisionHasher) throws {
@@ -122,9 +141,11 @@ public struct SettlementPlan: Sendable {
         writes.append(deletion)
     }
 
-    private mutating func close(_ leaves: [RevisionID], _ hasher: RevisionHasher) throws {
+    private mutating func close(
+        _ leaves: [RevisionID], isKept: Bool = false, _ hasher: RevisionHasher
+    ) throws {
         guard let survivor else { return }
-        let body = try ClosingTombstone(survivor: survivor, resolver: resolver).body()
+        let body = try ClosingTombstone(survivor: survivor, isKept: isKept, resolver: resolver).body()
         for leaf in leaves { _ = try add(body, [], on: leaf, isDeleted: true, hasher) }
     }
 

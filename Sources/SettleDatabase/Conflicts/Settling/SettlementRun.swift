@@ -12,6 +12,7 @@ struct SettlementRun {
     let policy: ConflictPolicy
     private(set) var settlement: Settlement
     private var isDone = false
+    private var races = 0
     private static let maximumAttempts = 1000
 
     init(_ id: DocumentID, _ policy: ConflictPolicy, _ database: Database) {
@@ -26,7 +27,9 @@ struct SettlementRun {
     mutating func conflict() throws -> Conflict? {
         while !isDone {
             guard let conflict = try read() else { return nil }
-            guard let plan = try Self.racePlan(conflict, database) else { return conflict }
+            guard policy.endsRaces, let plan = try Self.racePlan(conflict, database) else { return conflict }
+            guard races < Self.maximumAttempts else { throw changesTooOften(races) }
+            races += 1
             guard try write(plan, conflict), let race = conflict.race else { continue }
             settlement.racingAnswers += race.answers
             warn(
@@ -81,13 +84,21 @@ struct SettlementRun {
         }
         if plan.survivor == nil {
             settlement.outcome = .left
+            settlement.survivor = nil
             isDone = true
         } else if try write(plan, conflict) {
             isDone = true
         } else if settlement.attempts >= Self.maximumAttempts {
-            throw DatabaseError(
-                .conflict, "\"\(id)\" was changed each time it was to be settled, \(settlement.attempts) times")
+            throw changesTooOften(settlement.attempts)
         }
+    }
+
+    private func changesTooOften(_ times: Int) -> DatabaseError {
+        DatabaseError(
+            .conflict,
+            """
+            \"\(id)\" was changed each time it was to be settled, \(times) times; settle outside of a snapshot, and later
+            """)
     }
 
     /// Writes a plan in one transaction (SEMANTICS 72); false when the leaves are others now.

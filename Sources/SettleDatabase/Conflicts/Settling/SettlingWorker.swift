@@ -1,9 +1,13 @@
 internal import RevisionTree
 
 /// The loop of automatic settling: a sweep over all conflicts, then every change as it comes.
+///
+///     changes ──▶ slots, so many documents at once ──▶ policy ──▶ settled
+///                                                        └─ waits for a person, while the others go on
 struct SettlingWorker: Sendable {
     let database: Database
     let policy: ConflictPolicy
+    let slots: SettlingSlots
     let continuation: AsyncStream<AutomaticSettling.Event>.Continuation
     let progress: SettlingProgress
 
@@ -37,18 +41,33 @@ struct SettlingWorker: Sendable {
     }
 
     private func follow(from start: UpdateSequence) async throws {
-        var seen = start
-        while !Task.isCancelled {
-            let after = seen
-            let (page, newest) = try await database.perform { database in
-                try database.snapshot {
-                    (try database.changes(since: after, limit: 100, style: .allLeaves), try database.lastSequence())
+        try await withThrowingDiscardingTaskGroup { group in
+            var seen = start
+            while !Task.isCancelled {
+                let after = seen
+                let (page, newest) = try await database.perform { database in
+                    try database.snapshot {
+                        (
+                            try database.changes(since: after, limit: 100, style: .allLeaves),
+                            try database.lastSequence()
+                        )
+                    }
                 }
+                for change in page where change.leaves.count > 1 && !change.isDeleted {
+                    await slots.take()
+                    let question = progress.begin(change.sequence)
+                    group.addTask {
+                        defer {
+                            progress.end(question)
+                            slots.giveBack()
+                        }
+                        try await settle(change.id)
+                    }
+                }
+                seen = page.last?.sequence ?? max(newest, seen)
+                progress.reach(seen)
+                if page.isEmpty, await !database.notifier.wait(after: seen) { return }
             }
-            for change in page where change.leaves.count > 1 && !change.isDeleted { try await settle(change.id) }
-            seen = page.last?.sequence ?? max(newest, seen)
-            progress.reach(seen)
-            if page.isEmpty, await !database.notifier.wait(after: seen) { return }
         }
     }
 
@@ -59,7 +78,15 @@ struct SettlingWorker: Sendable {
                 let after = last
                 let page = try await database.perform { try $0.conflictedDocumentIDs(kind, after: after, limit: 100) }
                 guard let newest = page.last else { break }
-                for id in page { try await settle(id) }
+                try await withThrowingDiscardingTaskGroup { group in
+                    for id in page {
+                        await slots.take()
+                        group.addTask {
+                            defer { slots.giveBack() }
+                            try await settle(id)
+                        }
+                    }
+                }
                 last = newest
             }
         }
