@@ -57,7 +57,8 @@ extension RevisionTree {
         for index in nodes.indices.reversed() {
             let node = nodes[index]
             if liveBranches[index] > 1 { points.append(node.revision) }
-            let isLive = liveBranches[index] > 0 || (node.isLeaf && (!node.isDeleted || deletions.contains(node.revision)))
+            let isLive =
+                liveBranches[index] > 0 || (node.isLeaf && (!node.isDeleted || deletions.contains(node.revision)))
             if isLive, let parent = node.parentIndex { liveBranches[parent] += 1 }
         }
         return points.reversed()

@@ -51,7 +51,8 @@ public struct Conflict: Sendable {
 
     /// Reads the conflict of a document; `nil` when there is nothing to settle.
     init?(
-        _ record: DocumentRecord, concerns: Set<ConflictKind>, origin: UInt64, content: (UInt64) throws -> RevisionContent?
+        _ record: DocumentRecord, concerns: Set<ConflictKind>, origin: UInt64,
+        content: (UInt64) throws -> RevisionContent?
     ) throws {
         let tree = record.tree
         let revisions = Self.revisions(in: tree, concerns)

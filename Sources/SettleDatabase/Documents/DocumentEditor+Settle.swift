@@ -6,19 +6,18 @@ extension DocumentEditor {
         for write in plan.writes { try self.write(write, of: id) }
     }
 
-    /// Closes the deletions that a document has besides the tombstone it was revived on, where settling had closed a
-    /// branch for one of them. Whoever revived the document has seen it deleted; without this, the older deletion would
-    /// stand against the new edit on peers that know only parts of the tree.
+    /// Closes the deletions that a document has besides the tombstone it was revived on. Whoever revived the document has
+    /// seen it deleted; without this, an older deletion would stand against the new edit on peers that know only parts of
+    /// the tree, or together with an edit that was made apart.
     ///
     ///     1-a ─┬─ 2-t deleted ── 3-deleted  $closed 4-new
-    ///          └─ 2-y ── 3-deleted  $closed 2-t  ── 4-new
+    ///          └─ 2-y ── 3-deleted ── 4-new
     func closeDeletions(of revived: Document) throws {
         guard let survivor = revived.revision,
             let tree = try writer.record(of: revived.id, withContent: true)?.tree
         else { return }
-        let isSettled = tree.allNodes.contains { $0.isDeleted && $0.marks.contains(.closing) }
         let open = tree.leaves.filter { $0.isDeleted && !$0.marks.contains(.closing) }
-        guard isSettled, !open.isEmpty else { return }
+        guard !open.isEmpty else { return }
         let body = try ClosingTombstone(survivor: survivor).body()
         for node in open {
             let revision = hasher.revision(of: body, parent: node.revision, isDeleted: true, attachments: [])

@@ -38,7 +38,8 @@ struct BranchMerge {
             guard let (point, base) = nextBase() else {
                 return PolicyDecision(
                     .leaveConflicted,
-                    reason: "the content of the revision where the branches part is not kept here, so they can't be merged",
+                    reason:
+                        "the content of the revision where the branches part is not kept here, so they can't be merged",
                     members: members)
             }
             bases.append(point?.description ?? "nothing")

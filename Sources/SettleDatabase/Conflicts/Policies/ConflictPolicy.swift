@@ -41,6 +41,8 @@ public struct ConflictPolicy: Sendable, CustomStringConvertible {
     public var timeLimit: Duration?
     /// Whether it is asked twice about each conflict and reported if it answers differently (K7): for debug builds.
     public var checksPurity = false
+    /// Whether it writes nothing, not even to make one of racing answers.
+    private(set) var keepsAll = false
     let decider: Decider
 
     init(
@@ -51,6 +53,13 @@ public struct ConflictPolicy: Sendable, CustomStringConvertible {
         self.kinds = kinds
         self.resolver = resolver
         self.decider = decider
+    }
+
+    /// The same policy, of which nothing is ever written.
+    func keepingAll() -> ConflictPolicy {
+        var policy = self
+        policy.keepsAll = true
+        return policy
     }
 
     /// The policy's name, with its resolver's version if it has one.

@@ -67,7 +67,7 @@ extension Database {
     /// - Throws: As ``settle(_:using:)``, but for what a validation would refuse.
     public func preview(_ id: DocumentID, using policy: ConflictPolicy) throws -> SettlementPreview? {
         guard let conflict = try conflict(of: id, kinds: policy.kinds) else { return nil }
-        if let plan = try SettlementRun.racePlan(conflict, self) {
+        if !policy.keepsAll, let plan = try SettlementRun.racePlan(conflict, self) {
             return SettlementPreview(conflict: conflict, decision: nil, plan: plan)
         }
         let decision = try policy.decideNow(conflict)

@@ -26,7 +26,7 @@ struct SettlementRun {
     mutating func conflict() throws -> Conflict? {
         while !isDone {
             guard let conflict = try read() else { return nil }
-            guard let plan = try Self.racePlan(conflict, database) else { return conflict }
+            guard !policy.keepsAll, let plan = try Self.racePlan(conflict, database) else { return conflict }
             let answers = conflict.racingAnswers
             guard try write(plan, conflict) else { continue }
             settlement.racingAnswers += answers
