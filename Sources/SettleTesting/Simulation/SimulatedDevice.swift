@@ -8,7 +8,8 @@ public final class SimulatedDevice: Sendable {
     public let replica: Int
     private let state: Atomic<UInt64>
 
-    init(replica: Int, seed: UInt64) {
+    /// Makes the device of a replica.
+    public init(replica: Int, seed: UInt64) {
         self.replica = replica
         var random = SeededRandom(seed: seed &+ UInt64(replica) &* 0x1000_0001)
         state = Atomic(random.next())

@@ -85,4 +85,9 @@ public struct SimulatedPolicy: Sendable {
         self.mayDelete = mayDelete
         make = { device in Settler(kinds: kinds, policy: nil) { try settle($0, $1, device) } }
     }
+
+    /// Settles the conflict of one document by it, as a device.
+    public func settleOnce(_ id: DocumentID, in database: Database, as device: SimulatedDevice) throws {
+        try make(device).settle(database, id)
+    }
 }

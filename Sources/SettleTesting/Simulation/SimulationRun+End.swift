@@ -2,7 +2,7 @@ internal import Settle
 
 extension SimulationRun {
     /// How many rounds of exchanging everything and settling it may take until nobody writes any more.
-    static let maximumRounds = 12
+    static let maximumRounds = 5
 
     /// Lets all replicas exchange everything and settle until nothing is written any more.
     func calmDown() throws {

@@ -3,31 +3,47 @@ internal import Settle
 extension SimulationRun {
     /// Settles one document on one replica, and holds the policy to what it promises.
     func settle(_ id: DocumentID, on replica: SimulatedReplica) throws {
-        let before = try replica.tree(id)
-        guard !before.isEmpty else { return }
-        let conflict = try replica.conflict(id)
-        let sequence = try replica.database.lastSequence()
-        try replica.settler.settle(replica.database, id)
-        guard try replica.database.lastSequence() != sequence else {
-            if let conflict, replica.policy.settles == .always {
-                throw SimulationProblem(
-                    .settled, "replica \(replica.index) does not settle \(id), \(Self.leaves(conflict))")
-            }
+        guard try !replica.tree(id).isEmpty else { return }
+        try settling([id], on: replica) { try replica.settler.settle(replica.database, id) }
+    }
+
+    /// Settles all on one replica in one call, and then finds nothing more to do.
+    func settleAll(on replica: SimulatedReplica) throws {
+        guard let policy = replica.settler.policy else {
+            for id in schedule.documents { try settle(id, on: replica) }
             return
         }
-        tell("    \(replica.index) settles")
-        try note(id, on: replica, ofUser: false)
+        try settling(schedule.documents, on: replica) { try replica.database.settleAll(using: policy) }
+        let sequence = try replica.database.lastSequence()
+        let report = try replica.database.settleAll(using: policy)
         try expect(
-            replica.policy.settles != .never, .keepsAll, "replica \(replica.index) writes though it keeps all of \(id)")
-        guard let conflict else {
-            throw SimulationProblem(.settled, "replica \(replica.index) settles \(id), where there is no conflict")
+            try replica.database.lastSequence() == sequence && report.failed == 0, .settled,
+            "replica \(replica.index) has settled all and finds more to do")
+    }
+
+    private func settling(_ ids: [DocumentID], on replica: SimulatedReplica, _ settle: () throws -> Void) throws {
+        let before = try ids.map { (id: $0, tree: try replica.tree($0), conflict: try replica.conflict($0)) }
+        let sequence = try replica.database.lastSequence()
+        try settle()
+        let isUnchanged = try replica.database.lastSequence() == sequence
+        if !isUnchanged { tell("    \(replica.index) settles") }
+        for (id, tree, conflict) in before {
+            if !isUnchanged { try note(id, on: replica, ofUser: false) }
+            let after = try replica.tree(id)
+            if let left = try replica.conflict(id), replica.policy.settles == .always {
+                throw SimulationProblem(
+                    .settled, "replica \(replica.index) has settled \(id) and left \(Self.leaves(left))")
+            }
+            let written = after.revisions.filter { !tree.contains($0) }
+            if written.isEmpty { continue }
+            try expect(
+                replica.policy.settles != .never, .keepsAll,
+                "replica \(replica.index) writes \(Self.list(written)) though it keeps all of \(id)")
+            guard let conflict else {
+                throw SimulationProblem(.settled, "replica \(replica.index) settles \(id), where there is no conflict")
+            }
+            try compare(conflict, written, on: replica)
         }
-        if let left = try replica.conflict(id), replica.policy.settles == .always {
-            throw SimulationProblem(
-                .settled, "replica \(replica.index) has settled \(id) and left \(Self.leaves(left))")
-        }
-        let after = try replica.tree(id)
-        try compare(conflict, after.revisions.filter { !before.contains($0) }, on: replica)
     }
 
     /// Compares what was written with what others wrote who had the same leaves.
@@ -45,17 +61,6 @@ extension SimulationRun {
             \(Self.leaves(conflict)) of \(conflict.documentID) were settled by \(Self.list(written)) on replica \
             \(replica.index) and by \(Self.list(other.written)) on replica \(other.replica)
             """)
-    }
-
-    /// Settles all on one replica.
-    func settleAll(on replica: SimulatedReplica) throws {
-        for id in schedule.documents { try settle(id, on: replica) }
-        guard let policy = replica.settler.policy else { return }
-        let sequence = try replica.database.lastSequence()
-        let report = try replica.database.settleAll(using: policy)
-        try expect(
-            try replica.database.lastSequence() == sequence && report.failed == 0, .settled,
-            "replica \(replica.index) has settled all and finds more to do")
     }
 
     static func list(_ revisions: [RevisionID]) -> String { revisions.map(\.description).joined(separator: ", ") }
