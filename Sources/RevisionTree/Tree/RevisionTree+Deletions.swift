@@ -13,7 +13,8 @@ extension RevisionTree {
     ///     else it closes a branch, made by a foreign peer     not a deletion
     ///
     /// A live leaf on whose path a tombstone lies was revived by one who saw the document deleted; an earlier deletion is
-    /// no news to them.
+    /// no news to them. Where the path was forgotten down to the tombstone's generation, the tombstone may have been on it,
+    /// and the live leaf stays.
     ///
     /// - Complexity: O(1) without tombstones among the leaves, else O(*t* *n*) for *t* of them.
     public var disputedDeletions: [RevisionID] {
@@ -32,6 +33,7 @@ extension RevisionTree {
 
     private func isDeletion(at tombstone: Int, ofLeafAt leaf: Int) -> Bool {
         var (left, right) = (nodes[tombstone].parent, Int32(truncatingIfNeeded: leaf))
+        var root = leaf
         var isChild = true
         while left != right {
             if left > right {
@@ -39,9 +41,13 @@ extension RevisionTree {
                 isChild = false
             } else {
                 if nodes[Int(right)].isDeleted { return false }
+                root = Int(right)
                 right = nodes[Int(right)].parent
             }
         }
-        return nodes[tombstone].marks.contains(.deletion) || (isChild && left >= 0)
+        if left >= 0 && isChild { return true }
+        // A path that was cut above the tombstone may have led over it.
+        let isCut = left < 0 && nodes[root].revision.generation > nodes[tombstone].revision.generation
+        return nodes[tombstone].marks.contains(.deletion) && !isCut
     }
 }

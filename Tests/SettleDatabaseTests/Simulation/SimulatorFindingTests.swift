@@ -41,4 +41,16 @@ import Testing
             #expect(try database.document("a")?.revision == revived.revision)
         }
     }
+
+    /// Seed 113945: the path of an edit that brought a document back was cut just above the deletion it stands on.
+    @Test func `an edit whose path was cut above a deletion does not give way to it`() throws {
+        try withTemporaryDatabase(.memory) { database in
+            let document = try database.save(Document(id: "a"), onConflict: .fail)
+            try database.delete(document, onConflict: .fail)
+            try database.insertReplicated([peer(["3-c"])])
+            #expect(try database.conflict(of: "a") == nil)
+            try database.settle("a", using: .deletesWin)
+            #expect(try database.document("a") != nil)
+        }
+    }
 }
