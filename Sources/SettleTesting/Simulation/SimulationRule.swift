@@ -17,7 +17,8 @@ public enum SimulationRule: String, Sendable, Hashable, CaseIterable, Error {
     case superseded
     /// A document that nobody deleted is there.
     case notVanished
-    /// An edit that brought a deleted document back does not give way to a deletion its author had seen.
+    /// An edit that brought a deleted document back does not give way to a deletion its author had seen; where paths
+    /// were cut that can't be known.
     case revived
     /// Replicas that settle the same leaves by the same pure policy write the same revisions.
     case sameRevisions
