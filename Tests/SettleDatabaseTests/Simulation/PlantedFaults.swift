@@ -5,7 +5,7 @@ import SettleTesting
 enum PlantedFaults {
     /// Each with the rules it may break.
     static let all: [(fault: SimulatedPolicy, rules: Set<SimulationRule>)] = [
-        (naiveDeletesWin, [.notVanished, .superseded, .settled]), (randomMember, [.quiet]),
+        (naiveDeletesWin, [.notVanished, .superseded]), (randomMember, [.quiet]),
         (unmarkedTombstones, [.superseded]), (clockDeclaredPure, [.sameRevisions]),
         (closesTheWinner, [.superseded, .notVanished]),
         (forgetsLosers, [.nothingLost, .sameEverywhere, .settled, .quiet]),
@@ -13,7 +13,7 @@ enum PlantedFaults {
 
     /// Any tombstone counts as a deletion, so that every document that was ever settled is deleted (SEMANTICS K2).
     static let naiveDeletesWin = SimulatedPolicy(
-        "naiveDeletesWin",
+        "naiveDeletesWin", kinds: [.branches, .deletion],
         settlingBy: { database, id, _ in
             let leaves = try database.leaves(of: id)
             let live = leaves.filter { !$0.isDeleted }
