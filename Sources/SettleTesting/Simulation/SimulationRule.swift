@@ -20,7 +20,7 @@ public enum SimulationRule: String, Sendable, Hashable, CaseIterable, Error {
     /// An edit that brought a deleted document back does not give way to a deletion its author had seen; where paths
     /// were cut that can't be known.
     case revived
-    /// Replicas that settle the same leaves by the same pure policy write the same revisions.
+    /// Replicas that settle the same leaves by the same pure policy write the same revisions, those a preview told.
     case sameRevisions
     /// A policy that keeps all writes nothing.
     case keepsAll

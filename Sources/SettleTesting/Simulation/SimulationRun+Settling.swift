@@ -4,7 +4,15 @@ extension SimulationRun {
     /// Settles one document on one replica, and holds the policy to what it promises.
     func settle(_ id: DocumentID, on replica: SimulatedReplica) throws {
         guard try !replica.tree(id).isEmpty else { return }
+        let preview =
+            try replica.policy.isPure
+            ? replica.settler.policy.flatMap { try replica.database.preview(id, using: $0) } : nil
+        let promised = preview?.plan.writes.map(\.revision) ?? []
         try settling([id], on: replica) { try replica.settler.settle(replica.database, id) }
+        let after = try replica.tree(id)
+        try expect(
+            isStemmed || promised.allSatisfy(after.contains), .sameRevisions,
+            "replica \(replica.index) has not written of \(id) what the preview said, \(Self.list(promised))")
     }
 
     /// Settles all on one replica in one call, and then finds nothing more to do.
