@@ -44,7 +44,7 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "Settle", dependencies: ["RevisionTree", "SettleDatabase"], swiftSettings: strict),
         .target(name: "SettleTesting", dependencies: ["Settle"], swiftSettings: strict),
-        .target(name: "SettleCommands", dependencies: ["Settle"], swiftSettings: strict),
+        .target(name: "SettleCommands", dependencies: ["Settle", "SettleTesting"], swiftSettings: strict),
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),
 
         .testTarget(name: "RevisionTreeTests", dependencies: ["RevisionTree", "CZlib"], swiftSettings: strict),

@@ -10,7 +10,7 @@ private let allowedImports: [String: Set<String>] = [
     "SettleDatabase": system.union(["RevisionTree", "CSQLite", "CCrypto", "CZlib", "CPCRE2", "CICU"]),
     "Settle": ["RevisionTree", "SettleDatabase"],
     "SettleTesting": system.union(["RevisionTree", "SettleDatabase", "Settle"]),
-    "SettleCommands": system.union(["Settle"]),
+    "SettleCommands": system.union(["Settle", "SettleTesting"]),
     "SettleTool": ["SettleCommands"],
 ]
 

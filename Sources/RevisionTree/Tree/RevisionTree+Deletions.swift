@@ -13,7 +13,8 @@ extension RevisionTree {
     ///     else it closes a branch, made by a foreign peer     not a deletion
     ///
     /// A live leaf on whose path a tombstone lies was revived by one who saw the document deleted; an earlier deletion is
-    /// no news to them.
+    /// no news to them. Where the path was forgotten down to the tombstone's generation, the tombstone may have been on it,
+    /// and the live leaf stays.
     ///
     /// Found in two passes: back from the leaves, which nodes a live leaf descends from without a tombstone between; and
     /// forward, which have such a node on their own path.
@@ -40,7 +41,11 @@ extension RevisionTree {
             let parent = nodes[index].parentIndex
             if let parent, leadsToLive[parent] { return true }
             guard nodes[index].marks.contains(.deletion) else { return false }
-            return parent.map { comesFromLive[$0] } ?? false || liveRoots.contains { $0 != root[index] }
+            if let parent, comesFromLive[parent] { return true }
+            // A path that was cut above the tombstone may have led over it.
+            return liveRoots.contains {
+                $0 != root[index] && nodes[$0].revision.generation <= nodes[index].revision.generation
+            }
         }.map { nodes[$0].revision }
     }
 

@@ -78,8 +78,16 @@ private final class ModelRun {
             attachments[document.attachments[0].name] = bytes
         }
         let revision = try #require(try database.save(document, onConflict: .fail).revision, story)
+        let deletions = live.isEmpty ? model.openDeletions(id).filter { $0 != parent } : []
         model.put(
             revision, .init(parent: parent, isDeleted: false, body: content, attachments: attachments), in: id)
+        // Whoever writes a deleted document again closes its other deletions.
+        let closing = try DocumentBody(["$closed": .string(revision.description)])
+        let tree = try #require(try database.tree(of: id), story)
+        for deletion in deletions {
+            let tombstone = try #require(tree.leaves.first { tree.parent(of: $0.revision) == deletion }, story)
+            model.put(tombstone.revision, .init(parent: deletion, isDeleted: true, body: closing), in: id)
+        }
     }
 
     private func delete(_ id: DocumentID) throws {

@@ -25,6 +25,14 @@ struct ModelDatabase {
 
     func liveLeaves(_ id: DocumentID) -> [RevisionID] { leaves(id).filter { trees[id]?[$0]?.isDeleted == false } }
 
+    /// The leaves that are tombstones and don't close a branch.
+    func openDeletions(_ id: DocumentID) -> [RevisionID] {
+        leaves(id).filter { revision in
+            guard let leaf = trees[id]?[revision] else { return false }
+            return leaf.isDeleted && leaf.body["$closed"] == nil
+        }
+    }
+
     /// A revision and its ancestors, newest first.
     func path(_ revision: RevisionID, in id: DocumentID) -> [RevisionID] {
         [revision] + (trees[id]?[revision]?.parent.map { path($0, in: id) } ?? [])

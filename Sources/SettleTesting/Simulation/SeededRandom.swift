@@ -1,0 +1,26 @@
+/// Random numbers that a seed brings back, the same on every machine.
+public struct SeededRandom: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// Makes a generator; equal seeds give equal numbers.
+    public init(seed: UInt64) { state = seed }
+
+    /// The next number (SplitMix64).
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+
+    /// A number from 0 to below a bound.
+    public mutating func below(_ bound: Int) -> Int { bound < 2 ? 0 : Int(next() % UInt64(bound)) }
+
+    /// Whether something happens that happens once in so many times.
+    public mutating func oneIn(_ bound: Int) -> Bool { below(bound) == 0 }
+
+    /// One of some elements; `nil` when there are none.
+    public mutating func pick<Element>(_ elements: [Element]) -> Element? {
+        elements.isEmpty ? nil : elements[below(elements.count)]
+    }
+}

@@ -1,0 +1,7 @@
+internal import Settle
+
+/// What a replica wrote to settle a conflict.
+struct SettlingAnswer {
+    let replica: Int
+    let written: [RevisionID]
+}

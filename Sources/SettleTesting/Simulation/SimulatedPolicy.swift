@@ -1,0 +1,93 @@
+public import Settle
+
+/// A policy to be simulated, with what it promises; the simulation holds it to that.
+///
+///     let newest = SimulatedPolicy("newest") { _ in
+///         .custom("newest") { conflict in
+///             .document(conflict.leaves.max { ($0["date"]?.string ?? "") < ($1["date"]?.string ?? "") } ?? conflict.winner)
+///         }
+///     }
+///     var options = SimulationOptions()
+///     options.policies = [newest]
+///     let failure = try Simulation(options).failure(in: 0..<1000)
+///
+/// ## Topics
+/// ### Ready policies
+/// - ``all``
+/// - ``named(_:)``
+public struct SimulatedPolicy: Sendable {
+    /// When a policy makes one of several live leaves.
+    public enum Settles: Sendable, Hashable {
+        /// Always.
+        case always
+        /// Wherever the contents of the revisions in which the branches part are kept, on whatever replica.
+        case whereBasesAreKept
+        /// Never; it writes nothing at all.
+        case never
+    }
+
+    /// The policy's name.
+    public let name: String
+    /// Whether all replicas that settle the same leaves write the same revisions. A policy that looks at which leaf came
+    /// first, at a clock or at random numbers does not.
+    public let isPure: Bool
+    /// When it makes one of several live leaves.
+    public let settles: Settles
+    /// Whether it may delete a document that no user deleted.
+    public let mayDelete: Bool
+    let make: @Sendable (SimulatedDevice) -> Settler
+
+    /// How a replica settles.
+    struct Settler: Sendable {
+        let kinds: Set<ConflictKind>
+        let policy: ConflictPolicy?
+        let settle: @Sendable (Database, DocumentID) throws -> Void
+    }
+
+    /// Describes a policy.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - isPure: Whether equal leaves give equal revisions.
+    ///   - settles: When it makes one of several live leaves.
+    ///   - mayDelete: Whether it may delete a document that no user deleted.
+    ///   - make: Makes the policy of one replica.
+    public init(
+        _ name: String, isPure: Bool = true, settles: Settles = .always, mayDelete: Bool = false,
+        _ make: @escaping @Sendable (SimulatedDevice) -> ConflictPolicy
+    ) {
+        self.name = name
+        self.isPure = isPure
+        self.settles = settles
+        self.mayDelete = mayDelete
+        self.make = { device in
+            let policy = make(device)
+            return Settler(kinds: policy.kinds, policy: policy) { try $0.settle($1, using: policy) }
+        }
+    }
+
+    /// Describes a way of settling of one's own, that of another product perhaps, which writes by
+    /// ``Settle/Database/insertReplicated(_:)``.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - isPure: Whether equal leaves give equal revisions.
+    ///   - mayDelete: Whether it may delete a document that no user deleted.
+    ///   - kinds: Which conflicts it settles.
+    ///   - settle: Settles the conflict of a document.
+    public init(
+        _ name: String, isPure: Bool = true, mayDelete: Bool = false, kinds: Set<ConflictKind> = [.branches],
+        settlingBy settle: @escaping @Sendable (Database, DocumentID, SimulatedDevice) throws -> Void
+    ) {
+        self.name = name
+        self.isPure = isPure
+        settles = .always
+        self.mayDelete = mayDelete
+        make = { device in Settler(kinds: kinds, policy: nil) { try settle($0, $1, device) } }
+    }
+
+    /// Settles the conflict of one document by it, as a device.
+    public func settleOnce(_ id: DocumentID, in database: Database, as device: SimulatedDevice) throws {
+        try make(device).settle(database, id)
+    }
+}

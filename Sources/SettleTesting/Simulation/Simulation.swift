@@ -1,0 +1,111 @@
+internal import Settle
+
+/// Carries out random schedules on real databases, and checks after each that nothing was lost and all replicas agree.
+///
+///     let simulation = Simulation(SimulationOptions())
+///     if let failure = try simulation.failure(in: 0..<1000) { print(failure) }
+///
+/// A schedule is what a seed stands for: some replicas with their policies; users that edit, delete and bring back
+/// documents; exchanges that are cut short, doubled, reordered and lost; crashes in the middle of a transaction;
+/// compaction and forgotten revisions; settling at any time. After it, all exchange everything and settle until
+/// nobody writes any more, and then every ``SimulationRule`` must hold.
+///
+/// A failure replays from its seed, given the same options, and is shrunk to the steps it needs.
+///
+/// Databases are used again from schedule to schedule, for speed. An object of this class is used by one thread at a
+/// time; several may run side by side.
+///
+/// ## Topics
+/// ### What is simulated
+/// - ``SimulationOptions``
+/// - ``SimulatedPolicy``
+/// ### What is found
+/// - ``run(_:)``
+/// - ``failure(in:)``
+/// - ``SimulationRule``
+public final class Simulation {
+    /// What schedules are drawn from.
+    public let options: SimulationOptions
+    private var databases: [TemporaryDatabase] = []
+
+    /// Makes a simulation.
+    public init(_ options: SimulationOptions = SimulationOptions()) { self.options = options }
+
+    /// Carries out the schedule of a seed.
+    ///
+    /// - Returns: What became of it, with a failure if it broke a rule.
+    /// - Throws: ``Settle/DatabaseError`` when databases can't be made.
+    public func run(_ seed: UInt64) throws -> SimulationOutcome {
+        let schedule = SimulationSchedule(seed: seed, options)
+        var outcome = try run(schedule, on: usedDatabases(schedule.replicas)).outcome
+        if outcome.failure != nil { outcome.failure = try shrink(schedule) ?? outcome.failure }
+        return outcome
+    }
+
+    /// The first failure among the schedules of some seeds; `nil` when there is none.
+    ///
+    /// - Throws: ``Settle/DatabaseError`` when databases can't be made.
+    public func failure(in seeds: Range<UInt64>) throws -> SimulationFailure? {
+        for seed in seeds {
+            if let failure = try run(seed).failure { return failure }
+        }
+        return nil
+    }
+
+    private func run(
+        _ schedule: SimulationSchedule, on databases: [TemporaryDatabase], tells: Bool = false
+    ) throws -> SimulationRun {
+        let run = SimulationRun(schedule, databases, tells: tells)
+        do { try run.go() } catch let problem as SimulationProblem {
+            run.outcome.failure = SimulationFailure(
+                seed: schedule.seed, rule: problem.rule, message: problem.message,
+                policies: schedule.policies.map(\.name), steps: schedule.steps, story: run.story ?? [])
+            self.databases = []
+        }
+        return run
+    }
+
+    /// Leaves out steps, in ever smaller pieces, as long as the same rule is broken; in new databases.
+    private func shrink(_ schedule: SimulationSchedule) throws -> SimulationFailure? {
+        var best = schedule
+        guard let rule = try failure(best)?.rule else { return nil }
+        var length = max(best.steps.count / 2, 1)
+        while true {
+            var start = 0
+            var isShorter = false
+            while start < best.steps.count {
+                var shorter = best
+                shorter.steps.removeSubrange(start..<min(start + length, best.steps.count))
+                if try failure(shorter)?.rule == rule {
+                    best = shorter
+                    isShorter = true
+                } else {
+                    start += length
+                }
+            }
+            if length == 1, !isShorter { break }
+            if !isShorter || length > 1 { length = max(length / 2, 1) }
+        }
+        return try failure(best, tells: true)
+    }
+
+    private func failure(_ schedule: SimulationSchedule, tells: Bool = false) throws -> SimulationFailure? {
+        try run(schedule, on: newDatabases(schedule.replicas), tells: tells).outcome.failure
+    }
+
+    /// Databases that were emptied after the last schedule.
+    private func usedDatabases(_ count: Int) throws -> [TemporaryDatabase] {
+        for temporary in databases {
+            for change in try temporary.database.changes() { try temporary.database.purge(change.id) }
+            if try temporary.database.revisionLimit() != 1000 { try temporary.database.setRevisionLimit(1000) }
+        }
+        databases += try newDatabases(max(count - databases.count, 0))
+        return Array(databases.prefix(count))
+    }
+
+    private func newDatabases(_ count: Int) throws -> [TemporaryDatabase] {
+        var quiet = DatabaseOptions()
+        quiet.warn = { _ in }
+        return try (0..<count).map { _ in try TemporaryDatabase(options.kind, options: quiet) }
+    }
+}

@@ -1,0 +1,24 @@
+/// A schedule that broke a rule.
+public struct SimulationFailure: Sendable, CustomStringConvertible {
+    /// The number that replays it, given the same options.
+    public let seed: UInt64
+    /// The rule it broke.
+    public let rule: SimulationRule
+    /// What was seen.
+    public let message: String
+    /// The policies of the replicas.
+    public let policies: [String]
+    /// The steps that are needed to break the rule.
+    public let steps: [SimulationStep]
+    /// What happens in these steps, a line each.
+    public let story: [String]
+
+    /// All of it, for people.
+    public var description: String {
+        """
+        seed \(seed) breaks the rule \(rule.rawValue): \(message)
+        replicas: \(policies.enumerated().map { "\($0.offset) \($0.element)" }.joined(separator: ", "))
+        \(story.joined(separator: "\n"))
+        """
+    }
+}

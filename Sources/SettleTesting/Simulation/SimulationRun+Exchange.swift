@@ -1,0 +1,75 @@
+internal import Settle
+
+extension SimulationRun {
+    /// Reads what a replica has and another one lacks, in pieces and with accidents.
+    func pack(
+        for target: SimulatedReplica, from source: SimulatedReplica, _ random: inout SeededRandom
+    ) throws -> Message {
+        let since = random.oneIn(6) ? 0 : target.seen[source.index] ?? 0
+        let limit = random.oneIn(5) ? 1 : nil
+        let changes = try source.database.changes(since: since, limit: limit, style: .allLeaves)
+        let drops = random.oneIn(6)
+        let skipsDiff = random.oneIn(5)
+        var parcels: [SimulatedParcel] = []
+        for change in changes {
+            let missing = try target.database.revisionsDiff([(change.id, change.leaves)]).flatMap(\.missing)
+            for leaf in change.leaves where skipsDiff || missing.contains(leaf) {
+                if drops, random.oneIn(2) { continue }
+                let cuts = schedule.stems && random.oneIn(4)
+                if cuts { isStemmed = true }
+                let historyLimit = cuts ? 1 + random.below(4) : .max
+                let parcel = try SimulatedParcel(leaf, of: change, from: source.database, historyLimit: historyLimit)
+                if let parcel { parcels.append(parcel) }
+            }
+        }
+        if random.oneIn(4) { parcels.shuffle(using: &random) }
+        if random.oneIn(6), let twice = random.pick(parcels) { parcels.append(twice) }
+        if !drops, let last = changes.last { target.seen[source.index] = max(last.sequence, since) }
+        return Message(source: source.index, target: target.index, parcels: parcels)
+    }
+
+    /// Lets something arrive, in one batch or several.
+    func deliver(_ message: Message, inPieces: Bool = false) throws {
+        let (source, target) = (replicas[message.source], replicas[message.target])
+        let batches = inPieces ? message.parcels.map { [$0] } : [message.parcels]
+        for batch in batches where !batch.isEmpty {
+            let revisions = try batch.map { try $0.unpacked(in: target.database) }
+            let outcomes = try target.database.insertReplicated(revisions)
+            for (revision, outcome) in zip(revisions, outcomes) {
+                if case .refused(let error) = outcome { throw error }
+                tell("    \(target.index) gets \(revision.id) \(revision.history.revision) from \(source.index)")
+            }
+            try source.database.markShared(revisions.map { ($0.id, $0.history.revision) })
+        }
+    }
+
+    /// Gives one replica all that another one has. Where something was forgotten, what both know is sent too, for the
+    /// path that leads to it.
+    func exchangeAll(from source: SimulatedReplica, to target: SimulatedReplica) throws {
+        var parcels: [SimulatedParcel] = []
+        for change in try source.database.changes(style: .allLeaves) {
+            let wanted =
+                isStemmed
+                ? change.leaves : try target.database.revisionsDiff([(change.id, change.leaves)]).flatMap(\.missing)
+            for leaf in wanted {
+                if let parcel = try SimulatedParcel(leaf, of: change, from: source.database) { parcels.append(parcel) }
+            }
+        }
+        try deliver(Message(source: source.index, target: target.index, parcels: parcels))
+    }
+
+    /// Asks all others for contents a merge needs and does not have.
+    func fetchBases(for replica: SimulatedReplica) throws {
+        guard replica.policy.settles == .whereBasesAreKept else { return }
+        for id in schedule.documents where try replica.tree(id).isConflicted {
+            for base in try replica.missingBases(id).revisions {
+                for other in replicas where other !== replica {
+                    guard let parcel = try SimulatedParcel(base: base, of: id, from: other.database) else { continue }
+                    tell("    \(replica.index) asks \(other.index) for the base \(id) \(base)")
+                    try replica.database.insertReplicated([parcel.unpacked(in: replica.database)])
+                    break
+                }
+            }
+        }
+    }
+}

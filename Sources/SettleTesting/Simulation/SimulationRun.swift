@@ -1,0 +1,86 @@
+internal import Settle
+
+/// One schedule being carried out.
+final class SimulationRun {
+    /// Something that was sent and has not arrived for good.
+    struct Message {
+        let source: Int
+        let target: Int
+        let parcels: [SimulatedParcel]
+    }
+
+    let schedule: SimulationSchedule
+    let replicas: [SimulatedReplica]
+    var ledgers: [DocumentID: SimulationLedger] = [:]
+    var inFlight: [Message] = []
+    /// Whether anything was forgotten of a tree, or was sent without it.
+    var isStemmed = false
+    var isCompacted = false
+    /// What each replica wrote for which leaves, by policy.
+    var answers: [SettlingQuestion: SettlingAnswer] = [:]
+    var outcome = SimulationOutcome()
+    /// What happens, for people; `nil` when nobody reads it.
+    var story: [String]?
+
+    init(_ schedule: SimulationSchedule, _ databases: [TemporaryDatabase], tells: Bool) {
+        self.schedule = schedule
+        replicas = schedule.policies.enumerated().map { index, policy in
+            SimulatedReplica(index, policy, databases[index], seed: schedule.seed)
+        }
+        story = tells ? [] : nil
+    }
+
+    /// Carries out the schedule, lets all exchange and settle until they are quiet, and checks what there is then.
+    func go() throws {
+        for (number, step) in schedule.steps.enumerated() {
+            tell("\(number + 1). \(describe(step))")
+            try wrapping { try take(step) }
+            outcome.steps += 1
+        }
+        tell("then all exchange everything and settle")
+        try wrapping {
+            try calmDown()
+            try check()
+        }
+        outcome.revisions = ledgers.values.reduce(0) { $0 + $1.entries.count }
+        outcome.settling = ledgers.values.reduce(0) { $0 + $1.settling }
+    }
+
+    private func describe(_ step: SimulationStep) -> String {
+        let peer = [.exchange, .send].contains(step.kind) ? " with replica \(step.peer)" : ""
+        return "replica \(step.replica): \(step.kind.rawValue)\(peer)"
+    }
+
+    /// Tells what happens.
+    func tell(_ line: @autoclosure () -> String) { story?.append(line()) }
+
+    private func wrapping(_ body: () throws -> Void) throws {
+        do { try body() } catch let error as SimulationProblem { throw error } catch {
+            throw SimulationProblem(.noErrors, "\(error)")
+        }
+    }
+
+    func expect(_ isTrue: Bool, _ rule: SimulationRule, _ message: @autoclosure () -> String) throws {
+        if !isTrue { throw SimulationProblem(rule, message()) }
+    }
+
+    /// Notes what a replica has written of a document.
+    func note(_ id: DocumentID, on replica: SimulatedReplica, ofUser: Bool) throws {
+        var ledger = ledgers[id] ?? SimulationLedger()
+        let tree = try replica.tree(id)
+        for node in tree.allNodes {
+            if ledger.entries[node.revision] == nil {
+                let closed = node.isDeleted ? try replica.database.document(id, revision: node.revision) : nil
+                let survivor = closed?["$closed"]?.string.flatMap { RevisionID($0) }
+                ledger.note(
+                    node.revision,
+                    .init(
+                        parent: tree.parent(of: node.revision), isDeleted: node.isDeleted, survivor: survivor,
+                        isOfUser: ofUser && survivor == nil))
+                let closes = survivor.map { ", which closes its branch for \($0)" } ?? ""
+                tell("    \(id) \(node.revision)\(node.isDeleted ? " (deleted)" : "")\(closes)")
+            }
+        }
+        ledgers[id] = ledger
+    }
+}
