@@ -30,7 +30,8 @@ struct ConflictTable {
     private var fixed: [Side] = []
     private var others: [Side] = []
     private var result: Side?
-    private static let narrowest = 13
+    /// As wide as most abbreviated revisions are.
+    private static let narrowest = 11
     private static let longestCell = 6
 
     /// Sets a conflict side by side, with what a policy decides of it, if any.
@@ -75,9 +76,12 @@ struct ConflictTable {
         var rows: [(path: String, values: [JSON?])] = []
         var same = 0
         collect(all.map { $0.members.map(JSON.object) }, all, at: "", into: &rows, &same)
-        let paths = min(max(rows.map { TextWidth.of($0.path) }.max() ?? 0, 8), max(width / 4, 8))
-        let room = width - paths - (fixed.count + (result == nil ? 0 : 1)) * (Self.narrowest + Grid.gap)
-        let atOnce = max(room / (Self.narrowest + Grid.gap), 1)
+        let column = Self.narrowest + Grid.gap
+        let always = fixed.count + (result == nil ? 0 : 1)
+        let longest = max(rows.map { TextWidth.of($0.path) }.max() ?? 0, 8)
+        let paths = min(longest, max(min(width / 4, width - (always + 1) * column), 8))
+        let room = width - paths - always * column
+        let atOnce = max(room / column, 1)
         var lines: [String] = []
         for start in stride(from: 0, to: max(others.count, 1), by: atOnce) {
             if start > 0 { lines.append("") }

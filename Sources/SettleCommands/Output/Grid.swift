@@ -59,8 +59,9 @@ struct Grid {
                     line = line[...stop]
                 }
             }
-            lines.append(line.last == " " && line.count > 1 ? String(line.dropLast()) : String(line))
             rest = rest[line.endIndex...]
+            if rest.first == " " { rest = rest.dropFirst() }
+            lines.append(line.last == " " && line.count > 1 ? String(line.dropLast()) : String(line))
         }
         return lines.isEmpty ? [""] : lines
     }

@@ -9,7 +9,8 @@ enum ResolveVerb: Verb {
             a tombstone that names the survivor. Whoever settles the same conflict by the same rule writes the same \
             revisions, so all copies of a database may be settled at once. One that was settled before is no failure. \
             What one conflict fails of does not stop the others; the exit code is then 1.
-            --edit opens $VISUAL or $EDITOR on the proposal of the policy, with all versions below.
+            Rules alone mean threeWayMerge. --edit opens $VISUAL or $EDITOR on the proposal of the policy, with all versions \
+            below.
             """,
         operands: [.database, Operand("ID", isOptional: true, "the id of a document, unless --all is given")],
         options: [Option("--all", "settle every conflict of the database, by a policy")] + PolicyOptions.options + [

@@ -6,7 +6,7 @@ enum ShowVerb: Verb {
         "show", "set the leaves of a conflict side by side, and preview how it would be settled",
         discussion: """
             Base, winner and the other leaves are columns, members are rows. · stands for the base's value, — for no such \
-            member, ✕ for a deletion. Below is what the policy decides of each member, why, and which revisions that \
+            member, ✕ for a deletion. Below is what the policy, threeWayMerge unless given, decides of each member, why, and which revisions that \
             would write; nothing is written. A document without a conflict is shown as it is.
             """,
         operands: [.database, .document],

@@ -62,7 +62,7 @@ struct ConflictTableTests {
         let wide = table(conflict, nil, width: 160)
         #expect(wide.split(separator: "\n").count == 4)
         let narrow = ConflictTable(conflict, preview: nil, width: 80).lines
-        #expect(narrow.count { $0.contains("winner") } == 3 && narrow.count { $0.hasPrefix("/n ") } == 3)
+        #expect(narrow.count { $0.contains("winner") } == 2 && narrow.count { $0.hasPrefix("/n ") } == 2)
         #expect(narrow.allSatisfy { TextWidth.of($0) <= 80 })
         for number in 1...7 { #expect(narrow.contains { $0.contains("  2-\(number)") }) }
     }
