@@ -1,7 +1,7 @@
 internal import Settle
 
-/// Brings one database what another one has, both on this machine: every leaf with its history and attachments, and
-/// the bases that a merge of its conflicts needs.
+/// Brings one database what another one has, both on this machine: every leaf with its history and attachments, and then
+/// the bases that a merge of conflicts needs.
 ///
 ///     changes of the source ─→ revisionsDiff of the target ─→ bodies, attachments ─→ insertReplicated
 ///
@@ -28,7 +28,7 @@ final class OneWayTransfer {
         self.report = report
     }
 
-    /// Brings all; `progress` is told which share of the source's changes is done.
+    /// Brings all leaves; `progress` is told which share of the source's changes is done.
     func run(progress: (Double) -> Void) throws {
         let last = Double(max(try source.lastSequence().number, 1))
         var page: [Change] = []
@@ -50,30 +50,50 @@ final class OneWayTransfer {
         let diff = try target.revisionsDiff(page.map { ($0.id, $0.leaves) })
         let missing = Dictionary(diff.map { ($0.id, $0.missing) }) { first, _ in first }
         for change in page {
-            let leaves = missing[change.id] ?? []
             counts.documents += 1
-            let isPlain = change.leaves.count == 1 && (leaves.isEmpty || change.winner.generation == 1)
+            guard let leaves = missing[change.id] else { continue }
+            let isPlain = change.leaves.count == 1 && change.winner.generation == 1
             let tree = isPlain ? nil : try source.tree(of: change.id)
             for leaf in leaves {
-                guard try add(leaf, of: change, tree) else {
+                let isDeletion = change.isDeleted && leaf == change.winner
+                guard try add(leaf, of: change.id, tree, isDeletion: isDeletion) else {
                     throw DatabaseError(.corrupt, "the content of \(leaf) of \"\(change.id)\" is missing")
                 }
-            }
-            // Whoever gets a conflict gets what it takes to merge it.
-            for base in tree?.branchPoints ?? [] where try target.document(change.id, revision: base) == nil {
-                _ = try add(base, of: change, tree)
             }
         }
     }
 
+    /// Brings the bases of conflicts that are kept in the source alone, once both have the same leaves: whoever has a
+    /// conflict can merge it then.
+    func bringBases() throws {
+        for kind in ConflictKind.allCases {
+            var last: DocumentID?
+            while case let page = try source.conflictedDocumentIDs(kind, after: last, limit: Self.pageLength),
+                let newest = page.last
+            {
+                try Interruption.check()
+                for id in page {
+                    let tree = try source.tree(of: id)
+                    for base in tree?.branchPoints ?? [] where try target.document(id, revision: base) == nil {
+                        _ = try add(base, of: id, tree)
+                    }
+                }
+                last = newest
+            }
+        }
+        try flush()
+    }
+
     /// Adds a revision to the batch; returns whether its content is kept.
-    private func add(_ revision: RevisionID, of change: Change, _ tree: RevisionTree?) throws -> Bool {
-        guard let document = try source.document(change.id, revision: revision) else { return false }
+    private func add(
+        _ revision: RevisionID, of id: DocumentID, _ tree: RevisionTree?, isDeletion: Bool = false
+    ) throws -> Bool {
+        guard let document = try source.document(id, revision: revision) else { return false }
         let history = tree?.history(of: revision) ?? RevisionHistory(revision)
         var replicated = ReplicatedRevision(
-            id: change.id, history: history, isDeleted: document.isDeleted, body: try document.body(),
+            id: id, history: history, isDeleted: document.isDeleted, body: try document.body(),
             attachments: try document.attachments.map(bring))
-        replicated.isDeletionAtSource = change.isDeleted && revision == change.winner
+        replicated.isDeletionAtSource = isDeletion
         batch.append(replicated)
         batchBytes += Int64(replicated.body.utf8.count)
         if batch.count >= 2 * Self.pageLength || batchBytes >= Self.largestBatch { try flush() }

@@ -35,16 +35,19 @@ enum SyncVerb: Verb {
             guard database !== second else { throw CommandError.usage("both are the same database", verb: guide.name) }
             let bar = ProgressBar(console)
             defer { bar.finish() }
-            func transfer(_ source: Database, _ target: Database, _ label: String) throws -> TransferCounts {
-                let transfer = OneWayTransfer(from: source, to: target) { id, revision, error in
+            func transfer(_ source: Database, _ target: Database) -> OneWayTransfer {
+                OneWayTransfer(from: source, to: target) { id, revision, error in
                     bar.finish()
                     complain(id, revision, error, console)
                 }
-                try transfer.run { bar.update(label, fraction: $0, transfer.counts.summary) }
-                return transfer.counts
             }
-            let sent = try transfer(database, second, "Sending")
-            let received = try transfer(second, database, "Receiving")
+            let sending = transfer(database, second)
+            let receiving = transfer(second, database)
+            try sending.run { bar.update("Sending", fraction: $0, sending.counts.summary) }
+            try receiving.run { bar.update("Receiving", fraction: $0, receiving.counts.summary) }
+            try sending.bringBases()
+            try receiving.bringBases()
+            let (sent, received) = (sending.counts, receiving.counts)
             bar.finish()
             let isWhole = sent.refused + received.refused == 0
             if console.isJSON {

@@ -4,11 +4,20 @@ import Testing
 @testable import SettleCommands
 
 struct OneWayTransferTests {
+    @discardableResult
     private func bring(_ source: Database, to target: Database) throws -> TransferCounts {
         let transfer = OneWayTransfer(from: source, to: target) { id, revision, error in
             Issue.record("\(id) \(revision) was refused: \(error)")
         }
         try transfer.run { _ in }
+        return transfer.counts
+    }
+
+    private func bringBases(_ source: Database, to target: Database) throws -> TransferCounts {
+        let transfer = OneWayTransfer(from: source, to: target) { id, revision, error in
+            Issue.record("\(id) \(revision) was refused: \(error)")
+        }
+        try transfer.bringBases()
         return transfer.counts
     }
 
@@ -39,18 +48,60 @@ struct OneWayTransferTests {
         for database in [first, second] { #expect(try database.verify().problems == []) }
     }
 
+    @Test(arguments: 1...7, [ConflictPolicy.threeWayMerge(), .mostRevisions, .threeWayMerge(onClash: .union)])
+    func `settled by both at once, they have nothing to say to each other`(seed: Int, policy: ConflictPolicy) throws {
+        let first = try RandomDatabase.make(seed: UInt64(seed))
+        let second = try RandomDatabase.make(seed: UInt64(seed + 1000))
+        try bring(first, to: second)
+        try bring(second, to: first)
+        _ = try bringBases(first, to: second)
+        _ = try bringBases(second, to: first)
+        #expect(try bringBases(first, to: second).revisions == 0)
+        let settled = try first.settleAll(using: policy)
+        let other = try second.settleAll(using: policy)
+        #expect(settled.failed == 0 && other.failed == 0 && settled.settled == other.settled)
+        #expect(try leaves(first) == leaves(second))
+        for database in [first, second] {
+            #expect(try database.verify().problems == [])
+            #expect(try database.info().conflicts == settled.left)
+        }
+    }
+
+    @Test func `a base that only one side has kept is brought once there is a conflict`() throws {
+        let (first, second, third) = (try Database.inMemory(), try Database.inMemory(), try Database.inMemory())
+        let base = try first.save(Document(id: "d", body: ["a": 1, "b": 1]), onConflict: .fail)
+        try bring(first, to: third)
+        var edit = base
+        edit["a"] = 2
+        try first.save(edit, onConflict: .fail)
+        var other = try #require(try third.document("d"))
+        other["b"] = 2
+        try third.save(other, onConflict: .fail)
+        // The second one never saw the base itself.
+        try bring(third, to: second)
+        try bring(first, to: second)
+        try bring(second, to: first)
+        #expect(try second.conflict(of: "d")?.base == nil)
+        #expect(try bringBases(second, to: first).revisions == 0)
+        #expect(try bringBases(first, to: second).revisions == 1)
+        #expect(try bringBases(first, to: second).revisions == 0)
+        for database in [first, second] { try database.settle("d", using: .threeWayMerge()) }
+        #expect(try second.document("d")?.json == ["a": 2, "b": 2])
+        #expect(try leaves(first) == leaves(second))
+    }
+
     @Test func `a deletion is told from what closes a branch`() throws {
         let (first, second) = (try Database.inMemory(), try Database.inMemory())
         let base = try first.save(Document(id: "d", body: ["v": 1]), onConflict: .fail)
-        _ = try bring(first, to: second)
+        try bring(first, to: second)
         try first.delete(base, onConflict: .fail)
         var edit = try #require(try second.document("d"))
         for value in 2...3 {
             edit["v"] = .number(JSONNumber(value))
             edit = try second.save(edit, onConflict: .fail)
         }
-        _ = try bring(first, to: second)
-        _ = try bring(second, to: first)
+        try bring(first, to: second)
+        try bring(second, to: first)
         for database in [first, second] {
             #expect(try database.conflictedDocumentIDs(.deletion) == ["d"])
             try database.settle("d", using: .deletesWin)
