@@ -14,7 +14,7 @@ extension Document {
     }
 
     private static func text(of attachment: Attachment) -> String {
-        "\(attachment.contentType), \(Quantity.bytes(attachment.length)), \(attachment.digest.description.prefix(16))…"
+        "\(attachment.contentType), \(Quantity.bytes(attachment.length)), \(attachment.digest.description.prefix(12))…"
     }
 }
 
