@@ -25,10 +25,22 @@ let package = Package(
             name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         .systemLibrary(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(
+            name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"]), .brew(["pcre2"])]),
+        // ICU (`libicu-dev`) for the order of strings, which Foundation brings on Apple's systems.
+        .target(
+            name: "CICU",
+            linkerSettings: [
+                .linkedLibrary("icui18n", .when(platforms: [.linux])),
+                .linkedLibrary("icuuc", .when(platforms: [.linux])),
+            ]),
 
         .target(name: "RevisionTree", dependencies: ["CCrypto"], swiftSettings: strict),
         .target(
-            name: "SettleDatabase", dependencies: ["RevisionTree", "CSQLite", "CCrypto", "CZlib"],
+            name: "SettleDatabase",
+            dependencies: [
+                "RevisionTree", "CSQLite", "CCrypto", "CZlib", "CPCRE2", "CICU",
+            ],
             swiftSettings: strict),
         .target(name: "Settle", dependencies: ["RevisionTree", "SettleDatabase"], swiftSettings: strict),
         .target(name: "SettleTesting", dependencies: ["Settle"], swiftSettings: strict),

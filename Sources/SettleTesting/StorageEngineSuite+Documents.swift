@@ -92,6 +92,7 @@ extension StorageEngineSuite {
         report.expect(
             try engine.read { try $0.conflictedIDs(.branches, after: nil, limit: 9) } == ["a", "c"],
             "exactly the documents with two live leaves are conflicted")
-        report.expect(try engine.read { try $0.conflictedIDs(.branches, after: "a", limit: 9) } == ["c"], "listing goes on")
+        report.expect(
+            try engine.read { try $0.conflictedIDs(.branches, after: "a", limit: 9) } == ["c"], "listing goes on")
     }
 }

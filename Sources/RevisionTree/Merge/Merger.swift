@@ -64,7 +64,7 @@ struct Merger {
     /// Counts what several versions changed alike, here or inside; `nil` if there is nothing to count.
     private mutating func count(_ member: MergeMember, _ rule: MergeRule?) -> Result? {
         switch rule {
-        case .sum, .array: try? apply(rule ?? rules.onClash, to: member)
+        case .sum?, .array?: rule.flatMap { try? apply($0, to: member) }
         case nil where member.areObjects: noteInside(member, because: .mergedInside)
         default: nil
         }

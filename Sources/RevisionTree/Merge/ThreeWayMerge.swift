@@ -16,8 +16,8 @@
 ///
 /// A removal is a change like any other, so what one version removed and the others left alone does not come back
 /// (SEMANTICS 58). Values are compared as ``JSON`` compares them: `1` and `1.0` differ, as they do in CouchDB's
-/// revision ids; `1.0` and `1e0` do not. Moving members is a change, too. Arrays are one value unless a rule says
-/// otherwise.
+/// revision ids; `1.0` and `1e0` do not. Moving members is a change, too, if one that gives way to a version with the
+/// same members in another order. Arrays are one value unless a rule says otherwise.
 ///
 /// The outcome depends on nothing but what is given (SEMANTICS 83). The order of versions decides which one `winner`
 /// takes, and the order of members and additions. Merging versions that are equal changes nothing.
@@ -32,7 +32,7 @@ public enum ThreeWayMerge {
     ///   - rules: What decides clashes.
     /// - Returns: The merged object, or none if a clash was left, and what was decided.
     /// - Complexity: O(*n* · *v*) for *n* bytes in all and *v* versions that differ; arrays inside of arrays that are
-    ///   merged by identity are read once a level. For ``MergeRule/lines`` see there.
+    ///   merged by identity are read once a level, and each decision spells its path. For ``MergeRule/lines`` see there.
     public static func merge(
         base: JSONObject, versions: [JSONObject], rules: MergeRules = MergeRules()
     ) -> MergeOutcome {
@@ -53,7 +53,7 @@ public enum ThreeWayMerge {
 }
 
 extension JSONObject {
-    /// Whether both have the same members, in any order at any depth.
+    /// Whether both have the same members in any order, objects inside of objects too; arrays are compared as a whole.
     fileprivate func hasSameMembers(as other: JSONObject) -> Bool {
         count == other.count
             && allSatisfy { member in

@@ -15,33 +15,41 @@ extension RevisionTree {
     /// A live leaf on whose path a tombstone lies was revived by one who saw the document deleted; an earlier deletion is
     /// no news to them.
     ///
-    /// - Complexity: O(1) without tombstones among the leaves, else O(*t* *n*) for *t* of them.
+    /// Found in two passes: back from the leaves, which nodes a live leaf descends from without a tombstone between; and
+    /// forward, which have such a node on their own path.
+    ///
+    /// - Complexity: O(*n*), however the branches are entangled.
     public var disputedDeletions: [RevisionID] {
-        guard nodes.count > 1 else { return [] }
-        let leaves = nodes.indices.reversed().filter { nodes[$0].isLeaf }
-        let tombstones = leaves.filter { nodes[$0].isDeleted && !nodes[$0].marks.contains(.closing) }
-        guard !tombstones.isEmpty else { return [] }
-        let live = leaves.filter { !nodes[$0].isDeleted }
-        return tombstones.filter { tombstone in live.contains { isDeletion(at: tombstone, ofLeafAt: $0) } }
-            .map { nodes[$0].revision }
+        guard nodes.count > 1, nodes.contains(where: isOpenTombstone) else { return [] }
+        var leadsToLive = [Bool](repeating: false, count: nodes.count)
+        var liveRoots: [Int] = []
+        for index in nodes.indices.reversed() where !nodes[index].isDeleted {
+            guard leadsToLive[index] || nodes[index].isLeaf else { continue }
+            if let parent = nodes[index].parentIndex { leadsToLive[parent] = true } else { liveRoots.append(index) }
+        }
+        guard !liveRoots.isEmpty || leadsToLive.contains(true) else { return [] }
+        var comesFromLive = leadsToLive
+        var root = Array(nodes.indices)
+        for index in nodes.indices {
+            guard let parent = nodes[index].parentIndex else { continue }
+            comesFromLive[index] = comesFromLive[index] || comesFromLive[parent]
+            root[index] = root[parent]
+        }
+        return nodes.indices.reversed().filter { index in
+            guard isOpenTombstone(nodes[index]) else { return false }
+            let parent = nodes[index].parentIndex
+            if let parent, leadsToLive[parent] { return true }
+            guard nodes[index].marks.contains(.deletion) else { return false }
+            return parent.map { comesFromLive[$0] } ?? false || liveRoots.contains { $0 != root[index] }
+        }.map { nodes[$0].revision }
+    }
+
+    /// Whether a node is a tombstone among the leaves that may be a user's deletion.
+    private func isOpenTombstone(_ node: RevisionNode) -> Bool {
+        node.isLeaf && node.isDeleted && !node.marks.contains(.closing)
     }
 
     /// Whether one live leaf stands against a user's deletion and there is no other live leaf: no conflict as CouchDB
     /// counts them (SEMANTICS 66), but a question all the same.
     public var isContested: Bool { !isConflicted && !disputedDeletions.isEmpty }
-
-    private func isDeletion(at tombstone: Int, ofLeafAt leaf: Int) -> Bool {
-        var (left, right) = (nodes[tombstone].parent, Int32(truncatingIfNeeded: leaf))
-        var isChild = true
-        while left != right {
-            if left > right {
-                left = nodes[Int(left)].parent
-                isChild = false
-            } else {
-                if nodes[Int(right)].isDeleted { return false }
-                right = nodes[Int(right)].parent
-            }
-        }
-        return nodes[tombstone].marks.contains(.deletion) || (isChild && left >= 0)
-    }
 }

@@ -52,14 +52,31 @@ extension RevisionTree {
     public var branchPoints: [RevisionID] {
         let deletions = disputedDeletions
         guard !deletions.isEmpty || isConflicted else { return [] }
-        var liveBranches = [Int](repeating: 0, count: nodes.count)
+        let open = nodes.filter { $0.isLeaf && (!$0.isDeleted || deletions.contains($0.revision)) }
+        return branchPoints(of: open.map(\.revision)).points
+    }
+
+    /// The revisions in which the paths to some revisions part, ascending, and the newest one that all descend from.
+    ///
+    /// One pass from the newest node back counts for each node the branches below that lead to a wanted revision, and
+    /// how many of those there are.
+    ///
+    /// - Complexity: O(*n* + *k* log *n*) for *k* revisions, however they are entangled.
+    package func branchPoints(
+        of revisions: [RevisionID]
+    ) -> (points: [RevisionID], ancestor: RevisionID?) {
+        var branches = [Int32](repeating: 0, count: nodes.count)
+        var found = [Int](repeating: 0, count: nodes.count)
+        for index in revisions.compactMap(index(of:)) { found[index] = 1 }
         var points: [RevisionID] = []
-        for index in nodes.indices.reversed() {
-            let node = nodes[index]
-            if liveBranches[index] > 1 { points.append(node.revision) }
-            let isLive = liveBranches[index] > 0 || (node.isLeaf && (!node.isDeleted || deletions.contains(node.revision)))
-            if isLive, let parent = node.parentIndex { liveBranches[parent] += 1 }
+        var ancestor: RevisionID?
+        for index in nodes.indices.reversed() where found[index] > 0 {
+            if branches[index] > 1 { points.append(nodes[index].revision) }
+            if ancestor == nil, found[index] == revisions.count { ancestor = nodes[index].revision }
+            guard let parent = nodes[index].parentIndex else { continue }
+            branches[parent] += 1
+            found[parent] += found[index]
         }
-        return points.reversed()
+        return (points.reversed(), ancestor)
     }
 }

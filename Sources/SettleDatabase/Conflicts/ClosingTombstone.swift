@@ -20,7 +20,9 @@ struct ClosingTombstone: Hashable {
 
     /// Reads the mark; `nil` for a body that holds anything else.
     init?(_ body: DocumentBody) {
-        guard body.utf8.count > 2, let survivor = body["$closed"]?.string.flatMap({ RevisionID($0) }) else { return nil }
+        guard body.utf8.count > 2, let survivor = body["$closed"]?.string.flatMap({ RevisionID($0) }) else {
+            return nil
+        }
         let resolver = body["$resolver"]?.string.map(ResolverIdentity.init(parsing:))
         guard body.json.object?.count == (resolver == nil ? 1 : 2) else { return nil }
         self.init(survivor: survivor, resolver: resolver)

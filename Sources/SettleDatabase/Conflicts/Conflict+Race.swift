@@ -1,7 +1,15 @@
 internal import RevisionTree
 
 extension Conflict {
-    /// The live leaves that are answers to one question, winner first; none unless there are at least two.
+    /// Answers that replicas gave at the same moment to one question, or to one and a part of it.
+    struct Race {
+        /// The answer that stays: it has seen all that the others have seen.
+        let survivor: RevisionID
+        /// All answers, in the order of leaves.
+        let answers: [RevisionID]
+    }
+
+    /// The live leaves that are answers to one question; `nil` unless there are at least two.
     ///
     /// Replicas that settle the same conflict at the same moment by different or impure resolvers write different
     /// children of the same winner and close the same leaves, each for its own survivor:
@@ -11,30 +19,44 @@ extension Conflict {
     ///     3-x ─┬─ 4-deleted  $closed 4-m
     ///          └─ 4-deleted  $closed 4-n
     ///
-    /// Both merges have seen the same edits, so the CouchDB winner of the two stays and the other is closed, without
-    /// asking the resolver: asked again on each replica it might answer differently for ever (DESIGN.md 4). A leaf that was
-    /// edited since is no answer any more but a new edit.
+    /// Both merges have seen the same edits, 3-c and 3-x, so the CouchDB winner of the two stays and the other is closed,
+    /// without asking the resolver: asked again on each replica it might answer differently for ever (DESIGN.md 4). An
+    /// answer that has seen more edits, since its replica had more leaves, stays over one that has seen only some of
+    /// them. Merging the two would count the shared edits twice. A leaf that was edited since is no answer any more but
+    /// a new edit, and where each has seen what the other has not, the resolver is asked.
     ///
-    /// - Complexity: O(*l* *c*) for *l* leaves and *c* closing tombstones.
-    var racingAnswers: [RevisionID] {
-        struct Question: Hashable {
-            let parent: RevisionID
-            let closed: Set<RevisionID>
-        }
-        guard !closings.isEmpty else { return [] }
-        var answers: [Question: [RevisionID]] = [:]
-        for leaf in liveLeaves {
-            guard let revision = leaf.revision, let parent = tree.parent(of: revision) else { continue }
-            let closed = closings.filter { $0.value.contains { $0.survivor == revision } }.keys
-            if !closed.isEmpty { answers[Question(parent: parent, closed: Set(closed)), default: []].append(revision) }
-        }
-        // In the order of the leaves, for a dictionary has none.
-        for leaf in liveLeaves {
-            for revisions in answers.values where revisions.count > 1 && revisions.first == leaf.revision {
-                return revisions
+    /// - Complexity: O(*l*² *c*) for *l* leaves that are answers and *c* closing tombstones.
+    var race: Race? {
+        let answers = seenByAnswers
+        guard answers.count > 1 else { return nil }
+        for (index, answer) in answers.enumerated() {
+            let beaten = answers.enumerated().filter { other in
+                other.offset != index && other.element.seen.isSubset(of: answer.seen)
+                    && (other.element.seen != answer.seen || other.offset > index)
             }
+            let isBeaten = answers.enumerated().contains { other in
+                other.offset != index && answer.seen.isSubset(of: other.element.seen)
+                    && (other.element.seen != answer.seen || other.offset < index)
+            }
+            guard !beaten.isEmpty, !isBeaten else { continue }
+            let all = Set(beaten.map(\.offset)).union([index]).sorted()
+            return Race(survivor: answer.revision, answers: all.map { answers[$0].revision })
         }
-        return []
+        return nil
+    }
+
+    /// The live leaves that closing tombstones name as survivors, in the order of leaves, with the edits each has seen:
+    /// the one it was made on and those closed for it.
+    private var seenByAnswers: [(revision: RevisionID, seen: Set<RevisionID>)] {
+        var closed: [RevisionID: Set<RevisionID>] = [:]
+        for (revision, tombstones) in closings {
+            for tombstone in tombstones { closed[tombstone.survivor, default: []].insert(revision) }
+        }
+        return liveLeaves.compactMap { leaf in
+            guard let revision = leaf.revision, let parent = tree.parent(of: revision), let seen = closed[revision]
+            else { return nil }
+            return (revision, seen.union([parent]))
+        }
     }
 
     /// The resolvers that decided over branches of this document before.

@@ -22,7 +22,9 @@ public struct Conflict: Sendable {
     public let remote: Document?
     /// The document's whole revision tree.
     public let tree: RevisionTree
-    /// The contents of the revisions where the leaves' branches part, as far as they are kept.
+    /// The revisions where the leaves' branches part, ascending.
+    let branchPoints: [RevisionID]
+    /// Their contents, as far as they are kept.
     let bases: [RevisionID: Document]
     /// The closing tombstones among the leaves, with the revision each one closes.
     let closings: [RevisionID: [ClosingTombstone]]
@@ -51,7 +53,8 @@ public struct Conflict: Sendable {
 
     /// Reads the conflict of a document; `nil` when there is nothing to settle.
     init?(
-        _ record: DocumentRecord, concerns: Set<ConflictKind>, origin: UInt64, content: (UInt64) throws -> RevisionContent?
+        _ record: DocumentRecord, concerns: Set<ConflictKind>, origin: UInt64,
+        content: (UInt64) throws -> RevisionContent?
     ) throws {
         let tree = record.tree
         let revisions = Self.revisions(in: tree, concerns)
@@ -71,9 +74,11 @@ public struct Conflict: Sendable {
             throw DatabaseError(.corrupt, "the content of \"\(record.id)\" at \(revision) is missing")
         }
         var bases: [RevisionID: Document] = [:]
-        for point in Self.branchPoints(of: revisions, in: tree) { bases[point] = try document(point) }
+        let (points, ancestor) = tree.branchPoints(of: revisions)
+        for point in points { bases[point] = try document(point) }
         self.bases = bases
-        base = Self.ancestor(of: revisions, in: tree).flatMap { bases[$0] }
+        branchPoints = points
+        base = ancestor.flatMap { bases[$0] }
         func isIncoming(_ leaf: Document) -> Bool {
             leaf.revision.flatMap { tree[$0]?.marks.contains(.incoming) } ?? false
         }
@@ -87,23 +92,5 @@ public struct Conflict: Sendable {
             closings[parent, default: []].append(closing)
         }
         self.closings = closings
-    }
-
-    /// The newest revision that all descend from.
-    private static func ancestor(of revisions: [RevisionID], in tree: RevisionTree) -> RevisionID? {
-        revisions.dropFirst().reduce(revisions.first) { common, revision in
-            common.flatMap { tree.commonAncestor(of: $0, revision) }
-        }
-    }
-
-    /// The revisions in which the paths to some revisions part.
-    private static func branchPoints(of revisions: [RevisionID], in tree: RevisionTree) -> Set<RevisionID> {
-        var points: Set<RevisionID> = []
-        for (index, first) in revisions.enumerated() {
-            for second in revisions[(index + 1)...] {
-                if let point = tree.commonAncestor(of: first, second) { points.insert(point) }
-            }
-        }
-        return points
     }
 }

@@ -19,7 +19,9 @@ extension Database {
     }
 
     /// The conflict in a record.
-    func conflict(in record: DocumentRecord, _ kinds: Set<ConflictKind>, _ reader: any StorageReader) throws -> Conflict? {
+    func conflict(
+        in record: DocumentRecord, _ kinds: Set<ConflictKind>, _ reader: any StorageReader
+    ) throws -> Conflict? {
         try Conflict(record, concerns: kinds, origin: identity) { try reader.content(at: $0) }
     }
 }

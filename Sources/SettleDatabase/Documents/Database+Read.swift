@@ -73,7 +73,8 @@ extension Database {
                 guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else {
                     continue
                 }
-                let document = Document(id: record.id, revision: winner.revision, isDeleted: false, content, origin: identity)
+                let document = Document(
+                    id: record.id, revision: winner.revision, isDeleted: false, content, origin: identity)
                 guard try body(document) else { return }
             }
             guard let last = page.last else { return }

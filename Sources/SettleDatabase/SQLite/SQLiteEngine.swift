@@ -257,7 +257,8 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     func integrityProblems() throws -> [String] {
         let check = { (reader: SQLiteReader) -> [String] in
             let rows = try SQLiteStatement("PRAGMA integrity_check(100)", on: reader.connection).all { $0.string(0) }
-            let odd = try reader.connection.integer("SELECT count(*) FROM documents WHERE flags NOT IN (0, 1, 2, 3)") ?? 0
+            let odd =
+                try reader.connection.integer("SELECT count(*) FROM documents WHERE flags NOT IN (0, 1, 2, 3)") ?? 0
             return (rows == ["ok"] ? [] : rows) + (odd == 0 ? [] : ["\(odd) documents have flags that never were"])
         }
         if isWriting { return try check(writer) }

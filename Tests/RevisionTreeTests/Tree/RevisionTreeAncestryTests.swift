@@ -48,15 +48,18 @@ import Testing
             (["1-a 2-b 3-c", "1-a 2-b 3-d"], ["2-b"]),
             (["1-a 2-b 3-c", "1-a 2-b 3-d", "1-a 2-e"], ["1-a", "2-b"]),
             (["1-a 2-b", "1-a 2-c", "1-a 2-d"], ["1-a"]),
-            (["1-a 2-b 3-c", "1-a 2-b 3-d!"], []),
-            (["1-a 2-b 3-c", "1-a 2-b 3-d!", "1-a 2-e"], ["1-a"]),
+            (["1-a 2-b 3-c", "1-a 2-b 3-d!"], ["2-b"]),
+            (["1-a 2-b 3-c", "1-a 2-b 3-d 4-e!"], []),
+            (["1-a 2-b 3-c", "1-a 2-b 3-d!", "1-a 2-e"], ["1-a", "2-b"]),
             (["1-a 2-b!", "1-a 2-c!"], []),
             (["1-a 2-b"], []),
             (["1-a 2-b", "1-c"], []),
             (["1-a 2-b 3-c", "1-a 2-b 3-d", "5-e"], ["2-b"]),
             (["1-a 2-b 3-c!", "1-a 2-b 3-d!", "1-a 2-e", "1-f"], []),
         ] as [([String], [RevisionID])])
-    func `branch points are where branches with a live leaf part`(branches: [String], points: [RevisionID]) {
+    func `branch points are where branches with a live leaf or a disputed deletion part`(
+        branches: [String], points: [RevisionID]
+    ) {
         #expect(tree(branches).branchPoints == points)
     }
 }

@@ -6,7 +6,7 @@ internal import RevisionTree
 ///          │       └─ 3-d        then that one and 2-x on 1-a
 ///          └─ 2-x
 ///
-/// - Complexity: O(*l*³) in leaves for finding the branch points, besides the merges.
+/// - Complexity: O(*l* *b* *d*) for *l* leaves, *b* branch points and paths of *d* revisions, besides the merges.
 struct BranchMerge {
     /// A leaf, or what was merged of several.
     private struct Version {
@@ -21,11 +21,14 @@ struct BranchMerge {
     private let conflict: Conflict
     private let rules: MergeRules
     private var versions: [Version]
+    /// The revisions where branches part that are still to be merged on, ascending.
+    private var points: [RevisionID]
     private var members: [MemberDecision] = []
 
     init(_ conflict: Conflict, _ rules: MergeRules) {
         self.conflict = conflict
         self.rules = rules
+        points = conflict.branchPoints
         versions = conflict.liveLeaves.compactMap { leaf in
             leaf.revision.map { Version(place: $0, members: Self.members(of: leaf), name: $0.description) }
         }
@@ -38,7 +41,8 @@ struct BranchMerge {
             guard let (point, base) = nextBase() else {
                 return PolicyDecision(
                     .leaveConflicted,
-                    reason: "the content of the revision where the branches part is not kept here, so they can't be merged",
+                    reason:
+                        "the content of the revision where the branches part is not kept here, so they can't be merged",
                     members: members)
             }
             bases.append(point?.description ?? "nothing")
@@ -57,15 +61,8 @@ struct BranchMerge {
 
     /// The newest revision where branches part, with its members; `nil` when that content is not kept. The revision is
     /// `nil` where no paths meet, which has the empty document as base if all were created apart.
-    private func nextBase() -> (RevisionID?, JSONObject)? {
-        var newest: RevisionID?
-        for (index, first) in versions.enumerated() {
-            for second in versions[(index + 1)...] {
-                guard let point = conflict.tree.commonAncestor(of: first.place, second.place) else { continue }
-                newest = max(newest ?? point, point)
-            }
-        }
-        guard let newest else {
+    private mutating func nextBase() -> (RevisionID?, JSONObject)? {
+        guard let newest = points.popLast() else {
             let roots = versions.map { version in
                 conflict.tree.history(of: version.place)?.revisions.last?.generation
             }

@@ -15,9 +15,10 @@ extension ConflictPolicy {
     /// Couchbase Lite knows two sides. Where there are more leaves, local and remote are the highest of each kind, and the
     /// others are closed with the one that loses; for more than two use ``custom(_:version:deletions:_:)``.
     public static func couchbaseLite(
-        _ resolve: @escaping @Sendable (
-            _ documentID: DocumentID, _ local: Document?, _ remote: Document?
-        ) throws -> Document?
+        _ resolve:
+            @escaping @Sendable (
+                _ documentID: DocumentID, _ local: Document?, _ remote: Document?
+            ) throws -> Document?
     ) -> ConflictPolicy {
         custom("couchbaseLite", deletions: true) { conflict in
             let local = conflict.local ?? conflict.leaves.first { $0.revision != conflict.remote?.revision }

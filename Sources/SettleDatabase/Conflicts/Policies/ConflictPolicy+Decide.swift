@@ -63,7 +63,8 @@ extension ConflictPolicy {
     private func timedOut(_ conflict: Conflict) -> DatabaseError {
         let limit = timeLimit.map(\.description) ?? ""
         return DatabaseError(
-            .timedOut, "the policy \(self) took longer than \(limit) over \"\(conflict.documentID)\"; the conflict stays")
+            .timedOut,
+            "the policy \(self) took longer than \(limit) over \"\(conflict.documentID)\"; the conflict stays")
     }
 
     private func wrapping<Result>(_ conflict: Conflict, _ body: () throws -> Result) throws -> Result {

@@ -2,9 +2,11 @@ internal import RevisionTree
 
 extension ConflictPolicy {
     /// CouchDB's own rule: every leaf stays until somebody decides (K4); settling with it does nothing.
-    public static let keepAll = ConflictPolicy("keepAll", kinds: [.branches], .now { _ in
-        PolicyDecision(.leaveConflicted, reason: "every leaf is kept")
-    })
+    public static let keepAll = ConflictPolicy(
+        "keepAll", kinds: [.branches],
+        .now { _ in
+            PolicyDecision(.leaveConflicted, reason: "every leaf is kept")
+        })
 
     /// The winner that every read shows stays: the live leaf with the most revisions, the highest id among equals
     /// (SEMANTICS 8, 9). The other edits are discarded, and are found in the tree only until compaction.
@@ -17,15 +19,19 @@ extension ConflictPolicy {
     /// A user's deletion wins (SEMANTICS 7); conflicts without one go to another policy.
     public static func deletesWin(otherwise policy: ConflictPolicy) -> ConflictPolicy {
         let name = policy.name == "mostRevisions" ? "deletesWin" : "deletesWin, else \(policy.name)"
-        var both = ConflictPolicy(name, resolver: policy.resolver, .now { conflict in
-            if let deletion = deletion(in: conflict) { return deletion }
-            return try policy.decideNow(conflict)
-        })
-        if case .later(let decide) = policy.decider {
-            both = ConflictPolicy(name, resolver: policy.resolver, .later { conflict in
+        var both = ConflictPolicy(
+            name, resolver: policy.resolver,
+            .now { conflict in
                 if let deletion = deletion(in: conflict) { return deletion }
-                return try await decide(conflict)
+                return try policy.decideNow(conflict)
             })
+        if case .later(let decide) = policy.decider {
+            both = ConflictPolicy(
+                name, resolver: policy.resolver,
+                .later { conflict in
+                    if let deletion = deletion(in: conflict) { return deletion }
+                    return try await decide(conflict)
+                })
         }
         both.timeLimit = policy.timeLimit
         both.checksPurity = policy.checksPurity
@@ -35,15 +41,19 @@ extension ConflictPolicy {
     /// The leaf that was here stays, live or deleted (SEMANTICS 15, 18). Each replica has another one, so the replicas
     /// end equal but which edit survives is chance: made for one device and its server. Where all leaves came from
     /// peers, the winner stays.
-    public static let localWins = ConflictPolicy("localWins", .now { conflict in
-        keep(conflict.local, "it was here") ?? keepWinner(conflict)
-    })
+    public static let localWins = ConflictPolicy(
+        "localWins",
+        .now { conflict in
+            keep(conflict.local, "it was here") ?? keepWinner(conflict)
+        })
 
     /// The leaf that came from a peer stays, live or deleted (SEMANTICS 15, 19). As ``localWins``, it is made for one device
     /// and its server.
-    public static let remoteWins = ConflictPolicy("remoteWins", .now { conflict in
-        keep(conflict.remote, "it came from a peer") ?? keepWinner(conflict)
-    })
+    public static let remoteWins = ConflictPolicy(
+        "remoteWins",
+        .now { conflict in
+            keep(conflict.remote, "it came from a peer") ?? keepWinner(conflict)
+        })
 
     @Sendable private static func keepWinner(_ conflict: Conflict) -> PolicyDecision {
         keep(conflict.winner, "it is the winner every read shows") ?? PolicyDecision(.leaveConflicted)

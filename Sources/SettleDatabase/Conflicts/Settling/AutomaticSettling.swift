@@ -28,14 +28,14 @@ public final class AutomaticSettling: Sendable {
     public let events: AsyncStream<Event>
 
     private let database: Database
-    private let continuation: AsyncStream<Event>.Continuation
     private let progress = SettlingProgress()
     private let task = Guarded<Task<Void, Never>?>(nil)
 
     init(_ policy: ConflictPolicy, sweepEvery interval: Duration?, _ database: Database) {
         self.policy = policy
         self.database = database
-        (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1000))
+        let (events, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(1000))
+        self.events = events
         let worker = SettlingWorker(database: database, policy: policy, continuation: continuation, progress: progress)
         let running = Task { await worker.run(sweepEvery: interval) }
         task.withLock { $0 = running }
@@ -52,9 +52,7 @@ public final class AutomaticSettling: Sendable {
 
     /// Stops after the conflict it is at. What is left stays in the database and is settled when settling starts again.
     public func stop() async {
-        guard let running = end() else { return }
-        await running.value
-        continuation.finish()
+        await end()?.value
     }
 
     /// Cancels the loop, once.
@@ -71,7 +69,6 @@ public final class AutomaticSettling: Sendable {
 
     deinit {
         _ = end()
-        continuation.finish()
     }
 }
 

@@ -28,8 +28,8 @@ public struct Settlement: Sendable {
     public internal(set) var attempts = 0
     /// How long the policy took in all (SEMANTICS 44).
     public internal(set) var timeInPolicy: Duration = .zero
-    /// Racing answers of replicas that settled at the same moment by different rules; the first of them stayed, and the
-    /// policy was not asked.
+    /// Racing answers of replicas that settled at the same moment by different rules, or with different leaves; the one
+    /// that had seen all stayed, the highest among equals, and the policy was not asked.
     public internal(set) var racingAnswers: [RevisionID] = []
     /// Other resolvers, or other versions of this one, that decided over this document before.
     public internal(set) var otherResolvers: [ResolverIdentity] = []

@@ -53,12 +53,15 @@ public struct SettlementPlan: Sendable {
         }
     }
 
-    /// Plans how racing answers to one question become one: the first stays, the others are closed.
-    init(keepingFirstOf answers: [RevisionID], of conflict: Conflict, hasher: RevisionHasher) throws {
+    /// Plans how racing answers become one, as if they were all the leaves there are.
+    init(_ race: Conflict.Race, of conflict: Conflict, hasher: RevisionHasher) throws {
         self.conflict = conflict
         resolver = nil
-        survivor = answers.first
-        try close(Array(answers.dropFirst()), hasher)
+        guard let highest = race.answers.first, let content = conflict.leaf(race.survivor) else { return }
+        survivor =
+            highest == race.survivor
+            ? highest : try add(content.body(), content.attachments, on: highest, isDeleted: false, hasher)
+        try close(Array(race.answers.dropFirst()), hasher)
     }
 
     private mutating func keep(_ revision: RevisionID, _ hasher: RevisionHasher) throws {

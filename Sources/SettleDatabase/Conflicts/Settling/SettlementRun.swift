@@ -27,13 +27,12 @@ struct SettlementRun {
         while !isDone {
             guard let conflict = try read() else { return nil }
             guard let plan = try Self.racePlan(conflict, database) else { return conflict }
-            let answers = conflict.racingAnswers
-            guard try write(plan, conflict) else { continue }
-            settlement.racingAnswers += answers
+            guard try write(plan, conflict), let race = conflict.race else { continue }
+            settlement.racingAnswers += race.answers
             warn(
                 """
-                \"\(id)\" was settled in \(answers.count) ways at the same time; \(answers[0]) stays. The replicas use \
-                different resolvers, or one that does not always answer the same
+                \"\(id)\" was settled in \(race.answers.count) ways at the same time; what \(race.survivor) says stays. \
+                The replicas saw different edits, use different resolvers, or one that does not always answer the same
                 """)
         }
         return nil
@@ -50,11 +49,8 @@ struct SettlementRun {
 
     /// Makes one of racing answers; `nil` where there are none.
     static func racePlan(_ conflict: Conflict, _ database: Database) throws -> SettlementPlan? {
-        let answers = conflict.racingAnswers
-        guard answers.count > 1 else { return nil }
-        return try database.hashers.with {
-            try SettlementPlan(keepingFirstOf: answers, of: conflict, hasher: $0)
-        }
+        guard let race = conflict.race else { return nil }
+        return try database.hashers.with { try SettlementPlan(race, of: conflict, hasher: $0) }
     }
 
     /// What a decision writes.

@@ -8,7 +8,10 @@ struct SettlingWorker: Sendable {
     let progress: SettlingProgress
 
     func run(sweepEvery interval: Duration?) async {
-        defer { progress.finish() }
+        defer {
+            progress.finish()
+            continuation.finish()
+        }
         do {
             let start = try await database.perform { try $0.lastSequence() }
             try await sweep()

@@ -1,0 +1,67 @@
+public import RevisionTree
+
+/// CouchDB's order of JSON values, which views, queries and selectors share.
+///
+///     null < false < true < numbers < strings < arrays < objects
+///
+///       numbers   by value, integers and floats alike, exactly: 1 is 1.0, and 9007199254740993 > 9007199254740992.0
+///       strings   by the root collation of Unicode: "a" < "A" < "á" < "aa" < "b"; "é" is "e" + "◌́"
+///       arrays    element by element, then the shorter one first
+///       objects   member by member in the order they stand, name before value, then the one with fewer first
+///
+/// It is a total order in which different values may be the same: `1` and `1.0`, or two spellings of one letter. The
+/// order of members counts, so `{"a":1,"b":2}` and `{"b":2,"a":1}` differ.
+public enum Collation {
+    /// Where one value stands to another.
+    public enum Order: Int, Sendable {
+        /// The first comes before the second.
+        case before = -1
+        /// Neither comes before the other.
+        case same = 0
+        /// The first comes after the second.
+        case after = 1
+
+        /// The order of two values that Swift can compare.
+        init<Value: Comparable>(_ left: Value, _ right: Value) {
+            self = left < right ? .before : left == right ? .same : .after
+        }
+
+        /// What it is with the two values exchanged.
+        public var reversed: Order { Order(rawValue: -rawValue) ?? .same }
+    }
+
+    /// Compares two values.
+    ///
+    /// - Complexity: O(*n*) in bytes; nesting is walked without recursion.
+    public static func compare(_ left: JSON, _ right: JSON) -> Order {
+        JSONWalk.compare(left, right, leaf: leafOrder, name: StringCollator.shared.compare)
+    }
+
+    /// Whether the first value comes before the second, as sorting asks.
+    public static func isBefore(_ left: JSON, _ right: JSON) -> Bool { compare(left, right) == .before }
+
+    /// The version of the order of strings, which may change with the system.
+    ///
+    /// Whatever is stored in this order has to be built anew when this is another one.
+    public static var version: String { StringCollator.shared.version }
+
+    /// The order of two values that are not both arrays or both objects.
+    private static func leafOrder(_ left: JSON, _ right: JSON) -> Order {
+        switch (left, right) {
+        case (.number(let left), .number(let right)): NumberOrder.compare(left, right)
+        case (.string(let left), .string(let right)): StringCollator.shared.compare(left, right)
+        default: Order(rank(left), rank(right))
+        }
+    }
+
+    private static func rank(_ value: JSON) -> Int {
+        switch value {
+        case .null: 0
+        case .bool(let value): value ? 2 : 1
+        case .number: 3
+        case .string: 4
+        case .array: 5
+        case .object: 6
+        }
+    }
+}

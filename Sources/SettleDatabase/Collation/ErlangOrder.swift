@@ -1,0 +1,48 @@
+internal import RevisionTree
+
+/// Erlang's own order of JSON values, where CouchDB compares without collation.
+///
+///     numbers < false < null < true < objects < arrays < strings
+///
+/// Strings are compared by their bytes. A selector's conditions on `_id` are of this order, because ids are sorted so;
+/// and `$all` looks for elements that are the same in the strictest sense.
+enum ErlangOrder {
+    /// Compares two values.
+    static func compare(_ left: JSON, _ right: JSON) -> Collation.Order {
+        JSONWalk.compare(left, right, leaf: leafOrder, name: StringCollator.shared.bytes)
+    }
+
+    /// Whether the values are the same and their numbers of the same kind, where ``compare(_:_:)`` takes 1 and 1.0
+    /// for one.
+    static func isIdentical(_ left: JSON, _ right: JSON) -> Bool {
+        let order = JSONWalk.compare(
+            left, right,
+            leaf: { left, right in
+                if let left = left.number, let right = right.number, left.isInteger != right.isInteger {
+                    return left.isInteger ? .before : .after
+                }
+                return leafOrder(left, right)
+            }, name: StringCollator.shared.bytes)
+        return order == .same
+    }
+
+    private static func leafOrder(_ left: JSON, _ right: JSON) -> Collation.Order {
+        switch (left, right) {
+        case (.number(let left), .number(let right)): NumberOrder.compare(left, right)
+        case (.string(let left), .string(let right)): StringCollator.shared.bytes(left, right)
+        default: Collation.Order(rank(left), rank(right))
+        }
+    }
+
+    private static func rank(_ value: JSON) -> Int {
+        switch value {
+        case .number: 0
+        case .bool(false): 1
+        case .null: 2
+        case .bool(true): 3
+        case .object: 4
+        case .array: 5
+        case .string: 6
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// Why JSON is no selector, in CouchDB's words.
+///
+///     do { _ = try Selector(["age": ["$foo": 1]]) } catch { print(error) }   // invalid_operator: Invalid operator: $foo
+public struct SelectorError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kinds of failure, by CouchDB's names; more may be added.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The name that CouchDB answers as `error`.
+        public let name: String
+
+        /// The selector is no object.
+        public static let invalidSelectorJSON = Code(name: "invalid_selector_json")
+        /// A condition stands where it belongs to no member.
+        public static let invalidSelector = Code(name: "invalid_selector")
+        /// There is no operator of this name, or none for such an argument.
+        public static let invalidOperator = Code(name: "invalid_operator")
+        /// The operator is known and not supported.
+        public static let notSupported = Code(name: "not_supported")
+        /// An operator does not take this argument.
+        public static let badArgument = Code(name: "bad_arg")
+        /// An operator stands where no member may be named.
+        public static let badField = Code(name: "bad_field")
+        /// A path has an empty part.
+        public static let invalidFieldName = Code(name: "invalid_field_name")
+        /// The selector is nested deeper than ``Selector/maximumDepth``; CouchDB has no such limit.
+        public static let tooDeep = Code(name: "too_deep")
+
+        private init(name: String) { self.name = name }
+
+        /// The code's name.
+        public var description: String { name }
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// What is wrong, in the sentence that CouchDB answers as `reason`.
+    public let reason: String
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    /// The code and the reason.
+    public var description: String { "\(code): \(reason)" }
+}

@@ -1,0 +1,62 @@
+internal import RevisionTree
+
+extension SelectorMatch {
+    /// Whether a value that is there passes a test.
+    func passes(_ test: SelectorTest, _ value: JSON) throws(Failure) -> Bool {
+        switch test {
+        case .compare(let comparison, let argument): return comparison.accepts(order(value, argument))
+        case .contained(let values, let isIn):
+            let candidates = value.array ?? [value]
+            return isIn == values.contains { one in candidates.contains { order($0, one) == .same } }
+        case .exists(let should): return should
+        case .type(let name): return name == Self.kind(of: value)
+        case .remainder(let divisor, let rest):
+            guard let number = value.number, number.isInteger else { return false }
+            return try Self.remainder(number, divisor) == rest.int
+        case .pattern(let pattern): return value.string.map(pattern.occurs) ?? false
+        case .contains(let values): return value.array.map { Self.contains($0, values) } ?? false
+        case .size(let size): return value.array.map { $0.count == size } ?? false
+        case .prefix(let prefix): return value.string.map { Self.begins($0, with: prefix) } ?? false
+        }
+    }
+
+    private static func kind(of value: JSON) -> String {
+        switch value {
+        case .null: "null"
+        case .bool: "boolean"
+        case .number: "number"
+        case .string: "string"
+        case .array: "array"
+        case .object: "object"
+        }
+    }
+
+    /// The remainder of a division that rounds towards zero, for integers of any length.
+    private static func remainder(_ number: JSONNumber, _ divisor: Int) throws(Failure) -> Int {
+        guard divisor != 0 else { throw Failure() }
+        let modulus = divisor.magnitude
+        var rest: UInt = 0
+        for digit in number.text.utf8 where digit != UInt8(ascii: "-") {
+            let (high, low) = rest.multipliedFullWidth(by: 10)
+            let (sum, overflow) = low.addingReportingOverflow(UInt(digit & 15))
+            rest = modulus.dividingFullWidth((high + (overflow ? 1 : 0), sum)).remainder
+        }
+        return number.text.hasPrefix("-") ? 0 - Int(rest) : Int(rest)
+    }
+
+    /// Whether an array has all of these elements, or is the one array that is asked for.
+    private static func contains(_ elements: [JSON], _ values: [JSON]) -> Bool {
+        guard let first = values.first else { return false }
+        if values.count == 1, case .array = first, ErlangOrder.compare(first, .array(elements)) == .same { return true }
+        return values.allSatisfy { value in elements.contains { ErlangOrder.isIdentical($0, value) } }
+    }
+
+    /// Whether a text begins with a prefix, whose last letter must not go on: `e` is no beginning of `é` written as `e`
+    /// with an accent behind it.
+    private static func begins(_ text: String, with prefix: String) -> Bool {
+        guard text.utf8.starts(with: prefix.utf8) else { return false }
+        guard let last = prefix.unicodeScalars.last else { return true }
+        let start = text.utf8.index(text.startIndex, offsetBy: prefix.utf8.count - String(last).utf8.count)
+        return String(text.unicodeScalars[start...]).first?.unicodeScalars.count == 1
+    }
+}

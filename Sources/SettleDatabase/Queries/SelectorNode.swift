@@ -1,0 +1,37 @@
+internal import RevisionTree
+
+/// A selector as a tree, on its way from JSON to what can be asked of a document.
+///
+///     JSON ── SelectorParser ──→ operators, members, implicit ones made explicit
+///          ── SelectorNormalizer ──→ paths at the leaves, negations pushed down to them
+///          ── SelectorMatch ──→ true or false for one document
+indirect enum SelectorNode: Sendable {
+    /// `$and`: all of them match.
+    case all([SelectorNode])
+    /// `$or`: one of them matches.
+    case any([SelectorNode])
+    /// `$nor`: none of them matches.
+    case none([SelectorNode])
+    /// `$not`: it does not match.
+    case not(SelectorNode)
+    /// A member of the value has to match; only before the paths are pushed down.
+    case member(String, SelectorNode)
+    /// What a path leads to has to match; only after that.
+    case at(SelectorPath, SelectorNode)
+    /// Elements or names of the value have to match.
+    case each(Quantifier, SelectorNode)
+    /// A test of the value itself.
+    case test(SelectorTest)
+    /// `$text`, with whether it is as CouchDB would take it at the top.
+    case text(isPlain: Bool, JSON)
+
+    /// Which of the elements have to match.
+    enum Quantifier: String {
+        /// One element of an array.
+        case element = "$elemMatch"
+        /// All elements of an array that has some.
+        case elements = "$allMatch"
+        /// One name of an object's members.
+        case name = "$keyMapMatch"
+    }
+}

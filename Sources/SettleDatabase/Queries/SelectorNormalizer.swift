@@ -1,0 +1,88 @@
+internal import RevisionTree
+
+/// Brings a selector into CouchDB's normal form, which decides what a negation means.
+///
+///     paths go down to the leaves           {"a": {"b": {"$gt": 1}}}             →  a.b: $gt 1
+///     negations go down to the operators    {"$not": {"a": {"$gt": 1}}}          →  a: $lte 1
+///     by De Morgan's laws                   {"$nor": [{"a": 1}, {"b": 2}]}       →  $and [a: $ne 1, b: $ne 2]
+///
+/// That is why a member which is missing matches neither a condition nor its negation (COUCHDB-FACTS 26). Inside
+/// `$elemMatch`, `$allMatch` and `$keyMapMatch` paths begin anew and negations stay where they are; there a missing
+/// member does match `$not`, and `$nor` never matches.
+enum SelectorNormalizer {
+    /// Brings what the parser read into normal form.
+    ///
+    /// - Throws: ``SelectorError`` for paths and conditions out of place.
+    static func normalize(_ node: SelectorNode) throws(SelectorError) -> SelectorNode {
+        let normal = withoutNegations(try withPaths(node, SelectorPath(""), isInside: false))
+        if case .at(let path, _) = normal, path.spelling.isEmpty {
+            throw SelectorError(.invalidSelector, "One or more conditions is missing a field name.")
+        }
+        return normal
+    }
+
+    // MARK: - Paths
+
+    private static func withPaths(
+        _ node: SelectorNode, _ path: SelectorPath, isInside: Bool
+    ) throws(SelectorError) -> SelectorNode {
+        switch node {
+        case .all(let nodes): return .all(try withPaths(nodes, path, isInside))
+        case .any(let nodes): return .any(try withPaths(nodes, path, isInside))
+        case .none(let nodes): return .none(try withPaths(nodes, path, isInside))
+        case .not(let node): return .not(try withPaths(node, path, isInside: isInside))
+        case .member(let name, let node): return try withPaths(node, path.member(name), isInside: isInside)
+        case .each(let quantifier, let node):
+            let inner = try withPaths(node, SelectorPath(""), isInside: true)
+            return .at(try checked(path, isInside), .each(quantifier, inner))
+        case .test, .at: return .at(try checked(path, isInside), node)
+        case .text(let isPlain, let argument):
+            guard isPlain, path.spelling.isEmpty else {
+                throw SelectorError(
+                    .badField,
+                    "Invalid field normalization on selector: " + ErlangText.text(of: ["$default": argument]))
+            }
+            throw SelectorError(.notSupported, "Unsupported operator: $text")
+        }
+    }
+
+    private static func withPaths(
+        _ nodes: [SelectorNode], _ path: SelectorPath, _ isInside: Bool
+    ) throws(SelectorError) -> [SelectorNode] {
+        var result: [SelectorNode] = []
+        for node in nodes { result.append(try withPaths(node, path, isInside: isInside)) }
+        return result
+    }
+
+    /// Inside of elements CouchDB takes a path with an empty part for one that matches nothing.
+    private static func checked(_ path: SelectorPath, _ isInside: Bool) throws(SelectorError) -> SelectorPath {
+        guard path.names != nil || isInside else {
+            throw SelectorError(.invalidFieldName, "Invalid field name: \(path.spelling)")
+        }
+        return path
+    }
+
+    // MARK: - Negations
+
+    private static func withoutNegations(_ node: SelectorNode) -> SelectorNode {
+        switch node {
+        case .not(let node): negation(of: node)
+        case .none(let nodes): .all(nodes.map(negation))
+        case .all(let nodes): .all(nodes.map(withoutNegations))
+        case .any(let nodes): .any(nodes.map(withoutNegations))
+        default: node
+        }
+    }
+
+    private static func negation(of node: SelectorNode) -> SelectorNode {
+        switch node {
+        case .not(let node): withoutNegations(node)
+        case .none(let nodes): .any(nodes.map(withoutNegations))
+        case .all(let nodes): .any(nodes.map(negation))
+        case .any(let nodes): .all(nodes.map(negation))
+        case .at(let path, let node): .at(path, negation(of: node))
+        case .test(let test): test.negated.map { .test($0) } ?? .not(node)
+        case .each, .member, .text: .not(node)
+        }
+    }
+}

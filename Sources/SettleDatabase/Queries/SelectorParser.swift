@@ -1,0 +1,69 @@
+internal import RevisionTree
+
+/// Reads the operators of a selector: checks their arguments and makes the implicit ones explicit.
+///
+///     {"a": 1, "b": {"$gt": 2, "c": 3}}
+///
+///     →  $and [ a: $eq 1,
+///               b: $and [ $gt 2, c: $eq 3 ] ]
+///
+/// An object with one member is an operator if its name begins with `$`, else a condition on a member; one with more is
+/// an `$and` of them. Anything else is a value to be equal to, the empty object too.
+enum SelectorParser {
+    /// Reads a selector, whose depth was checked before.
+    ///
+    /// - Throws: ``SelectorError`` for the first operator that is not what it should be.
+    static func parse(_ selector: JSON) throws(SelectorError) -> SelectorNode {
+        guard case .object(let members) = selector, let first = members.first else {
+            return .test(.compare(.equal, selector))
+        }
+        guard members.count == 1 else { return .all(try parse(members)) }
+        return try parse(first)
+    }
+
+    private static func parse(_ members: some Sequence<JSONObject.Member>) throws(SelectorError) -> [SelectorNode] {
+        var nodes: [SelectorNode] = []
+        for member in members { nodes.append(try parse(member)) }
+        return nodes
+    }
+
+    private static func parse(_ member: JSONObject.Member) throws(SelectorError) -> SelectorNode {
+        let (name, argument) = (member.name, member.value)
+        guard name.utf8.first == UInt8(ascii: "$") else { return .member(name, try parse(argument)) }
+        switch name {
+        case "$and": return .all(try list(name, argument))
+        case "$or": return .any(try list(name, argument))
+        case "$nor": return .none(try list(name, argument))
+        case "$not":
+            guard case .object = argument else { throw badArgument(name, argument) }
+            return .not(try parse(argument))
+        case "$text":
+            switch argument {
+            case .string, .number, .bool: return .text(isPlain: true, argument)
+            default: throw badArgument(name, argument)
+            }
+        case "$default":
+            return .text(isPlain: argument.object?.names == ["$text"], argument)
+        case "$where", "$geoWithin", "$geoIntersects", "$near", "$nearSphere":
+            throw SelectorError(.notSupported, "Unsupported operator: \(name)")
+        default: break
+        }
+        if let quantifier = SelectorNode.Quantifier(rawValue: name) {
+            guard case .object = argument else { throw badArgument(name, argument) }
+            return .each(quantifier, try parse(argument))
+        }
+        return .test(try SelectorParser.test(name, argument))
+    }
+
+    private static func list(_ name: String, _ argument: JSON) throws(SelectorError) -> [SelectorNode] {
+        guard let selectors = argument.array else { throw badArgument(name, argument) }
+        var nodes: [SelectorNode] = []
+        for selector in selectors { nodes.append(try parse(selector)) }
+        return nodes
+    }
+
+    /// The error for an argument that an operator does not take.
+    static func badArgument(_ name: String, _ argument: JSON) -> SelectorError {
+        SelectorError(.badArgument, "Bad argument for operator \(name): \(ErlangText.text(of: argument))")
+    }
+}

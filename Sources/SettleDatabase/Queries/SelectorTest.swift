@@ -1,0 +1,67 @@
+internal import RevisionTree
+
+/// What an operator at a leaf of a selector asks of one value.
+enum SelectorTest: Sendable {
+    /// The operators that compare by order.
+    enum Comparison: String {
+        case less = "$lt"
+        case lessOrEqual = "$lte"
+        case equal = "$eq"
+        case notEqual = "$ne"
+        case greaterOrEqual = "$gte"
+        case greater = "$gt"
+
+        /// The operator that says the contrary.
+        var negated: Comparison {
+            switch self {
+            case .less: .greaterOrEqual
+            case .lessOrEqual: .greater
+            case .equal: .notEqual
+            case .notEqual: .equal
+            case .greaterOrEqual: .less
+            case .greater: .lessOrEqual
+            }
+        }
+
+        /// Whether a value that stands so to the argument matches.
+        func accepts(_ order: Collation.Order) -> Bool {
+            switch self {
+            case .less: order == .before
+            case .lessOrEqual: order != .after
+            case .equal: order == .same
+            case .notEqual: order != .same
+            case .greaterOrEqual: order != .before
+            case .greater: order == .after
+            }
+        }
+    }
+
+    /// The value stands so to another.
+    case compare(Comparison, JSON)
+    /// `$in`, or `$nin`: the value, or an element of an array, is one of these.
+    case contained([JSON], isIn: Bool)
+    /// `$exists`.
+    case exists(Bool)
+    /// `$type`: the value is of the kind of this name.
+    case type(String)
+    /// `$mod`: an integer leaves this remainder.
+    case remainder(divisor: Int, JSONNumber)
+    /// `$regex`.
+    case pattern(BytePattern)
+    /// `$all`: an array has all of these, or is the one array among them.
+    case contains([JSON])
+    /// `$size`: an array has so many elements; `nil` for more than any array has.
+    case size(Int?)
+    /// `$beginsWith`.
+    case prefix(String)
+
+    /// The test that says the contrary, where one operator does.
+    var negated: SelectorTest? {
+        switch self {
+        case .compare(let comparison, let value): .compare(comparison.negated, value)
+        case .contained(let values, let isIn): .contained(values, isIn: !isIn)
+        case .exists(let value): .exists(!value)
+        default: nil
+        }
+    }
+}

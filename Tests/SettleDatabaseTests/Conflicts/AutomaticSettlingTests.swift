@@ -1,0 +1,120 @@
+import Settle
+import SettleTesting
+import Testing
+
+@Suite struct AutomaticSettlingTests {
+    private var quiet: DatabaseOptions {
+        var options = DatabaseOptions()
+        options.warn = { _ in }
+        return options
+    }
+
+    // SEMANTICS 40, 86
+    @Test(.timeLimit(.minutes(1)))
+    func `what is there and what arrives is settled by itself`() async throws {
+        let database = try Database.inMemory()
+        try database.makeConflict("before")
+        let settling = database.settleAutomatically(using: .threeWayMerge())
+        try await settling.idle()
+        #expect(try database.conflictedDocumentIDs() == [])
+        try database.makeConflict("after")
+        try await settling.idle()
+        #expect(try database.conflictedDocumentIDs() == [])
+        await settling.stop()
+        try database.makeConflict("stopped")
+        #expect(try database.conflictedDocumentIDs() == ["stopped"])
+    }
+
+    // SEMANTICS 45
+    @Test(.timeLimit(.minutes(1)))
+    func `changing the policy after the start changes nothing`() async throws {
+        let database = try Database.inMemory()
+        var policy = ConflictPolicy.custom("first") { _ in .merged(["by": "first"], attachments: []) }
+        let settling = database.settleAutomatically(using: policy)
+        policy = .custom("second") { _ in .merged(["by": "second"], attachments: []) }
+        try database.makeConflict("a")
+        try await settling.idle()
+        #expect(settling.policy.name == "first")
+        #expect(policy.name == "second")
+        #expect(try database.document("a")?["by"] == "first")
+        await settling.stop()
+    }
+
+    // SEMANTICS 28, 30, 31, 33, 41
+    @Test(.timeLimit(.minutes(1)))
+    func `each attempt is told once, and what failed is tried again after a restart`() async throws {
+        let database = try Database.inMemory(options: quiet)
+        for id: DocumentID in ["a", "b"] { try database.makeConflict(id) }
+        let seen = Seen()
+        let policy = ConflictPolicy.custom("fails over b once") { conflict in
+            seen.note(conflict.documentID.string)
+            if conflict.documentID == "b", seen.all.filter({ $0 == "b" }).count == 1 { throw Nonsense() }
+            return .document(conflict.winner)
+        }
+        let settling = database.settleAutomatically(using: policy)
+        try await settling.idle()
+        await settling.stop()
+        var events: [String] = []
+        for await event in settling.events {
+            switch event {
+            case .settled(let settlement): events.append("settled \(settlement.documentID)")
+            case .failed(let id, let error): events.append("failed \(id) \(error.code)")
+            case .ended: events.append("ended")
+            }
+        }
+        #expect(events == ["settled a", "failed b resolver_failed"])
+        #expect(seen.all == ["a", "b"])
+        #expect(try database.conflictedDocumentIDs() == ["b"])
+        let again = database.settleAutomatically(using: policy)
+        try await again.idle()
+        #expect(try database.conflictedDocumentIDs() == [])
+        await again.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a sweep tries again what failed`() async throws {
+        let database = try Database.inMemory(options: quiet)
+        try database.makeConflict("a")
+        let seen = Seen()
+        let settling = database.settleAutomatically(
+            using: .custom("second time") { conflict in
+                seen.note("asked")
+                if seen.all.count == 1 { throw Nonsense() }
+                return .document(conflict.winner)
+            }, sweepEvery: .milliseconds(5))
+        var outcomes: [String] = []
+        for await event in settling.events {
+            if case .failed = event { outcomes.append("failed") }
+            if case .settled = event { outcomes.append("settled") }
+            if outcomes.count == 2 { break }
+        }
+        #expect(outcomes == ["failed", "settled"])
+        await settling.stop()
+    }
+
+    // SEMANTICS 42
+    @Test(.timeLimit(.minutes(1)))
+    func `two policies at once are warned about`() async throws {
+        let seen = Seen()
+        let database = try Database.inMemory(options: options(noting: seen))
+        let first = database.settleAutomatically(using: .threeWayMerge())
+        let same = database.settleAutomatically(using: .threeWayMerge())
+        #expect(seen.all == [])
+        let other = database.settleAutomatically(using: .deletesWin)
+        #expect(seen.all.count == 1)
+        #expect(seen.all.first?.contains("deletesWin") == true)
+        for settling in [first, same, other] { await settling.stop() }
+        let after = database.settleAutomatically(using: .mostRevisions)
+        #expect(seen.all.count == 1)
+        await after.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `it ends with the database, and lets it go`() async throws {
+        let database = try Database.inMemory()
+        let settling = database.settleAutomatically(using: .threeWayMerge())
+        try await settling.idle()
+        database.close()
+        for await _ in settling.events { Issue.record("nothing was to be settled") }
+    }
+}

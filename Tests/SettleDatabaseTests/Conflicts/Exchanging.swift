@@ -1,0 +1,65 @@
+import Foundation
+import Settle
+import SettleTesting
+
+extension Database {
+    /// Brings all leaves of all documents from another database, as a pull would; returns how many were new.
+    @discardableResult
+    func pull(from source: Database) throws -> Int {
+        var stored = 0
+        for change in try source.changes(style: .allLeaves) {
+            for leaf in try source.leaves(of: change.id) {
+                guard let revision = leaf.revision, let history = try source.tree(of: change.id)?.history(of: revision)
+                else { continue }
+                var replicated = ReplicatedRevision(
+                    id: change.id, history: history, isDeleted: leaf.isDeleted, body: try leaf.body(),
+                    attachments: try leaf.attachments.map { try bring($0, from: source) })
+                replicated.isDeletionAtSource = change.isDeleted && revision == change.winner
+                if try insertReplicated([replicated]).map(\.word) == ["stored"] { stored += 1 }
+            }
+        }
+        return stored
+    }
+
+    private func bring(_ attachment: Settle.Attachment, from source: Database) throws -> Settle.Attachment {
+        try makeAttachment(
+            attachment.name, contentType: attachment.contentType, content: source.content(of: attachment))
+    }
+
+    /// Two leaves on one base: `1-…` saved here, one edit here and one as a peer made it.
+    func makeConflict(
+        _ id: DocumentID, base: DocumentBody = ["v": 0], here: DocumentBody = ["v": "here"],
+        there: DocumentBody = ["v": "there"]
+    ) throws {
+        let first = try save(Document(id: id, body: base), onConflict: .fail)
+        let peer = try Database.inMemory()
+        defer { peer.close() }
+        try peer.pull(from: self)
+        var mine = first
+        mine.setBody(here)
+        try save(mine, onConflict: .fail)
+        var theirs = first
+        theirs.setBody(there)
+        try peer.save(theirs, onConflict: .fail)
+        try pull(from: peer)
+    }
+
+    /// What a document's leaves hold, winner first, tombstones with a bang.
+    func leafBodies(_ id: DocumentID) throws -> [String] {
+        try leaves(of: id).map { ($0.isDeleted ? "!" : "") + $0.json.description }
+    }
+}
+
+/// Two databases in memory.
+func withTwoDatabases(_ body: (Database, Database) throws -> Void) throws {
+    try withTemporaryDatabase(.memory) { first in
+        try withTemporaryDatabase(.memory) { second in try body(first, second) }
+    }
+}
+
+/// Options whose warnings are noted.
+func options(noting seen: Seen) -> DatabaseOptions {
+    var options = DatabaseOptions()
+    options.warn = { seen.note($0) }
+    return options
+}

@@ -1,0 +1,58 @@
+import Settle
+import Testing
+
+/// Regular expressions: Perl's language over bytes, with an end to their work.
+struct SelectorPatternTests {
+    @Test(arguments: [
+        ("^A", "Ada", true), ("d", "Ada", true), ("^d", "Ada", false), ("(?i)^a.a$", "ADA", true),
+        (#"^\d{3}-\w+$"#, "123-ab_c", true), ("a(?=b)", "ac", false), ("(?<=a)b", "ab", true), (#"(a)\1"#, "aa", true),
+        ("^a$", "a\n", true), (#"\Aa\z"#, "a\n", false), ("^b", "a\nb", false), ("(?m)^b", "a\nb", true),
+        ("a.b", "a\nb", false), ("(?s)a.b", "a\nb", true), ("", "", true), ("", "x", true), ("x", "", false),
+        (#"\p{Lu}"#, "A", true), ("^(?>a+)b", "aab", true), ("[[:alpha:]]", "1", false),
+    ])
+    func `a pattern is searched for`(pattern: String, text: String, isMatch: Bool) throws {
+        #expect(try Selector(["a": ["$regex": .string(pattern)]]).matches(["a": .string(text)]) == isMatch)
+    }
+
+    @Test func `patterns see bytes`() throws {
+        #expect(try !Selector(["a": ["$regex": "^.va$"]]).matches(["a": "\u{C9}va"]))
+        #expect(try Selector(["a": ["$regex": "^..va$"]]).matches(["a": "\u{C9}va"]))
+        #expect(try Selector(["a": ["$regex": "\u{C9}"]]).matches(["a": "\u{C9}va"]))
+    }
+
+    @Test func `only strings match a pattern`() throws {
+        for value: JSON in [1, nil, true, ["a"], ["a": "a"]] {
+            #expect(try !Selector(["a": ["$regex": ""]]).matches(["a": value]))
+        }
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            ("(a+)+$", 40, "!"), ("[^z]*z[^z]", 2_000_000, "z"), (#"(a*)\1+b[^b]"#, 100_000, "b"),
+            ("(?:a|b)*cc", 2_000_000, "c"), ("(?R)?a(?R)?b[^b]", 1_000, "b"), (#"([^z]*)\1[^a]b[^b]"#, 1_000_000, "b"),
+        ])
+    func `a pattern that would run for ages does not match`(pattern: String, length: Int, end: String) throws {
+        let text = String(repeating: "a", count: length) + end
+        #expect(try !Selector(["a": ["$regex": .string(pattern)]]).matches(["a": .string(text)]))
+    }
+
+    @Test func `a long text is searched to its end`() throws {
+        let text = "foo" + String(repeating: "x", count: 2_000_000) + "bar"
+        #expect(try Selector(["a": ["$regex": "foo.*bar"]]).matches(["a": .string(text)]))
+        #expect(try Selector(["a": ["$regex": "b[a-z]r$"]]).matches(["a": .string(text)]))
+    }
+
+    @Test(arguments: ["[", "(", "*a", "a{2,1}", "(?<n", #"\"#, "(?z)"])
+    func `a broken pattern is refused`(pattern: String) {
+        #expect(throws: SelectorError.self) { try Selector(["a": ["$regex": .string(pattern)]]) }
+    }
+
+    @Test func `a pattern too large is refused`() {
+        let long = String(repeating: "a", count: 70_000)
+        let deep = String(repeating: "(", count: 5_000) + String(repeating: ")", count: 5_000)
+        for pattern in [long, deep, "((((a{60000}){60000}){60000}){60000})"] {
+            #expect(throws: SelectorError.self) { try Selector(["a": ["$regex": .string(pattern)]]) }
+        }
+    }
+}
