@@ -19,7 +19,7 @@ final class OneWayTransfer {
     private static let pageLength = 500
     private static let largestBatch: Int64 = 8 * 1024 * 1024
 
-    /// Makes a transfer, which reports each revision that the target refuses.
+    /// Makes a transfer, which reports each revision that can't be brought.
     init(
         from source: Database, to target: Database, report: @escaping (DocumentID, RevisionID, DatabaseError) -> Void
     ) {
@@ -56,9 +56,16 @@ final class OneWayTransfer {
             let tree = isPlain ? nil : try source.tree(of: change.id)
             for leaf in leaves {
                 let isDeletion = change.isDeleted && leaf == change.winner
-                guard try add(leaf, of: change.id, tree, isDeletion: isDeletion) else {
-                    throw DatabaseError(.corrupt, "the content of \(leaf) of \"\(change.id)\" is missing")
+                do {
+                    guard try add(leaf, of: change.id, tree, isDeletion: isDeletion) else {
+                        throw DatabaseError(.corrupt, "the content of \(leaf) is missing")
+                    }
+                } catch let error as DatabaseError where error.code == .corrupt || error.code == .attachmentMissing {
+                    // One damaged document does not keep the others.
+                    counts.refused += 1
+                    report(change.id, leaf, error)
                 }
+                try flushIfFull()
             }
         }
     }
@@ -76,6 +83,7 @@ final class OneWayTransfer {
                     let tree = try source.tree(of: id)
                     for base in tree?.branchPoints ?? [] where try target.document(id, revision: base) == nil {
                         _ = try add(base, of: id, tree)
+                        try flushIfFull()
                     }
                 }
                 last = newest
@@ -96,7 +104,6 @@ final class OneWayTransfer {
         replicated.isDeletionAtSource = isDeletion
         batch.append(replicated)
         batchBytes += Int64(replicated.body.utf8.count)
-        if batch.count >= 2 * Self.pageLength || batchBytes >= Self.largestBatch { try flush() }
         return true
     }
 
@@ -120,6 +127,10 @@ final class OneWayTransfer {
         counts.attachments += 1
         batchBytes += attachment.encodedLength
         return try writer.finish(name: attachment.name)
+    }
+
+    private func flushIfFull() throws {
+        if batch.count >= 2 * Self.pageLength || batchBytes >= Self.largestBatch { try flush() }
     }
 
     private func flush() throws {

@@ -10,7 +10,7 @@ struct TransferCounts: Sendable, Equatable {
     var attachments = 0
     /// The bytes of bodies and of those contents.
     var bytes: Int64 = 0
-    /// The revisions that were not stored, each with a reason.
+    /// The revisions that were refused, or could not be read, each with a reason.
     var refused = 0
 
     /// What a person wants to know.

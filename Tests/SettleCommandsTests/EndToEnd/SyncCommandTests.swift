@@ -43,6 +43,23 @@ struct SyncCommandTests {
         #expect(try room.leaves("a") == room.leaves("b") && room.leaves("b") == room.leaves("c"))
     }
 
+    @Test func `a damaged document is told of and does not keep the others`() throws {
+        try room.run("create", "a")
+        try room.write(String(repeating: "large ", count: 50_000), to: "large.bin")
+        try room.run("attach", "a", "damaged", "large.bin", "--type", "image/png")
+        try room.run("put", "a", "whole", "{}")
+        let folder = room.folder.appending(path: "a/attachments")
+        for case let file as String in FileManager.default.enumerator(atPath: folder.path) ?? .init()
+        where file.count > 60 {
+            try FileManager.default.removeItem(at: folder.appending(path: file))
+        }
+        let outcome = try room.run("sync", "a", "b", "--json")
+        #expect(outcome.status == 1 && outcome.json["ok"] == false)
+        #expect(outcome.json["sent"]?["refused"] == 1 && outcome.json["sent"]?["revisions"] == 1)
+        #expect(outcome.error["id"] == "damaged" && outcome.error["error"] == "attachment_missing")
+        #expect(try room.run("get", "b", "whole").status == 0)
+    }
+
     @Test func `what can't be is told`() throws {
         try room.run("create", "a")
         #expect(try room.run("sync", "a").status == 2)
