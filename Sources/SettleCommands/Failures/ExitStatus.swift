@@ -15,7 +15,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     var meaning: String {
         switch self {
         case .success: "all is well"
-        case .failure: "it failed in another way; of an import: some of the lines failed"
+        case .failure: "it failed in another way; of an import, sync or resolve: some failed"
         case .usage: "the command line is wrong; nothing was done"
         case .notFound: "there is no such database, document, revision or attachment"
         case .conflict: "the document was changed since the revision that was given, or the name is taken"

@@ -25,6 +25,9 @@ final class Console {
         errorTerminal = Terminal(errors)
     }
 
+    /// How many columns there are for what is laid out in columns: those of the terminal, 100 elsewhere.
+    var width: Int { terminal.isTerminal ? terminal.width : 100 }
+
     /// Writes a line of results.
     func print(_ line: String) throws { try output.write(line + "\n") }
 

@@ -3,13 +3,15 @@ internal import Settle
 /// Draws the tree of a document's revisions, the oldest on top.
 ///
 ///     ○ 1-967a00df…
-///     ● 2-7051cbe5…
-///     ├─● 3-825cb35d…  winner
+///     ● 2-7051cbe5…  base
+///     ├─● 3-825cb35d…  winner, local
+///     ├─● 3-64f5a0b3…  conflict, remote
 ///     └─○ 3-1f0c2b77…
 ///       ┊ … 37 more …
-///       ✕ 41-b6ecfb43…  deleted
+///       ✕ 41-b6ecfb43…  closed for 3-825cb35d…
 ///
-/// A filled mark has a body that is kept. A chain of revisions that nothing branches from is folded unless all is asked
+/// A filled mark has a body that is kept. Of a live conflict the bases that are kept are told, and of its leaves which
+/// side they are on if one came from elsewhere. A chain of revisions that nothing branches from is folded unless all is asked
 /// for. Ancestors that were forgotten are a dotted line above the root.
 struct TreeDrawing {
     private let tree: RevisionTree
@@ -18,14 +20,27 @@ struct TreeDrawing {
     private let children: [RevisionID: [RevisionID]]
     private let roots: [RevisionID]
     private let winner: RevisionID?
+    private let closings: [RevisionID: RevisionID]
+    private let deletions: Set<RevisionID>
+    private let bases: Set<RevisionID>
+    private let hasSides: Bool
     /// Chains with more inner revisions than this are folded.
     private static let longestChain = 7
     /// How many stay at each end of a folded one.
     private static let ends = 2
 
-    init(_ tree: RevisionTree, isFull: Bool = false, styled: @escaping (String, Style) -> String = { text, _ in text })
-    {
+    /// Makes a drawing of a tree; `closings` are its closing tombstones with the revisions that survived.
+    init(
+        _ tree: RevisionTree, isFull: Bool = false, closings: [RevisionID: RevisionID] = [:],
+        styled: @escaping (String, Style) -> String = { text, _ in text }
+    ) {
         self.tree = tree
+        self.closings = closings
+        let deletions = Set(tree.disputedDeletions)
+        self.deletions = deletions
+        bases = Set(tree.branchPoints)
+        let disputed = tree.leaves.filter { $0.isDeleted ? deletions.contains($0.revision) : true }
+        hasSides = disputed.count > 1 && disputed.contains { $0.marks.contains(.incoming) }
         self.isFull = isFull
         self.styled = styled
         winner = tree.winner?.revision
@@ -97,15 +112,34 @@ struct TreeDrawing {
         guard let node = tree[revision] else { return "" }
         let mark = node.isDeleted ? "✕" : isKept(node) ? "●" : "○"
         guard node.isLeaf else {
-            return node.isDeleted ? "\(styled("\(mark) \(revision)", .faint))  deleted" : "\(mark) \(revision)"
+            if node.isDeleted { return "\(styled("\(mark) \(revision)", .faint))  deleted" }
+            let isBase = bases.contains(revision) && isKept(node)
+            return "\(mark) \(revision)" + (isBase ? "  " + styled("base", .blue) : "")
         }
-        var words: [String] = []
-        if revision == winner { words.append(styled("winner", .green)) }
-        if node.isDeleted { words.append(styled("deleted", .faint)) }
-        if !node.isDeleted, revision != winner { words.append(styled("conflict", .red)) }
+        let words = words(node)
         let text = "\(mark) \(revision)"
         let shown = revision == winner ? styled(text, .bold) : node.isDeleted ? styled(text, .faint) : text
         return "\(shown)  \(words.joined(separator: ", "))"
+    }
+
+    /// What there is to say of a leaf.
+    private func words(_ leaf: RevisionNode) -> [String] {
+        let revision = leaf.revision
+        let isDisputed = deletions.contains(revision)
+        var words: [String] = []
+        if revision == winner { words.append(styled("winner", .green)) }
+        if let survivor = closings[revision] {
+            words.append(styled("closed for \(survivor.abbreviated)", .faint))
+        } else if isDisputed || leaf.marks.contains(.deletion) {
+            words.append(styled("deleted by a user", isDisputed ? .red : .faint))
+        } else if leaf.isDeleted {
+            words.append(styled("deleted", .faint))
+        }
+        if !leaf.isDeleted, revision != winner { words.append(styled("conflict", .red)) }
+        if hasSides, isDisputed || !leaf.isDeleted {
+            words.append(leaf.marks.contains(.incoming) ? "remote" : "local")
+        }
+        return words
     }
 
     private func isKept(_ node: RevisionNode) -> Bool { node.bodyToken != BodyToken.none }

@@ -12,9 +12,9 @@ struct Invocation {
     let console: Console
 
     /// The database's folder: the one given, or the one with `.settle` at its end when only that exists.
-    func path() throws -> String {
-        let given = try arguments.operand("DB")
-        if given.isEmpty { throw CommandError.usage("DB is empty") }
+    func path(_ operand: String = "DB") throws -> String {
+        let given = try arguments.operand(operand)
+        if given.isEmpty { throw CommandError.usage("\(operand) is empty") }
         var path = given
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         let isThere = access(path, F_OK) == 0
@@ -22,9 +22,17 @@ struct Invocation {
     }
 
     /// Opens the database, lends it to a closure, and closes it.
-    func withDatabase<Result>(creates: Bool = false, _ body: (Database) throws -> Result) throws -> Result {
+    ///
+    /// The library writes its warnings to standard error, unless the verb tells of them itself.
+    func withDatabase<Result>(
+        creates: Bool = false, warns: Bool = true, _ body: (Database) throws -> Result
+    ) throws -> Result {
         let path = try path()
-        let database = try waiting { creates ? try Database.openOrCreate(path) : try Database.open(path) }
+        var options = DatabaseOptions()
+        if !warns { options.warn = { _ in } }
+        let database = try waiting {
+            creates ? try Database.openOrCreate(path, options: options) : try Database.open(path, options: options)
+        }
         defer { database.close() }
         return try body(database)
     }

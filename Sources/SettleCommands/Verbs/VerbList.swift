@@ -1,9 +1,11 @@
 /// The verbs, in the order the help lists them.
 enum VerbList {
     static let all: [any Verb.Type] = [
-        CreateVerb.self, InfoVerb.self, DocsVerb.self, GetVerb.self, PutVerb.self, DeleteVerb.self, TreeVerb.self,
-        ChangesVerb.self, AttachVerb.self, DetachVerb.self, ImportVerb.self, ExportVerb.self, CompactVerb.self,
-        VerifyVerb.self, PurgeVerb.self, SimulateVerb.self, HelpVerb.self, VersionVerb.self,
+        CreateVerb.self, InfoVerb.self, DocsVerb.self, GetVerb.self, PutVerb.self, DeleteVerb.self, ChangesVerb.self,
+        AttachVerb.self, DetachVerb.self, TreeVerb.self, ConflictsVerb.self, ShowVerb.self, ResolveVerb.self,
+        SyncVerb.self,
+        ImportVerb.self, ExportVerb.self, CompactVerb.self, VerifyVerb.self, PurgeVerb.self, SimulateVerb.self, HelpVerb.self,
+        VersionVerb.self,
     ]
 
     /// What there is to say about them.

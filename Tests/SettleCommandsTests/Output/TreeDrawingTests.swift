@@ -39,12 +39,35 @@ struct TreeDrawingTests {
         #expect(
             draw(try tree("*3c *2b 1a", "*3x 2b 1a", "!4t *3d 2b 1a")) == """
                 ○ 1-a
-                ● 2-b
+                ● 2-b  base
                 ├─● 3-x  winner
                 ├─● 3-d
                 │ ✕ 4-t  deleted
                 └─● 3-c  conflict
                 """)
+    }
+
+    @Test func `of a conflict the sides are told, and what a tombstone is`() throws {
+        var tree = try tree("*3c *2b *1a", "*3x 2b 1a", "!3t *2b 1a", "!3u *2v 1a")
+        let closing = try #require(RevisionID("3-u"))
+        tree.mark(closing, [.closing, .incoming])
+        tree.mark(try #require(RevisionID("3-c")), .incoming)
+        let closings = [closing: try #require(RevisionID("3-0123456789abcdef0123456789abcdef"))]
+        #expect(
+            TreeDrawing(tree, closings: closings).lines.joined(separator: "\n") == """
+                ● 1-a
+                ├─● 2-b  base
+                │ ├─● 3-x  winner, local
+                │ ├─✕ 3-t  deleted by a user, local
+                │ └─● 3-c  conflict, remote
+                └─● 2-v
+                  ✕ 3-u  closed for 3-01234567…
+                """)
+        tree.mark(try #require(RevisionID("3-t")), .deletion)
+        try tree.insert(#require(RevisionID("4-x")), parent: RevisionID("3-x"), isDeleted: true)
+        try tree.insert(#require(RevisionID("4-c")), parent: RevisionID("3-c"), isDeleted: true)
+        #expect(TreeDrawing(tree).lines.contains { $0.hasSuffix("3-t  deleted by a user") })
+        #expect(!TreeDrawing(tree).lines.contains { $0.contains("base") || $0.contains("local") })
     }
 
     @Test func `branches of branches keep their lines`() throws {

@@ -1,0 +1,55 @@
+internal import Settle
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// Lets a person settle a conflict in an editor. The database is closed meanwhile, so that others can use it.
+struct ConflictEditing {
+    let id: DocumentID
+    let invocation: Invocation
+    /// What makes the proposal.
+    let policy: ConflictPolicy
+
+    /// Asks the user what to make of the leaves, and returns which they saw; `nil` where there is no conflict.
+    func ask() throws -> (leaves: Set<RevisionID?>, resolution: Resolution)? {
+        let read = try invocation.withDatabase(warns: false) { database -> (Conflict, SettlementPreview?)? in
+            guard let conflict = try database.conflict(of: id) else { return nil }
+            return (conflict, try database.preview(id, using: policy))
+        }
+        guard let (conflict, preview) = read else { return nil }
+        let file = ConflictFile(conflict, preview)
+        let editor = try TextEditor(file.text)
+        while true {
+            do {
+                guard let resolution = try file.resolution(from: editor.edit()) else {
+                    editor.remove()
+                    throw CommandError(
+                        "aborted",
+                        "nothing was changed in the editor, so nothing is written; --policy takes a proposal as it is",
+                        status: .failure)
+                }
+                editor.remove()
+                return (Set(conflict.leaves.map(\.revision)), resolution)
+            } catch let error as CommandError where error.status == .refused {
+                guard wantsAnotherTry(error) else {
+                    throw CommandError(
+                        error.code, "\(error.message); nothing was written, and the text is kept in \(editor.path)",
+                        status: error.status)
+                }
+            }
+        }
+    }
+
+    /// Tells what is wrong, and asks whether to go on editing where somebody can answer.
+    private func wantsAnotherTry(_ error: CommandError) -> Bool {
+        let console = invocation.console
+        guard isatty(STDIN_FILENO) == 1, console.errorTerminal.isTerminal, !console.isJSON else { return false }
+        try? console.errors.write("\(error.message)\nEdit again? [Y/n] ")
+        try? console.errors.flush()
+        guard let answer = readLine() else { return false }
+        return !answer.lowercased().hasPrefix("n")
+    }
+}

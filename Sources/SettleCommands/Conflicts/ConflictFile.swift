@@ -1,0 +1,100 @@
+internal import Settle
+
+/// The text in which a person settles a conflict: the proposal of a merge, to be edited, and below a line all versions,
+/// to be read.
+///
+///     {
+///       "count": 5
+///     }
+///
+///     # ---- Below this line nothing is read ----
+///     …
+struct ConflictFile {
+    /// The line that ends what is read.
+    static let marker = "# ---- Below this line nothing is read ----"
+
+    private let conflict: Conflict
+    private let proposal: JSON
+    private let notes: [String]
+
+    /// Proposes what a policy decides, or the winner where it leaves the conflict.
+    init(_ conflict: Conflict, _ preview: SettlementPreview?) {
+        self.conflict = conflict
+        var document = conflict.winner
+        var notes: [String] = []
+        switch preview?.decision?.resolution {
+        case .merged(let body, let attachments)?:
+            document = Document(id: conflict.documentID, body: body, attachments: attachments)
+        case .document(let result)?: document = result
+        case .keep(let revision)?: document = conflict.leaf(revision) ?? document
+        case .leaveConflicted?, .delete?, nil: notes.append("There is no proposal, so this is the winner.")
+        }
+        proposal = Self.members(of: document)
+        if let decision = preview?.decision, !decision.reason.isEmpty { notes.append("Proposal: \(decision.reason)") }
+        notes += (preview?.decision?.members ?? []).map { "  \($0.path): \($0.reason)" }
+        self.notes = notes
+    }
+
+    /// What the user is given to edit.
+    var text: String {
+        var parts = [
+            proposal.prettyPrinted, "",
+            Self.marker,
+            "# Edit the document above, save it and close the editor; that settles the conflict of \"\(conflict.documentID)\".",
+            "# Left as it is, or emptied, nothing is written. Attachments taken out of _attachments are removed.",
+        ]
+        parts += notes.map { "# \($0)" }
+        func add(_ title: String, _ document: Document) {
+            let state = document.isDeleted ? ", deleted" : ""
+            parts += ["", "# \(title) \(document.revision?.description ?? "")\(state)"]
+            if !document.isDeleted { parts.append(Self.members(of: document).prettyPrinted) }
+        }
+        if let base = conflict.base { add("base", base) }
+        for (index, leaf) in conflict.leaves.enumerated() {
+            let side = conflict.side(of: leaf).map { ", \($0)," } ?? ""
+            add((index == 0 ? "winner" : "other") + side, leaf)
+        }
+        return parts.joined(separator: "\n") + "\n"
+    }
+
+    /// What the user made of it; `nil` when it was emptied or left as it was.
+    ///
+    /// - Throws: ``CommandError`` with status `refused` for what is no document.
+    func resolution(from edited: String) throws -> Resolution? {
+        let lines = edited.split(separator: "\n", omittingEmptySubsequences: false)
+        let text = lines.prefix { $0.filter { $0 != "\r" } != Self.marker }.joined(separator: "\n")
+        if text.allSatisfy(\.isWhitespace) { return nil }
+        let document: JSON
+        do { document = try JSON(parsing: text) } catch { throw CommandError(error) }
+        guard var members = document.object else {
+            throw CommandError.invalid("the document must be a JSON object, { … }")
+        }
+        if document == proposal { return nil }
+        let attachments = try attachments(members["_attachments"])
+        members["_attachments"] = nil
+        do { return .merged(try DocumentBody(.object(members)), attachments: attachments) } catch {
+            throw CommandError(error)
+        }
+    }
+
+    /// The attachments of the leaves that are named, with their digests.
+    private func attachments(_ value: JSON?) throws -> [Attachment] {
+        let all = conflict.leaves.flatMap(\.attachments)
+        guard let members = (value ?? [:]).object else { throw CommandError.invalid("_attachments must be an object") }
+        return try members.map { member in
+            let digest = member.value["digest"]?.string
+            let found = all.first { $0.name == member.name && $0.digest.description == digest }
+            guard let found else {
+                throw CommandError.invalid(
+                    "no leaf has an attachment \"\(member.name)\" with the digest \(digest ?? "—")")
+            }
+            return found
+        }
+    }
+
+    private static func members(of document: Document) -> JSON {
+        var members = document.json
+        if !document.attachments.isEmpty { members["_attachments"] = DocumentJSON.stubs(document.attachments) }
+        return members
+    }
+}

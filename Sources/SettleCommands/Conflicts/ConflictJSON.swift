@@ -1,0 +1,97 @@
+internal import Settle
+
+/// Tells programs of conflicts and of what policies make of them.
+enum ConflictJSON {
+    /// The leaves of a conflict, with what each changed, and their documents if wanted.
+    static func members(of conflict: Conflict, withDocuments: Bool) -> [(String, JSON)] {
+        let kind = conflict.kind == .branches ? "branches" : "deletion"
+        var members: [(String, JSON)] = [("id", .string(conflict.documentID.string)), ("kind", .string(kind))]
+        if let base = conflict.base {
+            members.append(("base", withDocuments ? document(base) : revision(base.revision)))
+        } else {
+            members.append(("base", .null))
+        }
+        let leaves = conflict.leaves.map { leaf -> JSON in
+            var row: JSON = ["rev": revision(leaf.revision), "deleted": .bool(leaf.isDeleted)]
+            if let side = conflict.side(of: leaf) { row["side"] = .string(side) }
+            if let base = conflict.base, !leaf.isDeleted {
+                row["differs"] = .array(MemberDifference.between(base, leaf).map { .string($0.path) })
+            }
+            if withDocuments { row["doc"] = document(leaf) }
+            return row
+        }
+        return members + [("leaves", .array(leaves))]
+    }
+
+    /// What a policy decides.
+    static func members(of preview: SettlementPreview, _ policy: ConflictPolicy) -> [(String, JSON)] {
+        let writes = preview.plan.writes.map { write -> JSON in
+            [
+                "rev": .string(write.revision.description), "parent": .string(write.parent.description),
+                "deleted": .bool(write.isDeleted), "body": write.body.json,
+            ]
+        }
+        return [
+            ("policy", .string(policy.description)), ("decision", preview.decision.map(decision) ?? .null),
+            ("survivor", revision(preview.plan.survivor)), ("writes", .array(writes)),
+        ]
+    }
+
+    private static func decision(_ decision: PolicyDecision) -> JSON {
+        let resolution =
+            switch decision.resolution {
+            case .keep: "keep"
+            case .merged, .document: "merged"
+            case .delete: "delete"
+            case .leaveConflicted: "leave"
+            }
+        return [
+            "resolution": .string(resolution), "reason": .string(decision.reason),
+            "members": .array(decision.members.map(member)),
+        ]
+    }
+
+    /// A value that is not there is no member here, for `null` is a value.
+    private static func member(_ decision: MemberDecision) -> JSON {
+        var row: JSON = ["path": .string(decision.path)]
+        row["base"] = decision.base
+        row["sides"] = .array(
+            decision.sides.map { side in
+                var row: JSON = ["name": .string(side.name)]
+                row["value"] = side.value
+                return row
+            })
+        row["result"] = decision.result
+        row["reason"] = .string(decision.reason)
+        row["clash"] = .bool(decision.isClash)
+        row["left"] = .bool(decision.isLeft)
+        return row
+    }
+
+    /// What became of a conflict.
+    static func settlement(_ settlement: Settlement) -> JSON {
+        [
+            "ok": true, "id": .string(settlement.documentID.string), "outcome": .string(settlement.outcome.rawValue),
+            "rev": revision(settlement.survivor), "written": .array(settlement.written.map(revision)),
+            "superseded": .array(settlement.superseded.map(revision)),
+            "reason": settlement.decision.map { .string($0.reason) } ?? .null,
+            "warnings": .array(settlement.warnings.map(JSON.string)),
+        ]
+    }
+
+    /// That there was nothing to settle.
+    static func nothing(_ id: DocumentID) -> JSON {
+        [
+            "ok": true, "id": .string(id.string), "outcome": "nothing", "rev": .null, "written": [], "superseded": [],
+            "reason": .null, "warnings": [],
+        ]
+    }
+
+    /// A revision, `null` for none.
+    static func revision(_ revision: RevisionID?) -> JSON { revision.map { .string($0.description) } ?? .null }
+
+    /// A document in CouchDB's shape.
+    static func document(_ document: Document) -> JSON {
+        (try? JSON(utf8: DocumentJSON(document).bytes)) ?? .null
+    }
+}

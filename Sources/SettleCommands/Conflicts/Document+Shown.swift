@@ -1,0 +1,44 @@
+internal import Settle
+
+extension Document {
+    /// The members, and the attachments as one more: each a text that says what it is.
+    var comparable: JSONObject { Self.comparable(json, attachments) }
+
+    /// Members and attachments as ``comparable`` has them.
+    static func comparable(_ body: JSON, _ attachments: [Attachment]) -> JSONObject {
+        var members = body.object ?? JSONObject()
+        if !attachments.isEmpty {
+            members["_attachments"] = .object(JSONObject(attachments.map { ($0.name, .string(text(of: $0))) }))
+        }
+        return members
+    }
+
+    private static func text(of attachment: Attachment) -> String {
+        "\(attachment.contentType), \(Quantity.bytes(attachment.length)), \(attachment.digest.description.prefix(12))…"
+    }
+}
+
+extension RevisionID {
+    /// The generation and the first digits, for people: `3-825cb35d…`.
+    var abbreviated: String { Self.abbreviated(description) }
+
+    private static func abbreviated(_ text: String) -> String {
+        let digits = text.drop { $0 != "-" }.dropFirst()
+        return digits.count > 10 ? "\(text.prefix { $0 != "-" })-\(digits.prefix(8))…" : text
+    }
+}
+
+extension Conflict {
+    /// A text in which the leaves' and the base's revisions are abbreviated.
+    func abbreviating(_ text: String) -> String {
+        tree.revisions.reduce(text) { text, revision in
+            text.replacing(revision.description, with: revision.abbreviated)
+        }
+    }
+
+    /// Which side a leaf is on, as the policies `localWins` and `remoteWins` have it; `nil` where all are on one.
+    func side(of leaf: Document) -> String? {
+        guard remote != nil, let node = leaf.revision.flatMap({ tree[$0] }) else { return nil }
+        return node.marks.contains(.incoming) ? "remote" : "local"
+    }
+}

@@ -1,0 +1,94 @@
+internal import Settle
+
+/// The policy that a command line names, with the rules for its merge.
+enum PolicyOptions {
+    /// The policies by their names.
+    private static let names = ["keepAll", "mostRevisions", "deletesWin", "localWins", "remoteWins", "threeWayMerge"]
+    /// The rules by their names; the last one is followed by the name of a member.
+    private static let rules = ["winner", "sum", "union", "lines", "leave", "array:KEY"]
+
+    /// The options every verb takes that asks a policy.
+    static let options = [
+        Option("--policy", value: "POLICY", "the rule: \(names.joined(separator: ", "))"),
+        Option(
+            "--merge-rule", value: "PATH=RULE", isRepeatable: true,
+            "decide clashes over the member of this JSON pointer by \(rules.joined(separator: ", "))"),
+        Option("--on-clash", value: "RULE", "decide all other clashes so (default winner)"),
+    ]
+
+    /// Whether a policy or a rule was given.
+    static func areGiven(_ arguments: Arguments) -> Bool {
+        arguments.text("--policy") != nil || areRulesGiven(arguments)
+    }
+
+    private static func areRulesGiven(_ arguments: Arguments) -> Bool {
+        !arguments.texts("--merge-rule").isEmpty || arguments.text("--on-clash") != nil
+    }
+
+    /// The policy; a three-way merge unless another one was named.
+    static func policy(_ arguments: Arguments, verb: String) throws -> ConflictPolicy {
+        let name = arguments.text("--policy") ?? "threeWayMerge"
+        if name != "threeWayMerge", names.contains(name), areRulesGiven(arguments) {
+            throw CommandError.usage("rules are for the policy threeWayMerge, \(name) does not merge", verb: verb)
+        }
+        switch name {
+        case "keepAll": return .keepAll
+        case "mostRevisions": return .mostRevisions
+        case "deletesWin": return .deletesWin
+        case "localWins": return .localWins
+        case "remoteWins": return .remoteWins
+        case "threeWayMerge": return .threeWayMerge(try mergeRules(arguments, verb: verb))
+        default: throw unknown("policy", name, among: names, verb)
+        }
+    }
+
+    /// The rules of a merge.
+    static func mergeRules(_ arguments: Arguments, verb: String) throws -> MergeRules {
+        var all = MergeRules()
+        if let text = arguments.text("--on-clash") {
+            guard let rule = rule(text) else { throw unknown("rule", text, among: rules, verb) }
+            all.onClash = rule
+        }
+        for text in arguments.texts("--merge-rule") {
+            let (path, rule) = try pair(text, verb: verb)
+            guard all[path] == nil else { throw CommandError.usage("\(path) has two rules", verb: verb) }
+            all[path] = rule
+        }
+        if let path = all.badPaths.first {
+            let advice =
+                path.hasPrefix("/") ? "a ~ in it must be written ~0, and a slash in a name ~1" : "write /\(path)"
+            throw CommandError.usage("\"\(path)\" is no JSON pointer; \(advice)", verb: verb)
+        }
+        return all
+    }
+
+    /// A path and its rule: the last `=` behind which there is a rule parts them.
+    private static func pair(_ text: String, verb: String) throws -> (String, MergeRule) {
+        guard let last = text.lastIndex(of: "=") else {
+            throw CommandError.usage("--merge-rule takes PATH=RULE, not \"\(text)\"", verb: verb)
+        }
+        for index in text.indices.reversed() where text[index] == "=" {
+            if let rule = rule(String(text[text.index(after: index)...])) { return (String(text[..<index]), rule) }
+        }
+        throw unknown("rule", String(text[text.index(after: last)...]), among: rules, verb)
+    }
+
+    private static func rule(_ text: String) -> MergeRule? {
+        switch text {
+        case "winner": .winner
+        case "sum": .sum
+        case "union": .union
+        case "lines": .lines
+        case "leave": .leave
+        case _ where text.hasPrefix("array:") && text.count > 6: .array(identifiedBy: String(text.dropFirst(6)))
+        default: nil
+        }
+    }
+
+    private static func unknown(_ kind: String, _ name: String, among words: [String], _ verb: String) -> CommandError {
+        let byCase = words.first { $0.lowercased() == name.lowercased() }
+        let nearest = (byCase ?? NearestWord.find(name, in: words)).map { "; did you mean \($0)?" }
+        return .usage(
+            "there is no \(kind) \"\(name)\"" + (nearest ?? "; there are \(words.joined(separator: ", "))"), verb: verb)
+    }
+}

@@ -1,0 +1,80 @@
+/// Lays out cells in columns of given widths; what does not fit into a line of its cell goes on below.
+///
+///     /name    "Milk"   ·         "Oat milk"
+///     /text    "Buy     "Buy      ·
+///              bread"   butter"
+struct Grid {
+    /// A text in a style.
+    struct Cell {
+        let text: String
+        var style: Style?
+
+        init(_ text: String, _ style: Style? = nil) {
+            self.text = text
+            self.style = style
+        }
+    }
+
+    /// The blanks between two columns.
+    static let gap = 2
+
+    /// The widths of the columns.
+    let widths: [Int]
+    /// How many lines a cell has at the most.
+    var longestCell = Int.max
+    var styled: HelpText.Styled = { text, _ in text }
+
+    /// The lines of a row.
+    func lines(_ row: [Cell]) -> [String] {
+        let cells = zip(row, widths).map { Self.wrapped($0.text, width: $1, limit: longestCell) }
+        return (0..<(cells.map(\.count).max() ?? 0)).map { number in
+            var line = ""
+            var blanks = 0
+            for (column, lines) in cells.enumerated() {
+                let text = number < lines.count ? lines[number] : ""
+                if !text.isEmpty {
+                    line += String(repeating: " ", count: blanks)
+                    line += row[column].style.map { styled(text, $0) } ?? text
+                    blanks = 0
+                }
+                blanks += widths[column] - TextWidth.of(text) + Self.gap
+            }
+            return line
+        }
+    }
+
+    /// A text in lines of a width, broken behind blanks and commas where there are any; the last one ends in `…` when
+    /// there would be more lines than wanted.
+    static func wrapped(_ text: String, width: Int, limit: Int = .max) -> [String] {
+        var lines: [String] = []
+        var rest = Substring(TextWidth.harmless(text))
+        while !rest.isEmpty {
+            var line = prefix(of: rest, width: width)
+            if line.endIndex < rest.endIndex {
+                if lines.count == limit - 1 {
+                    lines.append(prefix(of: rest, width: max(width - 1, 0)) + "…")
+                    return lines
+                }
+                if let stop = line.lastIndex(where: { $0 == " " || $0 == "," }), stop > line.startIndex {
+                    line = line[...stop]
+                }
+            }
+            rest = rest[line.endIndex...]
+            if rest.first == " " { rest = rest.dropFirst() }
+            lines.append(line.last == " " && line.count > 1 ? String(line.dropLast()) : String(line))
+        }
+        return lines.isEmpty ? [""] : lines
+    }
+
+    /// As much of a text as has room; one letter at least.
+    private static func prefix(of text: Substring, width: Int) -> Substring {
+        var room = width
+        var end = text.startIndex
+        while end < text.endIndex {
+            room -= TextWidth.of(text[end])
+            if room < 0, end > text.startIndex { break }
+            end = text.index(after: end)
+        }
+        return text[..<end]
+    }
+}
