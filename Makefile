@@ -10,7 +10,7 @@ export SETTLE_CONFORMANCE ?= $(abspath ../shared/conformance)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test format lint tsan asan fuzz crash-test bench clean
+.PHONY: help setup build demo test format lint docs tsan asan fuzz crash-test bench clean
 
 help: ## Show this list
 	@echo "Settle: an offline-first JSON document database for Swift"
@@ -39,6 +39,9 @@ format: ## Lay out all Swift code as .swift-format says
 
 lint: ## Check that layout, and the formatter's rules, without changing anything
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_CODE)
+
+docs: setup ## Render the documentation with DocC; a warning is a failure
+	@Scripts/docs.sh
 
 tsan: setup ## Run the tests with the thread sanitizer
 	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan

@@ -37,7 +37,7 @@
 /// - ``winner``
 /// - ``leaves``
 /// - ``conflicts``
-/// - ``history(of:)``
+/// - ``history(of:limit:)``
 /// ### Growing
 /// - ``insert(_:parent:isDeleted:)``
 /// - ``insert(_:isDeleted:)``

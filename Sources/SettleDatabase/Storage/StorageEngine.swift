@@ -1,7 +1,7 @@
 /// Where a database keeps its documents.
 ///
 /// An engine speaks of documents, sequences and transactions. All that is above it, the rules of revisions included, is
-/// the same for every engine; ``SettleTesting`` has the suite an engine must pass.
+/// the same for every engine; `SettleTesting` has the suite an engine must pass.
 ///
 /// What an engine promises:
 ///

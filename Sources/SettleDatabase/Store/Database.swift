@@ -33,7 +33,7 @@ private enum Identities {
 /// - ``transaction(_:)``
 /// ### Following changes
 /// - ``changes(since:limit:descending:style:includingDocuments:where:)``
-/// - ``observe(since:)``
+/// - ``observe(since:style:includingDocuments:where:)``
 public final class Database: Sendable {
     /// The folder the database lies in, or `nil` in memory.
     public let path: String?

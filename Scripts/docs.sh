@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Renders the documentation, Sources/Settle/Settle.docc and all comments, into .build/docs.
+# Any warning of DocC is a failure. Where there is no docc, it says so and does nothing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if command -v docc >/dev/null; then
+    docc=docc
+elif command -v xcrun >/dev/null && docc=$(xcrun --find docc 2>/dev/null); then
+    :
+else
+    echo "docs: skipped, there is no docc here; it comes with Swift from https://www.swift.org/install" >&2
+    exit 0
+fi
+
+out=.build/docs
+graphs=.build/docs-symbols
+rm -rf "$graphs"
+mkdir -p "$graphs"
+
+swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members
+bin=$(swift build --show-bin-path)
+
+# `import Settle` brings three modules, and whoever reads the documentation knows but one.
+for graph in "${bin%/*}"/symbolgraph/{RevisionTree,Settle,SettleDatabase}{,@*}.symbols.json; do
+    [[ -e $graph ]] || continue
+    sed -E 's/"module":\{"name":"(RevisionTree|SettleDatabase)"/"module":{"name":"Settle"/' \
+        "$graph" >"$graphs/${graph##*/}"
+done
+
+rm -rf "$out"
+"$docc" convert Sources/Settle/Settle.docc --additional-symbol-graph-dir "$graphs" --output-path "$out" \
+    --fallback-display-name Settle --fallback-bundle-identifier settle --warnings-as-errors
+echo "Rendered into $out. To read it, serve that folder and open /documentation/settle"
