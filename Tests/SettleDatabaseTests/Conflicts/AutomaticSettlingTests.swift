@@ -51,7 +51,7 @@ import Testing
             if conflict.documentID == "b", seen.all.filter({ $0 == "b" }).count == 1 { throw Nonsense() }
             return .document(conflict.winner)
         }
-        let settling = database.settleAutomatically(using: policy)
+        let settling = database.settleAutomatically(using: policy, atOnce: 1)
         try await settling.idle()
         await settling.stop()
         var events: [String] = []
