@@ -27,6 +27,10 @@ public struct ValidationContext: Sendable {
     /// Where the new revision comes from.
     public let origin: Origin
 
+    /// Whether the new revision is a tombstone that closes a branch which lost when a conflict was settled, here or by a
+    /// peer, and no user's deletion. A function that refuses it makes the conflict impossible to settle.
+    public var isClosing: Bool { newRevision.isDeleted && ClosingTombstone(newRevision.bodyOrEmpty) != nil }
+
     /// The top-level names whose values differ between the current revision and the new one, those added and those
     /// removed included; all names for a new document (SEMANTICS 121).
     public var changedKeys: Set<String> {

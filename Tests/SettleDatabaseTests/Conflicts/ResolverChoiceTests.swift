@@ -183,4 +183,15 @@ import Testing
             #expect(try database.document("b") != nil)
         }
     }
+
+    @Test func `a validation can tell the closing of a branch from a user's deletion`() throws {
+        try withTemporaryDatabase(.memory) { database in
+            try database.makeConflict("a")
+            database.addValidation("no deletions") { context in
+                if context.newRevision.isDeleted, !context.isClosing { throw ValidationError(message: "stay") }
+            }
+            #expect(try database.settle("a", using: .threeWayMerge()).outcome == .settled)
+            #expect(code { try database.delete("a") } == .refused)
+        }
+    }
 }

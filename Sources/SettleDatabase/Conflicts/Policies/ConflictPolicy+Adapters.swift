@@ -8,7 +8,7 @@ extension ConflictPolicy {
     ///     .couchbaseLite { id, local, remote in remote }                     // remote wins
     ///     .couchbaseLite { id, local, remote in                              // merge
     ///         guard var merged = local, let remote else { return local ?? remote }
-    ///         for (name, value) in remote.json.object ?? JSONObject() { merged[name] = value }
+    ///         for member in remote.json.object ?? JSONObject() { merged[member.name] = member.value }
     ///         return merged
     ///     }
     ///

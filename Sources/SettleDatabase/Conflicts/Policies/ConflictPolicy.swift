@@ -1,7 +1,7 @@
 /// A rule that settles conflicts.
 ///
-/// A policy is asked outside of any lock or transaction, on the caller's thread: it may take its time, and may read and
-/// write other documents (SEMANTICS 38, 78). Given the same conflict it should always answer the same, whatever the
+/// A policy is asked outside of any lock or transaction, unless its caller holds one, on the caller's thread: it may take
+/// its time, and may read and write other documents (SEMANTICS 38, 78). Given the same conflict it should always answer the same, whatever the
 /// time, the device or the order of arrival (77, 83): then all replicas write the same revisions, and are quiet after one
 /// round. It may be asked again about the same document, when that was changed meanwhile (35).
 ///
@@ -39,7 +39,8 @@ public struct ConflictPolicy: Sendable, CustomStringConvertible {
     /// How long it may take; without limit unless set. A resolver that takes longer is left behind and the conflict stays
     /// (SEMANTICS 44); its thread can't be stopped, its task is cancelled.
     public var timeLimit: Duration?
-    /// Whether it is asked twice about each conflict and reported if it answers differently (K7): for debug builds.
+    /// Whether it is asked twice about each conflict and reported if it answers differently (K7): for debug builds. A
+    /// policy that asks a person asks them twice, too.
     public var checksPurity = false
     /// Whether racing answers are made one before it is asked.
     var endsRaces = true
