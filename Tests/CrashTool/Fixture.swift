@@ -80,7 +80,8 @@ struct Fixture {
                 history: try RevisionHistory(start: 3, signatures: [answer, parent.signature, base.signature]),
                 body: ["n": 0, "mine": "kept"]),
             ReplicatedRevision(
-                id: "racing", history: try RevisionHistory(start: 3, signatures: [closing, closed.signature, base.signature]),
+                id: "racing",
+                history: try RevisionHistory(start: 3, signatures: [closing, closed.signature, base.signature]),
                 isDeleted: true, body: ["$closed": "3-answer"]),
         ])
     }
