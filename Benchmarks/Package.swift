@@ -17,6 +17,9 @@ let package = Package(
             name: "JSONBenchmark",
             dependencies: ["CSimdjson", "Measuring", .product(name: "Settle", package: "Settle")]),
         .executableTarget(
+            name: "ConflictBenchmark",
+            dependencies: ["CFloor", "Measuring", .product(name: "Settle", package: "Settle")]),
+        .executableTarget(
             name: "TreeBenchmark", dependencies: ["Measuring", .product(name: "Settle", package: "Settle")]),
     ],
     swiftLanguageModes: [.v6]

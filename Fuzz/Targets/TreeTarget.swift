@@ -26,6 +26,7 @@ enum TreeTarget {
                 try require(grown.brokenInvariant == nil, "an edit keeps the invariants")
             }
         }
+        try use(marksOf: tree)
         var merged = tree
         merged.merge(tree)
         try require(merged == tree, "merging a tree with itself changes nothing")
@@ -38,5 +39,28 @@ enum TreeTarget {
         var purged = tree
         purged.purge(tree.leaves.prefix(1).map(\.revision))
         try require(purged.brokenInvariant == nil, "purging keeps the invariants")
+    }
+
+    /// Marks and what they say of deletions.
+    private static func use(marksOf tree: RevisionTree) throws {
+        let deletions = tree.disputedDeletions
+        for deletion in deletions {
+            let node = tree[deletion]
+            try require(
+                node?.isLeaf == true && node?.isDeleted == true, "a disputed deletion is a tombstone and a leaf")
+            try require(node?.marks.contains(.closing) == false, "a closing tombstone is no deletion")
+        }
+        try require(deletions.isEmpty || !tree.isDeleted, "a deletion is disputed by a live leaf")
+        try require(
+            tree.isContested == (!deletions.isEmpty && !tree.isConflicted), "a document is contested or in conflict")
+        for (index, node) in tree.allNodes.prefix(8).enumerated() {
+            let marks = RevisionMarks(rawValue: UInt8(index % 7 + 1))
+            var marked = tree
+            let isNews = marked.mark(node.revision, marks)
+            try require(isNews == !node.marks.isSuperset(of: marks), "only news is news")
+            let packed = marked.packed()
+            try require(try RevisionTree(packed: packed) == marked, "a marked tree comes back")
+            try require((packed == tree.packed()) == !isNews, "marks are packed")
+        }
     }
 }

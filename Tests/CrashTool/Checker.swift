@@ -4,6 +4,10 @@ import Settle
 struct Checker {
     let database: Database
     private(set) var problems: [String] = []
+    /// How many settlements that were cut by the kill are there whole.
+    private(set) var cutAndWhole = 0
+    /// How many settlements that were cut by the kill left the conflict as it was.
+    private(set) var cutAndGone = 0
 
     init(_ database: Database) { self.database = database }
 
@@ -12,6 +16,8 @@ struct Checker {
         problems += ledger.complaints
         problems += try database.verify().problems
         for (id, debt) in ledger.debts { try check(id, debt) }
+        for (id, plan) in ledger.plans { try check(id, plan) }
+        ledger.plans = [:]
         for content in ledger.contents { try check(content) }
         for (id, number) in ledger.locals where try database.localDocument(id)?.revisionNumber ?? 0 < number {
             problems.append("\(id) was acknowledged as 0-\(number)")
@@ -19,9 +25,10 @@ struct Checker {
         ledger.debts = [:]
         var groups: [String: [Int]] = [:]
         for change in try database.changes(style: .allLeaves) {
-            let tree = try database.tree(of: change.id)
-            let leaves = tree?.leaves.map { ($0.revision, Bool?.some($0.isDeleted)) } ?? []
+            guard let tree = try database.tree(of: change.id) else { continue }
+            let leaves = tree.leaves.map { ($0.revision, Bool?.some($0.isDeleted)) }
             ledger.debts[change.id] = Ledger.Debt(revisions: Dictionary(uniqueKeysWithValues: leaves))
+            problems += try ResolutionCheck(id: change.id, tree: tree, database: database).problems()
             try look(at: change.id, &groups)
         }
         try check(groups, &ledger)
@@ -41,6 +48,40 @@ struct Checker {
         }
         for revision in debt.purged where tree.contains(revision) {
             problems.append("\(id) has \(revision) again, which was purged")
+        }
+    }
+
+    /// A settlement that was cut: all of it is there, or the conflict as it was.
+    private mutating func check(_ id: DocumentID, _ plan: [RevisionID: Bool]) throws {
+        let tree = try database.tree(of: id)
+        let written = plan.filter { tree?[$0.key]?.isDeleted == $0.value }
+        if written.count == plan.count {
+            cutAndWhole += 1
+        } else if !plan.keys.contains(where: { tree?.contains($0) == true }) {
+            cutAndGone += 1
+        } else {
+            let names = plan.keys.sorted().map { "\($0)\(written[$0] == nil ? " (missing)" : "")" }
+            problems.append("\(id) is settled by half: \(names.joined(separator: ", "))")
+        }
+    }
+
+    /// Settles what is left in conflict, as whoever opens the database might: a few documents, or all of them.
+    mutating func settleAgain(everything: Bool) throws {
+        guard everything else {
+            for id in try database.conflictedDocumentIDs(limit: 3) {
+                let settlement = try database.settle(id, using: .threeWayMerge())
+                if settlement.outcome == .nothing { problems.append("\(id) is listed and there is nothing to settle") }
+            }
+            return
+        }
+        let report = try database.settleAll(using: .deletesWin)
+        problems += report.failures.map { "\($0.documentID) can't be settled: \($0.error)" }
+        let again = try database.settleAll(using: .deletesWin)
+        if again.total > 0 || report.left > 0 { problems.append("\(again.total) conflicts are left by settling all") }
+        problems += try database.verify().problems
+        for change in try database.changes() {
+            guard let tree = try database.tree(of: change.id) else { continue }
+            problems += try ResolutionCheck(id: change.id, tree: tree, database: database).problems()
         }
     }
 

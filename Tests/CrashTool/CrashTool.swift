@@ -38,12 +38,15 @@ import Settle
         do {
             var options = DatabaseOptions()
             options.durability = durability
+            // Racing answers are made one all the time, which an app would want to know.
+            options.warn = { _ in }
             let database = try Database.openOrCreate(folder, options: options)
             Journal.note("ready")
+            let gate = SettlingGate()
             for number in 0..<4 {
                 let random = SeededGenerator(seed: seed &+ UInt64(number) &* 0x1234_5678_9ABC_DEF1)
                 Thread.detachNewThread {
-                    var thread = WritingThread(database: database, number: number, random: random)
+                    var thread = WritingThread(database: database, number: number, gate: gate, random: random)
                     do { try thread.run() } catch {
                         Journal.note("!", "\(error)".replacing("\n", with: " "))
                         exit(3)

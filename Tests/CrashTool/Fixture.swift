@@ -13,6 +13,7 @@ struct Fixture {
         try database.setMembersKeptOnDelete(["type"])
         try saveDocuments(in: database)
         try insertConflicts(in: database)
+        try settleConflicts(in: database)
         try saveAttachments(in: database)
         try database.saveLocalDocument("_local/checkpoint", body: ["seq": 1])
         try database.saveLocalDocument("_local/checkpoint", body: ["seq": 2])
@@ -57,6 +58,49 @@ struct Fixture {
         guard let alien = RevisionSignature("alien") else { return }
         let root = try RevisionHistory(start: 7, signatures: [alien])
         try database.insertReplicated([ReplicatedRevision(id: "other root", history: root)])
+    }
+
+    /// A settled conflict, a contested deletion, and two answers to one question.
+    private func settleConflicts(in database: Database) throws {
+        let settled = try part("settled", signature: "theirs", in: database)
+        try database.settle("settled", using: .threeWayMerge())
+        if let settled { try database.markShared([("settled", settled)]) }
+        _ = try part("contested", signature: "gone", isDeleted: true, in: database)
+        guard let base = try part("racing", signature: "theirs", in: database) else { return }
+        try database.settle("racing", using: .threeWayMerge())
+        // Another replica has taken its own side, and closed the same branch for it.
+        guard let winner = try database.document("racing")?.revision,
+            let tree = try database.tree(of: "racing"), let parent = tree.parent(of: winner),
+            let closed = tree.leaves.last.flatMap({ tree.parent(of: $0.revision) }),
+            let answer = RevisionSignature("answer"), let closing = RevisionSignature("closing")
+        else { return }
+        try database.insertReplicated([
+            ReplicatedRevision(
+                id: "racing",
+                history: try RevisionHistory(start: 3, signatures: [answer, parent.signature, base.signature]),
+                body: ["n": 0, "mine": "kept"]),
+            ReplicatedRevision(
+                id: "racing",
+                history: try RevisionHistory(start: 3, signatures: [closing, closed.signature, base.signature]),
+                isDeleted: true, body: ["$closed": "3-answer"]),
+        ])
+    }
+
+    /// Edits a document here, and lets an edit or a deletion of the same base arrive; returns the base.
+    private func part(
+        _ id: DocumentID, signature: String, isDeleted: Bool = false, in database: Database
+    ) throws -> RevisionID? {
+        let base = try database.save(Document(id: id, body: ["n": 0, "kept": true]), onConflict: .fail)
+        var mine = base
+        mine["mine"] = 1
+        try database.save(mine, onConflict: .fail)
+        guard let revision = base.revision, let signature = RevisionSignature(signature) else { return nil }
+        var theirs = ReplicatedRevision(
+            id: id, history: try RevisionHistory(start: 2, signatures: [signature, revision.signature]),
+            isDeleted: isDeleted, body: isDeleted ? .empty : ["n": 7, "kept": true])
+        theirs.isDeletionAtSource = isDeleted
+        try database.insertReplicated([theirs])
+        return revision
     }
 
     private func saveAttachments(in database: Database) throws {

@@ -8,6 +8,7 @@ import Glibc
 ///     p id                             about to purge    P id                       purged
 ///     A id revision name seed length   saved with an attachment
 ///     G group size stamp               all documents of a group saved in one transaction
+///     z id +revision -revision …       about to settle   Z id +revision -revision …    settled, by just these
 ///     L id number                      local document    C                          compacted
 ///     ready                            opened            ! words                    failed
 enum Journal {

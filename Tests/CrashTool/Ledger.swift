@@ -24,8 +24,12 @@ struct Ledger {
     var contents: [Content] = []
     var stamps: [String: Int] = [:]
     var locals: [DocumentID: Int64] = [:]
+    /// What settlements that had begun and were not acknowledged would write, live or deleted: all of it is there or none.
+    var plans: [DocumentID: [RevisionID: Bool]] = [:]
     /// How many operations were acknowledged in the last round.
     private(set) var acknowledged = 0
+    /// How many settlements were acknowledged in the last round.
+    private(set) var settled = 0
     /// Whether the process said that it had the database open.
     private(set) var isReady = false
     /// What the process said went wrong.
@@ -35,6 +39,7 @@ struct Ledger {
     mutating func beginRound() {
         contents = []
         acknowledged = 0
+        settled = 0
         isReady = false
     }
 
@@ -57,6 +62,8 @@ struct Ledger {
         case "L" where words.count == 3: locals[id(words[1])] = Int64(words[2])
         case "p" where words.count == 2: debts[id(words[1]), default: Debt()].isBeingPurged = true
         case "P" where words.count == 2: purge(id(words[1]))
+        case "z" where words.count > 2: plans[id(words[1])] = plan(words)
+        case "Z" where words.count > 2: settle(id(words[1]), plan(words), line)
         case "S", "H", "D", "R", "A":
             guard words.count >= 3, let revision = RevisionID(words[2]) else { fallthrough }
             owe(id(words[1]), revision, isDeleted: words[0] == "R" ? nil : words[0] == "D")
@@ -69,13 +76,28 @@ struct Ledger {
                     content: AttachmentContent(seed: seed, length: length)))
         default: complaints.append("a line of the journal can't be read: \(line)")
         }
-        if words[0] != "p" { acknowledged += 1 }
+        if !["p", "z"].contains(words[0]) { acknowledged += 1 }
     }
 
     private func id(_ text: String) -> DocumentID { (try? DocumentID(validating: text)) ?? "unreadable" }
 
     private mutating func owe(_ id: DocumentID, _ revision: RevisionID, isDeleted: Bool?) {
         debts[id, default: Debt()].revisions[revision] = .some(isDeleted)
+    }
+
+    /// The revisions of a settlement, and whether each is a tombstone.
+    private func plan(_ words: [String]) -> [RevisionID: Bool] {
+        var plan: [RevisionID: Bool] = [:]
+        for word in words.dropFirst(2) {
+            if let revision = RevisionID(String(word.dropFirst())) { plan[revision] = word.first == "-" }
+        }
+        return plan
+    }
+
+    private mutating func settle(_ id: DocumentID, _ plan: [RevisionID: Bool], _ line: Substring) {
+        if plans.removeValue(forKey: id) != plan { complaints.append("what was settled had not been begun: \(line)") }
+        for (revision, isDeleted) in plan { owe(id, revision, isDeleted: isDeleted) }
+        settled += 1
     }
 
     private mutating func purge(_ id: DocumentID) {

@@ -5,13 +5,14 @@ import Settle
 /// the call that made it has returned.
 ///
 /// Threads have documents of their own, so that the order of a document's notes is the order of its changes; a few are
-/// shared. What happens is chosen by the seed.
+/// shared, and settling all conflicts changes those of all threads. What happens is chosen by the seed.
 struct WritingThread {
     /// How many documents a group has that is saved in one transaction, or in one batch.
     static let groupSizes = ["g": 3, "b": 12]
 
     let database: Database
     let number: Int
+    let gate: SettlingGate
     var random: SeededGenerator
     private struct Undone: Error {}
 
@@ -21,17 +22,28 @@ struct WritingThread {
 
     private mutating func step() throws {
         switch Int.random(in: 0..<1000, using: &random) {
-        case ..<350: try save()
-        case ..<430: try delete()
-        case ..<530: try insertConflict()
-        case ..<650: try saveInTransaction()
-        case ..<730: try saveInBatch()
-        case ..<830: try saveShared()
-        case ..<890: try saveAttachment(length: Int.random(in: 0...60_000, using: &random))
-        case ..<915: try saveAttachment(length: Int.random(in: 65_537...3_000_000, using: &random))
-        case ..<950: try purge()
-        case ..<990: try saveLocal()
-        default: try compactOrUndo()
+        case ..<80: try saveInTransaction()
+        case ..<130: try saveInBatch()
+        case ..<200: try saveShared()
+        case ..<230: try saveLocal()
+        case ..<240: try compactOrUndo()
+        case ..<255: try gate.alone { try settleAll() }
+        default: try gate.shared { try stepAmongOwn() }
+        }
+    }
+
+    /// Changes a document that no other thread changes.
+    private mutating func stepAmongOwn() throws {
+        switch Int.random(in: 0..<1000, using: &random) {
+        case ..<290: try save()
+        case ..<350: try delete()
+        case ..<450: try insertConflict()
+        case ..<510: try saveAttachment(length: Int.random(in: 0...60_000, using: &random))
+        case ..<530: try saveAttachment(length: Int.random(in: 65_537...3_000_000, using: &random))
+        case ..<570: try purge()
+        case ..<650: try settle(ownID())
+        case ..<680: try insertRacingAnswer()
+        default: try partOrSettle()
         }
     }
 
@@ -40,9 +52,9 @@ struct WritingThread {
     }
 
     /// A number that no other edit has, so that no two edits have the same revision.
-    private mutating func tick() -> JSON { .number(JSONNumber(Int(random.next() >> 11))) }
+    mutating func tick() -> JSON { .number(JSONNumber(Int(random.next() >> 11))) }
 
-    private mutating func edited(_ document: Document) -> Document {
+    mutating func edited(_ document: Document) -> Document {
         var document = document
         document["tick"] = tick()
         document["text"] = .string(String(repeating: "-", count: Int.random(in: 0..<800, using: &random)))
@@ -137,7 +149,7 @@ struct WritingThread {
     }
 
     private mutating func purge() throws {
-        let id = try ownID()
+        let id = try Int.random(in: 0..<8, using: &random) == 0 ? partedID() : ownID()
         Journal.note("p", id.string)
         try database.purge(id)
         Journal.note("P", id.string)

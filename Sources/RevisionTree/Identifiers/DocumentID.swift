@@ -52,7 +52,7 @@ extension DocumentID: ExpressibleByStringLiteral {
 extension DocumentID: Hashable, Comparable, CustomStringConvertible {
     /// Whether both ids have the same UTF-8 bytes; canonical equivalence does not count.
     public static func == (left: DocumentID, right: DocumentID) -> Bool {
-        left.string.utf8.elementsEqual(right.string.utf8)
+        left.string.hasSameBytes(as: right.string)
     }
 
     /// Orders ids by their UTF-8 bytes.

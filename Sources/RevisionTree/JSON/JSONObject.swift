@@ -1,7 +1,7 @@
 /// The members of a JSON object, in order.
 ///
 /// Names are matched by their UTF-8 bytes. Setting a member that exists keeps its place; a new one goes to the end.
-/// Up to eight members are searched one by one; past that an index is kept.
+/// Up to sixteen members are searched one by one; past that an index is kept.
 public struct JSONObject: Hashable, Sendable {
     /// One member.
     public struct Member: Hashable, Sendable {
@@ -12,12 +12,14 @@ public struct JSONObject: Hashable, Sendable {
 
         /// Whether both have the same name, byte by byte, and the same value.
         public static func == (left: Member, right: Member) -> Bool {
-            left.name.utf8.elementsEqual(right.name.utf8) && left.value == right.value
+            left.name.hasSameBytes(as: right.name) && left.value == right.value
         }
     }
 
     private var members: [Member]
     private var positions: [Name: Int]?
+    /// Hashing a name costs as much as comparing it with about so many.
+    private static let searched = 16
 
     /// Makes an object without members.
     public init() { members = [] }
@@ -32,15 +34,23 @@ public struct JSONObject: Hashable, Sendable {
 
     init(lastOfEach all: [Member]) {
         members = all
-        if all.count > 8 {
-            var seen = Set<Name>(minimumCapacity: all.count)
-            let last = all.reversed().filter { seen.insert(Name(text: $0.name)).inserted }
-            if last.count < all.count { members = last.reversed() }
-            reindex()
+        if all.count > Self.searched {
+            var positions = [Name: Int](minimumCapacity: all.count)
+            var isDoubled = [Bool](repeating: false, count: all.count)
+            for (index, member) in all.enumerated() {
+                if let earlier = positions.updateValue(index, forKey: Name(text: member.name)) {
+                    isDoubled[earlier] = true
+                }
+            }
+            self.positions = positions
+            if positions.count < all.count {
+                members = all.indices.filter { !isDoubled[$0] }.map { all[$0] }
+                reindex()
+            }
         } else {
             for index in all.indices.reversed() {
                 let later = all[(index + 1)...]
-                if later.contains(where: { $0.name.utf8.elementsEqual(all[index].name.utf8) }) {
+                if later.contains(where: { $0.name.hasSameBytes(as: all[index].name) }) {
                     members.remove(at: index)
                 }
             }
@@ -75,7 +85,7 @@ public struct JSONObject: Hashable, Sendable {
         members.append(member)
         if positions != nil {
             positions?[Name(text: member.name)] = members.count - 1
-        } else if members.count > 8 {
+        } else if members.count > Self.searched {
             reindex()
         }
     }
@@ -92,16 +102,17 @@ public struct JSONObject: Hashable, Sendable {
 
     private func position(of name: String) -> Int? {
         if let positions { return positions[Name(text: name)] }
-        return members.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
+        for index in members.indices where members[index].name.hasSameBytes(as: name) { return index }
+        return nil
     }
 
     /// A name that is compared by its bytes, where Swift compares by canonical equivalence.
     private struct Name: Hashable {
         let text: String
 
-        static func == (left: Name, right: Name) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+        static func == (left: Name, right: Name) -> Bool { left.text.hasSameBytes(as: right.text) }
 
-        func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
+        func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
     }
 }
 

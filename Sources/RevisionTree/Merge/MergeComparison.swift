@@ -30,7 +30,7 @@ struct MergeComparison {
         let objects = values.map { $0?.object }
         classes = Self.classes(of: objects) { left, right in
             guard let left, let right else { return left == nil && right == nil }
-            return left.count == right.count && zip(left, right).allSatisfy { $0.name.utf8.elementsEqual($1.name.utf8) }
+            return left.count == right.count && zip(left, right).allSatisfy { $0.name.hasSameBytes(as: $1.name) }
         }
         var members: [Member] = []
         for name in Self.names(of: objects) {
@@ -57,7 +57,11 @@ struct MergeComparison {
     private static func names(of objects: [JSONObject?]) -> [String] {
         var known = JSONObject()
         for object in objects.dropFirst() + objects.prefix(1) {
-            for member in object ?? [:] where known[member.name] == nil { known[member.name] = .null }
+            for (index, member) in (object ?? [:]).enumerated() {
+                // Mostly all have the same members in the same places.
+                if index < known.count, known[index].name.hasSameBytes(as: member.name) { continue }
+                if known[member.name] == nil { known[member.name] = .null }
+            }
         }
         return known.names
     }

@@ -1,9 +1,24 @@
 internal import RevisionTree
 
 extension DocumentEditor {
-    /// Writes what settling a conflict takes.
+    /// Writes what settling a conflict takes: the document's record once, with all of it.
     func write(_ plan: SettlementPlan, of id: DocumentID) throws {
-        for write in plan.writes { try self.write(write, of: id) }
+        guard !plan.writes.isEmpty, var record = try writer.record(of: id, withContent: true) else { return }
+        if plan.writes.contains(where: { record.tree.contains($0.revision) }) {
+            // A peer has made some of it before, on a parent that was not known here until now.
+            for write in plan.writes { try self.write(write, of: id) }
+            return
+        }
+        for write in plan.writes {
+            let before = write.attachments.isEmpty ? nil : try content(of: write.parent, in: record)
+            let attachments = try settled(
+                write.attachments, of: id, before: before, generation: write.revision.generation)
+            let edit = Edit(
+                revision: write.revision, parent: write.parent, isDeleted: write.isDeleted,
+                content: RevisionContent(body: write.body, attachments: attachments), origin: .local)
+            try apply(edit, to: &record)
+        }
+        try writer.put(record)
     }
 
     /// Closes the deletions that a document has besides the tombstone it was revived on. Whoever revived the document has

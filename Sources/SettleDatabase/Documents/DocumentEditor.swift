@@ -38,7 +38,7 @@ struct DocumentEditor {
         guard generation <= RevisionID.maximumGeneration else {
             throw DatabaseError(.invalid, "\"\(document.id)\" has reached the highest generation there is")
         }
-        let before = try parent.flatMap { try content(of: $0, in: record) }
+        let before = document.attachments.isEmpty ? nil : try parent.flatMap { try content(of: $0, in: record) }
         let attachments = try settled(document.attachments, of: document.id, before: before, generation: generation)
         let revision = hasher.revision(
             of: body, parent: parent, isDeleted: isDeleted, attachments: attachments.map(\.signature))
@@ -126,9 +126,21 @@ struct DocumentEditor {
 
     /// Puts a revision into a document's tree and writes the document.
     private func store(_ edit: Edit, in old: DocumentRecord) throws {
-        try check(edit, in: old)
         var record = old
-        let oldWinner = record.tree.winner?.revision
+        try apply(edit, to: &record)
+        guard old.tree.isEmpty else {
+            try writer.put(record)
+            return
+        }
+        guard try writer.putNew(record) != nil else {
+            throw DatabaseError(.conflict, "\"\(old.id)\" is there already")
+        }
+    }
+
+    /// Puts a revision into a record that is to be written then. Where it throws, something may be written already.
+    func apply(_ edit: Edit, to record: inout DocumentRecord) throws {
+        try check(edit, in: record)
+        let old = record.tree
         let insertion: RevisionTree.Insertion
         if let history = edit.history {
             insertion = record.tree.insert(history, isDeleted: edit.isDeleted)
@@ -137,19 +149,12 @@ struct DocumentEditor {
             do {
                 insertion = try record.tree.insert(edit.revision, parent: edit.parent, isDeleted: edit.isDeleted)
             } catch {
-                throw DatabaseError(.conflict, "\(edit.revision) can't be stored in \"\(old.id)\"", cause: error)
+                throw DatabaseError(.conflict, "\(edit.revision) can't be stored in \"\(record.id)\"", cause: error)
             }
         }
-        mark(edit, insertion, from: old.tree, in: &record.tree)
-        try place(edit, in: &record, oldWinner: oldWinner)
+        mark(edit, insertion, from: old, in: &record.tree)
+        try place(edit, in: &record, oldWinner: old.winner?.revision)
         try stem(&record)
-        guard old.tree.isEmpty else {
-            try writer.put(record)
-            return
-        }
-        guard try writer.putNew(record) != nil else {
-            throw DatabaseError(.conflict, "\"\(old.id)\" is there already")
-        }
     }
 
     /// Forgets ancestors beyond the limit. The parents of closing tombstones stay in any case, for they tell which answers

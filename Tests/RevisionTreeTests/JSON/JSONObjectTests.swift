@@ -16,7 +16,15 @@ import Testing
         #expect(try JSON(parsing: text).description == expected)
     }
 
-    @Test(arguments: [0, 1, 7, 8, 9, 10, 40])
+    @Test(arguments: 10...40)
+    func `keep the last of duplicate members at any size`(count: Int) {
+        let names = (0..<count).map { "k\($0 % (count - 3))" }
+        let object = JSONObject(names.enumerated().map { ($0.element, .number(JSONNumber($0.offset))) })
+        #expect(object.names == Array(names[3...]))
+        for (index, name) in Array(names.enumerated())[3...] { #expect(object[name]?.int == index) }
+    }
+
+    @Test(arguments: [0, 1, 7, 15, 16, 17, 18, 40])
     func `find, replace, add and remove members at any size`(count: Int) {
         var object = JSONObject((0..<count).map { ("k\($0)", .number(JSONNumber($0))) })
         #expect(object.count == count)
@@ -51,6 +59,20 @@ import Testing
         #expect(JSON.object(["\u{E9}": 1]) != JSON.object(["e\u{301}": 1]))
         #expect(JSON.object(["a": "\u{E9}"]) != JSON.object(["a": "e\u{301}"]))
         #expect(Set<JSON>(["\u{E9}", "e\u{301}", "\u{E9}"]).count == 2)
+    }
+
+    @Test(arguments: 1...40)
+    func `differ wherever one byte of a string does`(length: Int) {
+        let text = String(repeating: "-", count: length)
+        #expect(JSON.string(text) == JSON.string(String(decoding: Array(text.utf8), as: UTF8.self)))
+        #expect(JSON.string(text) != JSON.string(text + "-"))
+        for place in 0..<length {
+            var bytes = Array(text.utf8)
+            bytes[place] = UInt8(ascii: "+")
+            let other = String(decoding: bytes, as: UTF8.self)
+            #expect(JSON.string(text) != JSON.string(other))
+            #expect(JSONObject([(text, 1), (other, 2)]).count == 2)
+        }
     }
 
     @Test func `are equal with the same members in the same order`() {

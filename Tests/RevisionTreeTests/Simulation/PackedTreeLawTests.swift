@@ -30,6 +30,7 @@ import Testing
         #expect(nodes.contains { $0.isLeaf && $0.isDeleted })
         #expect(nodes.contains { !$0.isLeaf && $0.isDeleted })
         #expect(nodes.contains { $0.isShared && $0.bodyToken > 127 })
+        #expect(Set(nodes.map(\.marks.rawValue)) == Set(0...7))
         #expect(Set(nodes.map { $0.revision.signature.rawBytes.count }) == [3, 16, 40])
         let trees = (1...40).flatMap { ReplicaWorld(seed: $0).replicas }
         #expect(trees.contains { $0.isConflicted && $0.deletedConflicts.count > 1 })

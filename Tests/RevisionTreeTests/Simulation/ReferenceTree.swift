@@ -5,6 +5,14 @@ import RevisionTree
 struct ReferenceTree: Equatable {
     private(set) var parents: [RevisionID: RevisionID?] = [:]
     private(set) var deleted: Set<RevisionID> = []
+    private(set) var marks: [RevisionID: Set<Mark>] = [:]
+
+    /// What is known of a revision besides, one by one.
+    enum Mark: UInt8, CaseIterable {
+        case closing = 1
+        case deletion = 2
+        case incoming = 4
+    }
 
     init() {}
 
@@ -12,6 +20,9 @@ struct ReferenceTree: Equatable {
         for node in tree.allNodes {
             parents.updateValue(tree.parent(of: node.revision), forKey: node.revision)
             if node.isDeleted { deleted.insert(node.revision) }
+            for mark in Mark.allCases where node.marks.rawValue & mark.rawValue != 0 {
+                marks[node.revision, default: []].insert(mark)
+            }
         }
     }
 
@@ -26,6 +37,7 @@ struct ReferenceTree: Equatable {
     mutating func merge(_ other: ReferenceTree) {
         for (revision, parent) in other.parents { add(revision, parent: parent) }
         deleted.formUnion(other.deleted)
+        marks.merge(other.marks) { $0.union($1) }
     }
 
     private mutating func add(_ revision: RevisionID, parent: RevisionID?) {
@@ -76,7 +88,28 @@ struct ReferenceTree: Equatable {
             if let parent, !kept.contains(parent) { parents.updateValue(nil, forKey: revision) }
         }
         deleted.formIntersection(kept)
+        marks = marks.filter { kept.contains($0.key) }
     }
+
+    /// The tombstones that contradict a live leaf, by the rule K2 as it is written: path by path.
+    var disputedDeletions: Set<RevisionID> {
+        let live = leaves.subtracting(deleted)
+        return leaves.intersection(deleted).filter { tombstone in
+            let isMarked = marks[tombstone, default: []]
+            if isMarked.contains(.closing) { return false }
+            return live.contains { leaf in
+                let (dead, alive) = (path(from: tombstone), path(from: leaf))
+                let common = dead.first { alive.contains($0) }
+                // Whoever revived the document has seen it deleted.
+                let since = alive.prefix { $0 != common }
+                if since.contains(where: deleted.contains) { return false }
+                return isMarked.contains(.deletion) || (common != nil && dead.count > 1 && dead[1] == common)
+            }
+        }
+    }
+
+    /// Whether exactly one live leaf stands against a deletion.
+    var isContested: Bool { leaves.subtracting(deleted).count == 1 && !disputedDeletions.isEmpty }
 }
 
 extension RevisionTree {

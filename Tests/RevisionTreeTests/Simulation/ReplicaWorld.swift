@@ -75,6 +75,8 @@ struct ReplicaWorld {
         guard let revision = replicas[replica].revisions.randomElement(using: &random) else { return }
         replicas[replica].markShared(revision)
         replicas[replica].setBodyToken(UInt64.random(in: 0...300, using: &random), of: revision)
-        log.append("\(replica) marks \(revision)")
+        let marks = RevisionMarks(rawValue: random.chance(50) ? UInt8.random(in: 1...7, using: &random) : 0)
+        replicas[replica].mark(revision, marks)
+        log.append("\(replica) marks \(revision) with \(marks.rawValue)")
     }
 }

@@ -8,8 +8,12 @@ import Testing
         marked.markShared("2-b")
         marked.setBodyToken(1_000, of: "4-d")
         marked.setBodyToken(1, of: "2-")
+        var settled = tree("1-a 2-b 3-m", "1-a 2-c 3-t!", "1-a 2-d!")
+        settled.mark("3-t", .closing)
+        settled.mark("2-d", [.deletion, .incoming])
+        settled.mark("2-c", .incoming)
         return [
-            RevisionTree(), marked, tree("1-a"), tree("1-é 2-b", "1-c 2-d"),
+            RevisionTree(), marked, settled, tree("1-a"), tree("1-é 2-b", "1-c 2-d"),
             tree("1-967a00dff5e02add41819138abb3284d 2-7051cbe5c8faecd085a3fa619e6e6337", "2-g!"),
         ]
     }()
@@ -26,6 +30,8 @@ import Testing
         for leaf in tree.leaves where tree.history(of: leaf.revision)?.revision != leaf.revision {
             return "no history of \(leaf.revision)"
         }
+        let deletions = tree.disputedDeletions
+        if deletions.contains(where: { tree[$0]?.isLeaf != true || tree[$0]?.isDeleted != true }) { return "deletions" }
         var stemmed = tree
         stemmed.stem(to: 1)
         return stemmed.brokenInvariant ?? stemmed.merging(tree).brokenInvariant

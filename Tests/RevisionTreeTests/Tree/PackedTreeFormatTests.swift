@@ -40,6 +40,48 @@ import Testing
         #expect(read.brokenInvariant == nil)
     }
 
+    /// A settled conflict and a deletion, in the bytes of version 1.
+    private static let goldenMarks: [UInt8] =
+        [1, 5]
+        // 1-a: superseded
+        + [0x12, 1, 1, 0x61]
+        // 2-b: a leaf on the node before
+        + [0x70, 1, 1, 0x62]
+        // 2-c: a user's deletion that came from a peer, on node 0
+        + [0xB1, 6, 0, 1, 0x63, 0]
+        // 2-x: superseded, came from a peer, on node 0
+        + [0xB2, 4, 0, 1, 0x78, 0]
+        // 3-t: closes that branch, on the node before, with body token 2
+        + [0xF9, 1, 1, 1, 0x74, 2]
+
+    @Test func `marks are written and read as they were released`() throws {
+        var marked = tree("1-a 2-b", "1-a 2-c!", "1-a 2-x 3-t!")
+        marked.mark("2-c", [.deletion, .incoming])
+        marked.mark("2-x", .incoming)
+        marked.mark("3-t", .closing)
+        marked.setBodyToken(2, of: "3-t")
+        #expect(marked.packed() == Self.goldenMarks)
+        let read = try RevisionTree(packed: Self.goldenMarks)
+        #expect(read == marked)
+        #expect(read.allNodes.map(\.marks.rawValue) == [0, 0, 6, 4, 1])
+        #expect(read.disputedDeletions == ["2-c"])
+    }
+
+    @Test(arguments: 1...7 as ClosedRange<UInt8>)
+    func `every combination of marks comes back, whatever else a node has`(raw: UInt8) throws {
+        for revision in ["1-a", "2-b", "2-c", "3-00112233445566778899aabbccddeeff"] as [RevisionID] {
+            var marked = tree("1-a 2-b", "1-a 2-c 3-00112233445566778899aabbccddeeff!")
+            marked.markShared(revision)
+            marked.setBodyToken(300, of: revision)
+            let plain = marked.packed()
+            marked.mark(revision, RevisionMarks(rawValue: raw))
+            #expect(marked.packed().count == plain.count + 1)
+            let read = try RevisionTree(packed: marked.packed())
+            #expect(read == marked)
+            #expect(read[revision]?.marks.rawValue == raw)
+        }
+    }
+
     @Test func `an empty tree takes two bytes, and one digest twenty`() throws {
         #expect(RevisionTree().packed() == [1, 0])
         #expect(try RevisionTree(packed: [1, 0]) == RevisionTree())

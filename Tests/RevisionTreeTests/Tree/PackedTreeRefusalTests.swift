@@ -25,7 +25,13 @@ import Testing
             ("a node count past all bytes", [1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]),
             ("a node count past 64 bits", [1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x02]),
             ("a number with a needless byte", [1, 0x82, 0, 0x12, 1, 1, 97, 0x70, 1, 1, 98]),
-            ("an unknown flag", [1, 2, 0x92, 1, 1, 97, 0x70, 1, 1, 98]),
+            ("no marks where there should be some", [1, 2, 0x92, 1, 1, 97, 0x70, 1, 1, 98]),
+            ("marks of nothing", [1, 2, 0x92, 0, 1, 1, 97, 0x70, 1, 1, 98]),
+            ("an unknown mark", [1, 2, 0x92, 8, 1, 1, 97, 0x70, 1, 1, 98]),
+            ("known and unknown marks", [1, 2, 0x92, 9, 1, 1, 97, 0x70, 1, 1, 98]),
+            ("the highest mark", [1, 2, 0x92, 128, 1, 1, 97, 0x70, 1, 1, 98]),
+            ("all marks", [1, 2, 0x92, 255, 1, 1, 97, 0x70, 1, 1, 98]),
+            ("marks cut off", [1, 1, 0x90]),
             ("a leaf with a child", [1, 2, 0x10, 1, 1, 97, 0x70, 1, 1, 98]),
             ("no leaf", [1, 2, 0x12, 1, 1, 97, 0x72, 1, 1, 98]),
             ("generation 0", [1, 2, 0x12, 0, 1, 97, 0x70, 1, 1, 98]),
@@ -63,6 +69,7 @@ import Testing
     }
 
     @Test func `the undamaged bytes are those of a tree`() throws {
+        #expect(try RevisionTree(packed: [1, 2, 0x92, 7, 1, 1, 97, 0x70, 1, 1, 98])["1-a"]?.marks.rawValue == 7)
         #expect(try RevisionTree(packed: [1, 2, 0x12, 1, 1, 97, 0x70, 1, 1, 98]) == tree("1-a 2-b"))
     }
 }

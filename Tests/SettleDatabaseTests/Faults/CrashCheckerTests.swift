@@ -73,4 +73,91 @@ import Testing
         #expect(try problems("A d-0-1 \(revision) photo 6 100\n").count == 1)
         #expect(try problems("A d-0-1 \(revision) letter 5 100\n").count == 1)
     }
+
+    /// A conflict of three leaves and what settling it by three-way merge would write.
+    private func parted(_ id: DocumentID) throws -> SettlementPreview {
+        var here = try database.save(Document(id: id, body: ["n": 0]), onConflict: .fail)
+        let base = try #require(here.revision)
+        here["here"] = 1
+        try database.save(here, onConflict: .fail)
+        for signature in ["a", "b"] {
+            let history = try RevisionHistory(
+                start: 2, signatures: [try #require(RevisionSignature(signature)), base.signature])
+            try database.insertReplicated([ReplicatedRevision(id: id, history: history, body: ["n": 0, "there": 1])])
+        }
+        return try #require(try database.preview(id, using: .threeWayMerge()))
+    }
+
+    /// The words of the journal for a settlement.
+    private func line(_ kind: String, _ preview: SettlementPreview) -> String {
+        let plan = preview.plan.writes.map { "\($0.isDeleted ? "-" : "+")\($0.revision)" }
+        return "\(kind) \(preview.conflict.documentID) \(plan.joined(separator: " "))\n"
+    }
+
+    /// Writes some of what a settlement would write, as a process that is killed must never leave it.
+    private func write(_ writes: [SettlementPlan.Write], of preview: SettlementPreview) throws {
+        for write in writes {
+            let path = try #require(preview.conflict.tree.history(of: write.parent))
+            let history = try RevisionHistory(
+                start: path.start + 1, signatures: [write.revision.signature] + path.signatures)
+            try database.insertReplicated([
+                ReplicatedRevision(
+                    id: preview.conflict.documentID, history: history, isDeleted: write.isDeleted, body: write.body)
+            ])
+        }
+    }
+
+    @Test func `a settlement that was cut is there whole or not at all`() throws {
+        let preview = try parted("d-0-1")
+        #expect(preview.plan.writes.map(\.isDeleted) == [false, true, true])
+        #expect(try problems(line("z", preview)) == [])
+        try database.settle("d-0-1", using: .threeWayMerge())
+        #expect(try problems(line("z", preview)) == [])
+        #expect(try problems(line("z", preview) + line("Z", preview)) == [])
+        #expect(try problems(line("Z", preview)).count == 1)
+    }
+
+    @Test(arguments: [[0], [1], [2], [0, 1], [0, 2], [1, 2]])
+    func `a resolution that was written in part is noticed`(part: [Int]) throws {
+        let preview = try parted("d-0-1")
+        try write(part.map { preview.plan.writes[$0] }, of: preview)
+        let found = try problems(line("z", preview))
+        #expect(found.contains { $0.contains("settled by half") && $0.contains("(missing)") }, "\(found)")
+        #expect(found.contains { $0.contains("which is not there") } == !part.contains(0), "\(found)")
+    }
+
+    @Test(arguments: [[0, 1], [0, 2], [1], [2]])
+    func `a branch closed beside two live ones is noticed without any plan`(part: [Int]) throws {
+        let preview = try parted("c-0-1")
+        #expect(try problems("") == [])
+        try write(part.map { preview.plan.writes[$0] }, of: preview)
+        #expect(try problems("").contains { $0.contains("1 branches closed, 2 live") })
+        try write(preview.plan.writes, of: preview)
+        #expect(try problems("") == [])
+    }
+
+    @Test func `an acknowledged settlement that is not there is noticed`() throws {
+        let preview = try parted("d-0-1")
+        #expect(try problems(line("z", preview) + line("Z", preview)).count == 3)
+    }
+
+    @Test func `a tombstone whose survivor is missing is noticed`() throws {
+        try database.save(Document(id: "d-0-1"), onConflict: .fail)
+        let signature = try #require(RevisionSignature("a"))
+        let history = try RevisionHistory(start: 1, signatures: [signature])
+        let closing = ReplicatedRevision(id: "d-0-1", history: history, isDeleted: true, body: ["$closed": "7-b"])
+        try database.insertReplicated([closing])
+        #expect(try problems("").count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `what is left in conflict can be settled again`(everything: Bool) throws {
+        _ = try parted("c-0-1")
+        _ = try parted("c-0-2")
+        var checker = Checker(database)
+        try checker.settleAgain(everything: everything)
+        #expect(checker.problems == [])
+        #expect(try database.conflictedDocumentIDs() == [])
+        #expect(try problems("") == [])
+    }
 }

@@ -21,9 +21,10 @@ import Testing
         let database = try open()
         let report = try database.verify()
         #expect(report.problems == [])
-        #expect(report.documents == 10)
+        #expect(report.documents == 13)
         #expect(report.blobs == 3)
-        #expect(try database.info().conflicts == 1)
+        #expect(try database.info().conflicts == 2)
+        #expect(try database.info().contested == 1)
         var milk = try #require(try database.document("milk"))
         milk["new"] = true
         try database.save(milk, onConflict: .fail)
@@ -45,7 +46,7 @@ import Testing
         #expect(tombstone.isDeleted)
         #expect(try tombstone.body().description == #"{"type":"food"}"#)
         #expect(try database.tree(of: "purged") == nil)
-        #expect(try database.lastSequence() == 29)
+        #expect(try database.lastSequence() == 42)
     }
 
     @Test func `its trees are what they were`() throws {
@@ -54,13 +55,59 @@ import Testing
         #expect(leaves.map(\.revision?.generation) == [2, 2, 2, 2])
         #expect(leaves.map(\.isDeleted) == [false, false, false, true])
         #expect(leaves.map { $0.revision?.description.prefix(8) } == ["2-d58bbb", "2-theirs", "2-000000", "2-gone"])
-        #expect(try database.conflictedDocumentIDs() == ["conflict"])
+        #expect(try database.conflictedDocumentIDs() == ["conflict", "racing"])
+        #expect(try database.conflictedDocumentIDs(.deletion) == ["contested"])
         let conflict = try #require(try database.tree(of: "conflict"))
         #expect(conflict.branchPoints.count == 1)
         #expect(conflict.allNodes.filter(\.isShared).count == 4)
         let stemmed = try #require(try database.tree(of: "stemmed"))
         #expect(stemmed.revisions.map(\.generation) == [8, 9, 10, 11, 12])
         #expect(try database.tree(of: "other root")?.revisions.map(\.description) == ["7-alien"])
+    }
+
+    @Test func `its conflicts are what they were`() throws {
+        let database = try open()
+        let conflict = try #require(try database.conflict(of: "conflict"))
+        #expect(conflict.kind == .branches)
+        #expect(conflict.base?.json == ["n": 0])
+        #expect(conflict.local?.json == ["n": 1])
+        #expect(conflict.leaves.map(\.isDeleted) == [false, false, false, true])
+        let contested = try #require(try database.conflict(of: "contested"))
+        #expect(contested.kind == .deletion)
+        #expect(contested.base?.json == ["n": 0, "kept": true])
+        #expect(contested.deletions.map(\.revision?.description) == ["2-gone"])
+        #expect(contested.remote?.isDeleted == true)
+        #expect(try marks(of: "2-gone", in: "contested", database) == [.deletion, .incoming])
+    }
+
+    @Test func `its settled documents are what they were`() throws {
+        let database = try open()
+        #expect(try database.conflict(of: "settled") == nil)
+        let leaves = try database.leaves(of: "settled")
+        let survivor = try #require(leaves.first?.revision)
+        #expect(survivor.description == "3-8f5876bcc6c1a3591d53b8848cfd56b5")
+        #expect(leaves.map(\.json) == [["n": 7, "kept": true, "mine": 1], ["$closed": .string(survivor.description)]])
+        let closing = try #require(leaves.last?.revision)
+        #expect(try marks(of: closing.description, in: "settled", database) == .closing)
+        #expect(try marks(of: "3-answer", in: "racing", database) == .incoming)
+        #expect(try marks(of: "3-closing", in: "racing", database) == [.closing, .incoming])
+        let settlement = try database.settle("racing", using: .keepAll)
+        #expect(settlement.racingAnswers.map(\.description) == [survivor.description, "3-answer"])
+        #expect(settlement.survivor == survivor)
+    }
+
+    private func marks(of revision: String, in id: DocumentID, _ database: Database) throws -> RevisionMarks? {
+        try database.tree(of: id)?.allNodes.first { $0.revision.description == revision }?.marks
+    }
+
+    @Test func `its conflicts can be settled`() throws {
+        let database = try open()
+        let report = try database.settleAll(using: .threeWayMerge(deletionsWin: true))
+        #expect(report.settled == 3)
+        #expect(report.races == 1)
+        #expect(try database.document("contested") == nil)
+        #expect(try database.document("racing")?.json == ["n": 7, "kept": true, "mine": 1])
+        #expect(try database.verify().problems == [])
     }
 
     @Test func `its attachments are what they were`() throws {
