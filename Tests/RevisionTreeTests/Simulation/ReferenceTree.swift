@@ -103,6 +103,8 @@ struct ReferenceTree: Equatable {
                 // Whoever revived the document has seen it deleted.
                 let since = alive.prefix { $0 != common }
                 if since.contains(where: deleted.contains) { return false }
+                // A path that was cut above the tombstone may have led over it.
+                if common == nil, let root = alive.last, root.generation > tombstone.generation { return false }
                 return isMarked.contains(.deletion) || (common != nil && dead.count > 1 && dead[1] == common)
             }
         }

@@ -91,7 +91,7 @@ import Testing
         #expect(try marks(of: closing.description, in: "settled", database) == .closing)
         #expect(try marks(of: "3-answer", in: "racing", database) == .incoming)
         #expect(try marks(of: "3-closing", in: "racing", database) == [.closing, .incoming])
-        let settlement = try database.settle("racing", using: .keepAll)
+        let settlement = try database.settle("racing", using: .mostRevisions)
         #expect(settlement.racingAnswers.map(\.description) == [survivor.description, "3-answer"])
         #expect(settlement.survivor == survivor)
     }
