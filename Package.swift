@@ -25,6 +25,9 @@ let package = Package(
             name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         .systemLibrary(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(
+            name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
 
         .target(name: "RevisionTree", dependencies: ["CCrypto"], swiftSettings: strict),
         .target(
@@ -32,7 +35,10 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "Settle", dependencies: ["RevisionTree", "SettleDatabase"], swiftSettings: strict),
         .target(name: "SettleTesting", dependencies: ["Settle"], swiftSettings: strict),
-        .target(name: "SettleCommands", dependencies: ["Settle"], swiftSettings: strict),
+        .target(
+            name: "SettleServer", dependencies: ["RevisionTree", "SettleDatabase", "CMicroHTTPD"],
+            swiftSettings: strict),
+        .target(name: "SettleCommands", dependencies: ["Settle", "SettleServer"], swiftSettings: strict),
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),
 
         .testTarget(name: "RevisionTreeTests", dependencies: ["RevisionTree", "CZlib"], swiftSettings: strict),
@@ -42,6 +48,8 @@ let package = Package(
         .testTarget(
             name: "SettleCommandsTests", dependencies: ["SettleCommands", "Settle", "SettleTool"], swiftSettings: strict
         ),
+        .testTarget(
+            name: "SettleServerTests", dependencies: ["SettleServer", "Settle", "SettleTesting"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
 
         // What the fuzzers feed, shared with a short test: `make fuzz`.

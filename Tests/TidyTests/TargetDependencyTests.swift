@@ -10,7 +10,8 @@ private let allowedImports: [String: Set<String>] = [
     "SettleDatabase": system.union(["RevisionTree", "CSQLite", "CCrypto", "CZlib"]),
     "Settle": ["RevisionTree", "SettleDatabase"],
     "SettleTesting": system.union(["RevisionTree", "SettleDatabase", "Settle"]),
-    "SettleCommands": system.union(["Settle"]),
+    "SettleServer": system.union(["RevisionTree", "SettleDatabase", "CMicroHTTPD"]),
+    "SettleCommands": system.union(["Settle", "SettleServer"]),
     "SettleTool": ["SettleCommands"],
 ]
 
