@@ -3,7 +3,7 @@ enum VerbList {
     static let all: [any Verb.Type] = [
         CreateVerb.self, InfoVerb.self, DocsVerb.self, GetVerb.self, PutVerb.self, DeleteVerb.self, TreeVerb.self,
         ChangesVerb.self, AttachVerb.self, DetachVerb.self, ImportVerb.self, ExportVerb.self, CompactVerb.self,
-        VerifyVerb.self, PurgeVerb.self, HelpVerb.self, VersionVerb.self,
+        VerifyVerb.self, PurgeVerb.self, ServeVerb.self, HelpVerb.self, VersionVerb.self,
     ]
 
     /// What there is to say about them.

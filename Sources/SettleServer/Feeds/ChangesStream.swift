@@ -1,0 +1,209 @@
+internal import Dispatch
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Sends the changes of a database, in any of the four ways.
+///
+/// While there is nothing to send it holds neither a thread nor anything but its place: a task waits for the next
+/// commit, and one timer for the next sign of life or the end.
+final class ChangesStream: ResponseStream {
+    private struct State {
+        var position: UpdateSequence
+        /// The highest sequence that counts; for feeds that go backward the lowest that was shown.
+        var through = UpdateSequence(.max)
+        var left: Int
+        var hasBegun = false
+        var rows = 0
+        var isDone = false
+        var hasEnded = false
+        /// When something was last sent, or a change last came, in nanoseconds.
+        var lastSign: UInt64 = 0
+        var isTimerSet = false
+        var waiter: Task<Void, Never>?
+        var wake: (@Sendable () -> Void)?
+    }
+
+    private let database: Database
+    private let query: ChangesQuery
+    private let row: ChangeRow
+    private let state: Guarded<State>
+    private let heartbeat: UInt64?
+    private let timeout: UInt64
+    private static let pageLength = 100
+
+    init(database: Database, query: ChangesQuery, filter: ChangesFilter) throws {
+        self.database = database
+        self.query = query
+        row = ChangeRow(database: database, query: query, filter: filter)
+        let since = try WireSequence.parse(query.since, in: database)
+        state = Guarded(
+            State(position: query.isDescending ? 0 : since, left: query.limit.map { max($0, 1) } ?? .max))
+        heartbeat = query.heartbeat.map { UInt64($0) * 1_000_000 }
+        timeout = UInt64(min(query.timeout ?? ChangesQuery.defaultTimeout, ChangesQuery.defaultTimeout)) * 1_000_000
+    }
+
+    func begin(wake: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.wake = wake
+            state.lastSign = Self.now
+        }
+    }
+
+    func next() throws -> ResponseStep {
+        try state.withLock { state in
+            if state.hasEnded { return .end }
+            var bytes: [UInt8] = []
+            if !state.hasBegun {
+                state.hasBegun = true
+                if isOneText { bytes += Array("{\"results\":[\n".utf8) }
+            }
+            try appendRows(to: &bytes, &state)
+            if !bytes.isEmpty, !state.isDone {
+                state.lastSign = Self.now
+                return .piece(bytes)
+            }
+            if !state.isDone, !goesOn(state) { state.isDone = true }
+            if state.isDone {
+                try appendTail(to: &bytes, &state)
+                state.hasEnded = true
+                return .piece(bytes)
+            }
+            return try wait(&state)
+        }
+    }
+
+    func end() {
+        let waiter = state.withLock { state in
+            state.hasEnded = true
+            state.wake = nil
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.cancel()
+    }
+
+    private var isOneText: Bool { query.feed == .normal || query.feed == .longpoll }
+
+    /// Whether the feed waits for more when there are no changes.
+    private func goesOn(_ state: State) -> Bool {
+        switch query.feed {
+        case .normal: false
+        case .longpoll: state.rows == 0
+        case .continuous, .eventsource: true
+        }
+    }
+
+    /// Appends a page of changes; says so when that was the last one there may be.
+    private func appendRows(to bytes: inout [UInt8], _ state: inout State) throws {
+        while !state.isDone, bytes.count < 64 * 1024 {
+            var range = SequenceRange(after: state.position, descending: query.isDescending)
+            if query.isDescending { range = SequenceRange(after: 0, through: state.through, descending: true) }
+            let page = try database.records(
+                changedIn: range, limit: min(Self.pageLength, max(state.left, 1)), withContent: query.hasDocuments)
+            guard let last = page.last else { return }
+            for record in page {
+                if query.isDescending {
+                    state.through = UpdateSequence(record.sequence.number - 1)
+                }
+                state.position = record.sequence
+                guard let line = try row.bytes(record) else { continue }
+                append(line, record.sequence, first: state.rows == 0, to: &bytes)
+                state.rows += 1
+                state.left -= 1
+                if state.left == 0 {
+                    state.isDone = true
+                    return
+                }
+            }
+            if query.isDescending, last.sequence.number <= 1 { return }
+        }
+    }
+
+    private func append(_ row: [UInt8], _ sequence: UpdateSequence, first: Bool, to bytes: inout [UInt8]) {
+        switch query.feed {
+        case .normal, .longpoll:
+            if !first { bytes += Array(",\n".utf8) }
+            bytes += row
+        case .continuous:
+            bytes += row
+            bytes.append(UInt8(ascii: "\n"))
+        case .eventsource:
+            bytes += Array("data: ".utf8) + row + Array("\nid: \"\(WireSequence.text(sequence))\"\n\n".utf8)
+        }
+    }
+
+    private func appendTail(to bytes: inout [UInt8], _ state: inout State) throws {
+        let newest = try database.lastSequence()
+        // A feed that came to the end has seen all there is, purges included.
+        let last = state.left == 0 || query.isDescending ? state.position : max(newest, state.position)
+        let pending = try database.count(
+            changedIn: query.isDescending ? SequenceRange(after: 0, through: state.through) : SequenceRange(after: last)
+        )
+        let tail = "\"last_seq\":\"\(WireSequence.text(last))\",\"pending\":\(pending)}\n"
+        switch query.feed {
+        case .normal, .longpoll: bytes += Array("\n],\n\(tail)".utf8)
+        case .continuous: bytes += Array("{\(tail)".utf8)
+        case .eventsource: break
+        }
+    }
+
+    private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+}
+
+extension ChangesStream {
+    /// Gives a sign of life, ends, or waits.
+    private func wait(_ state: inout State) throws -> ResponseStep {
+        let silence = Self.now - state.lastSign
+        if let heartbeat {
+            if silence >= heartbeat {
+                state.lastSign = Self.now
+                let sign = query.feed == .eventsource ? "event: heartbeat\ndata: \n\n" : "\n"
+                return .piece(Array(sign.utf8))
+            }
+        } else if silence >= timeout {
+            var bytes: [UInt8] = []
+            try appendTail(to: &bytes, &state)
+            state.hasEnded = true
+            return .piece(bytes)
+        }
+        setTimer(&state, after: (heartbeat ?? timeout) - silence)
+        if state.waiter == nil {
+            // A purge moves the sequence on without a change, so the newest is what was seen.
+            let seen = max(state.position, try database.lastSequence())
+            if seen > state.position, try database.count(changedIn: SequenceRange(after: state.position)) > 0 {
+                state.wake?()
+                return .wait
+            }
+            state.position = seen
+            state.waiter = Task { [weak self, database] in
+                let goesOn = await database.waitForChange(after: seen)
+                self?.change(goesOn: goesOn)
+            }
+        }
+        return .wait
+    }
+
+    /// Something was committed, or the database is closed.
+    private func change(goesOn: Bool) {
+        let wake = state.withLock { state in
+            state.waiter = nil
+            if !goesOn { state.hasEnded = true }
+            return state.wake
+        }
+        wake?()
+    }
+
+    /// Sees that it is woken after a while; one timer at a time, which may come too early and is set again then.
+    private func setTimer(_ state: inout State, after nanoseconds: UInt64) {
+        guard !state.isTimerSet else { return }
+        state.isTimerSet = true
+        let delay = DispatchTimeInterval.nanoseconds(Int(nanoseconds))
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + delay) { [weak self] in
+            let wake = self?.state.withLock { state in
+                state.isTimerSet = false
+                return state.wake
+            }
+            wake?()
+        }
+    }
+}
