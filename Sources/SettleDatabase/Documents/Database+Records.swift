@@ -49,8 +49,14 @@ extension Database {
         try engine.write { try $0.setSetting(name, to: value) }
     }
 
-    /// Waits until something after a sequence is committed; false when the database is closed or the task cancelled.
-    package func waitForChange(after seen: UpdateSequence) async -> Bool { await notifier.wait(after: seen) }
+    /// Calls a closure once: as soon as something after a sequence is committed, on the thread that did it and so to be
+    /// left quickly; or with false when the database is closed, or it is cancelled.
+    package func notify(after seen: UpdateSequence, _ body: @escaping @Sendable (Bool) -> Void) -> Int {
+        notifier.notify(after: seen, body)
+    }
+
+    /// Gives a notice up, by the number it was asked for under.
+    package func cancelNotice(_ number: Int) { notifier.cancel(number) }
 
     /// Puts a local document with a revision of the caller's choice.
     package func put(_ document: LocalDocument) throws { try engine.write { try $0.put(document) } }
