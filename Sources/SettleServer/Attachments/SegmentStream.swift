@@ -37,14 +37,19 @@ final class SegmentStream: ResponseStream {
         }
     }
 
-    /// How many bytes all segments have.
-    static func length(_ segments: [Segment]) -> Int64 {
-        segments.reduce(0) { sum, segment in
+    /// How many bytes all segments have; `nil` when a content came compressed and its own length is not known.
+    static func length(_ segments: [Segment]) -> Int64? {
+        var sum: Int64 = 0
+        for segment in segments {
             switch segment {
-            case .bytes(let bytes): sum + Int64(bytes.count)
-            case .content(let attachment, let encoded, let range):
-                sum + (range.map { Int64($0.count) } ?? (encoded ? attachment.encodedLength : attachment.length))
+            case .bytes(let bytes): sum += Int64(bytes.count)
+            case .content(_, _, let range?): sum += Int64(range.count)
+            case .content(let attachment, true, nil): sum += attachment.encodedLength
+            case .content(let attachment, false, nil):
+                if attachment.encoding == .gzip, attachment.length == attachment.encodedLength { return nil }
+                sum += attachment.length
             }
         }
+        return sum
     }
 }

@@ -7,8 +7,8 @@ struct BulkGetRow: Sendable {
     /// The id as it is told back.
     let name: JSON
     let revision: WireRevision?
-    /// The revision as it is told back.
-    let revisionName: String
+    /// The revision as it is told back when it is the problem.
+    let badRevision: String?
     let attachmentsSince: [WireRevision]?
     /// Why the row can't be answered.
     let problem: HTTPError?
@@ -26,13 +26,16 @@ struct BulkGetRow: Sendable {
         } else {
             problem =
                 members["id"] == nil
-                ? HTTPError(400, "illegal_docid", "document id missed") : .illegalID("Document id must be a string")
+                ? HTTPError.badRequest("document id missed") : .illegalID("Document id must be a string")
         }
         var revision: WireRevision?
-        if let given = members["rev"] {
-            do { revision = try WireRevision(given) } catch { problem = problem ?? HTTPError(error) }
+        var badRevision: String?
+        if let given = members["rev"], problem == nil {
+            do { revision = try WireRevision(given) } catch {
+                (problem, badRevision) = (HTTPError(error), given.string)
+            }
         }
-        revisionName = members["rev"]?.string ?? "undefined"
+        self.badRevision = badRevision
         attachmentsSince = try members["atts_since"].map { try DocumentOptions.revisions($0) }
         self.id = id
         self.revision = revision

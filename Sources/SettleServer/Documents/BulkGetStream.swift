@@ -37,7 +37,7 @@ final class BulkGetStream: ResponseStream {
         row.name.append(to: &bytes)
         bytes += Array(",\"docs\":[".utf8)
         if let problem = row.problem {
-            bytes += failure(row, row.revisionName, problem)
+            bytes += failure(row, row.badRevision, problem)
         } else if let id = row.id {
             bytes += try answers(row, id).joined(separator: [UInt8(ascii: ",")])
         }
@@ -62,10 +62,10 @@ final class BulkGetStream: ResponseStream {
         }
     }
 
-    private func failure(_ row: BulkGetRow, _ revision: String, _ error: HTTPError) -> [UInt8] {
+    private func failure(_ row: BulkGetRow, _ revision: String?, _ error: HTTPError) -> [UInt8] {
         let told: JSON = [
             "error": [
-                "id": row.name, "rev": .string(revision), "error": .string(error.error),
+                "id": row.name, "rev": revision.map(JSON.string) ?? .null, "error": .string(error.error),
                 "reason": .string(error.reason),
             ]
         ]

@@ -67,11 +67,14 @@ struct DocumentWriter {
                 throw HTTPError.badRequest(
                     "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
             }
-            revisions.append(
-                ReplicatedRevision(
-                    id: id, history: history, isDeleted: document.isDeleted, body: document.body,
-                    attachments: try resolver.attachments(of: document, id: id, history: history)))
+            var revision = ReplicatedRevision(
+                id: id, history: history, isDeleted: document.isDeleted, body: document.body,
+                attachments: try resolver.attachments(of: document, id: id, history: history))
+            revision.keepsZeroRevpos = true
+            revisions.append(revision)
         }
+        // Sequences are given in the order of ids (COUCHDB-FACTS 13).
+        revisions.sort { $0.id < $1.id }
         return zip(revisions, try database.insertReplicated(revisions)).compactMap { revision, outcome in
             guard case .refused(let error) = outcome else { return nil }
             return (revision.id, revision.history.revision.description, Self.told(error, revision.id))

@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettleDatabase
 
 /// Feeds of changes.
 enum ChangesEndpoints {
@@ -18,8 +19,12 @@ enum ChangesEndpoints {
         }
         let query = try ChangesQuery(context)
         let filter = try ChangesFilter(query.filter, context, body: body)
+        let tag = try EntityTag.of(
+            "\(WireSequence.text(database.lastSequence()))-\(Checksum.of(context.request.target.query, body))")
+        if query.feed == .normal, let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
         let stream = try ChangesStream(database: database, query: query, filter: filter)
         var response = HTTPResponse.json(stream: stream)
+        if query.feed == .normal { response.headers["ETag"] = tag }
         if query.feed == .eventsource {
             response.headers["Content-Type"] = "text/event-stream"
             response.headers["Cache-Control"] = "no-cache"

@@ -6,6 +6,7 @@ enum DocumentEndpoints {
     /// `GET /{db}/{doc}`
     static let read: Endpoint = { context in
         let database = try context.database()
+        if let redirection = designRedirection(context) { return redirection }
         let options = try DocumentOptions(context.query)
         let id = DocumentID(unchecked: context.documentID)
         if id.isLocal { return try readLocal(id, options, database, context) }
@@ -13,6 +14,15 @@ enum DocumentEndpoints {
             return try readOne(id, options, database, context)
         }
         return try readOpen(id, options, database, context)
+    }
+
+    /// An escaped slash in a design document's id leads to the path without it.
+    private static func designRedirection(_ context: RequestContext) -> HTTPResponse? {
+        guard context.parameters["doc"]?.hasPrefix("_design/") == true else { return nil }
+        let path = context.request.target.rawPath
+        let name = path.replacing("_design%2F", with: "_design/").replacing("_design%2f", with: "_design/")
+        guard name != path else { return nil }
+        return HTTPResponse(status: 301, headers: ["Location": context.origin + name])
     }
 
     private static func readOne(

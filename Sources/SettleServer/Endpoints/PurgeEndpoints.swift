@@ -8,6 +8,10 @@ enum PurgeEndpoints {
         try context.requireContentType()
         let database = try context.database()
         let wanted = try context.jsonObject().map { ($0.name, try DocumentOptions.revisions($0.value)) }
+        guard wanted.count <= 100 else { throw HTTPError.badRequest("Exceeded maximum number of documents.") }
+        guard wanted.reduce(0, { $0 + $1.1.count }) <= 1000 else {
+            throw HTTPError.badRequest("Exceeded maximum number of revisions.")
+        }
         var purged: [(String, JSON)] = []
         try database.transaction {
             for (name, revisions) in wanted {

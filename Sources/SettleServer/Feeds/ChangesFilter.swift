@@ -24,14 +24,15 @@ enum ChangesFilter: Sendable {
             let isGet = context.request.method == "GET"
             let given = isGet ? try context.query.json("doc_ids") : body["doc_ids"]
             guard let list = given?.array else {
-                throw HTTPError.badRequest("`doc_ids` filter parameter is not a list.")
+                throw HTTPError.badRequest("`doc_ids` filter parameter is not a list of doc ids.")
             }
             self = .ids(Set(list.compactMap(\.string).map { DocumentID(unchecked: $0) }))
         case "_selector": throw HTTPError.notImplemented("the filter _selector is not implemented yet")
         case "_view": throw HTTPError.notImplemented("filters by views are not implemented yet")
         case let name?:
+            if name.hasPrefix("_") { throw HTTPError.badRequest("unknown builtin filter name") }
             guard name.contains("/") else {
-                throw HTTPError.badRequest("filter parameter must be of the form `designname/filtername`")
+                throw HTTPError.badRequest("`filter` must be of the form `designname/filtername`")
             }
             throw HTTPError.notImplemented("filter functions are not implemented yet")
         }

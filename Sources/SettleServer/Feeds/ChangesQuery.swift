@@ -42,7 +42,12 @@ struct ChangesQuery: Sendable {
     private mutating func take(_ name: String, _ value: String) throws {
         switch (name, value) {
         case ("feed", "live"): feed = .continuous
-        case ("feed", _): feed = Feed(rawValue: value) ?? .normal
+        case ("feed", _):
+            guard let known = Feed(rawValue: value) else {
+                throw HTTPError.badRequest(
+                    "Supported `feed` types: normal, continuous, live, longpoll, eventsource")
+            }
+            feed = known
         case ("descending", "true"): isDescending = true
         case ("since", _), ("last-event-id", _): since = value
         case ("limit", _): limit = try Self.number(value, "limit")

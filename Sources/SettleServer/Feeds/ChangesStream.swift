@@ -4,8 +4,8 @@ internal import SettleDatabase
 
 /// Sends the changes of a database, in any of the four ways.
 ///
-/// While there is nothing to send it holds neither a thread nor anything but its place: a task waits for the next
-/// commit, and one timer for the next sign of life or the end.
+/// While there is nothing to send it holds no thread, only its place: the next commit wakes it, or a timer for the next
+/// sign of life or the end.
 final class ChangesStream: ResponseStream {
     private struct State {
         var position: UpdateSequence
@@ -19,7 +19,10 @@ final class ChangesStream: ResponseStream {
         /// When something was last sent, or a change last came, in nanoseconds.
         var lastSign: UInt64 = 0
         var isTimerSet = false
-        var waiter: Task<Void, Never>?
+        /// After which sequence a notice is to be asked for.
+        var needsNotice: UpdateSequence?
+        var notice: Int?
+        var isNoticed = true
         var wake: (@Sendable () -> Void)?
     }
 
@@ -37,7 +40,7 @@ final class ChangesStream: ResponseStream {
         row = ChangeRow(database: database, query: query, filter: filter)
         let since = try WireSequence.parse(query.since, in: database)
         state = Guarded(
-            State(position: query.isDescending ? 0 : since, left: query.limit.map { max($0, 1) } ?? .max))
+            State(position: query.isDescending ? 0 : since, left: query.limit ?? .max, isDone: query.limit == 0))
         heartbeat = query.heartbeat.map { UInt64($0) * 1_000_000 }
         timeout = UInt64(min(query.timeout ?? ChangesQuery.defaultTimeout, ChangesQuery.defaultTimeout)) * 1_000_000
     }
@@ -50,36 +53,45 @@ final class ChangesStream: ResponseStream {
     }
 
     func next() throws -> ResponseStep {
-        try state.withLock { state in
-            if state.hasEnded { return .end }
-            var bytes: [UInt8] = []
-            if !state.hasBegun {
-                state.hasBegun = true
-                if isOneText { bytes += Array("{\"results\":[\n".utf8) }
-            }
-            try appendRows(to: &bytes, &state)
-            if !bytes.isEmpty, !state.isDone {
-                state.lastSign = Self.now
-                return .piece(bytes)
-            }
-            if !state.isDone, !goesOn(state) { state.isDone = true }
-            if state.isDone {
-                try appendTail(to: &bytes, &state)
-                state.hasEnded = true
-                return .piece(bytes)
-            }
-            return try wait(&state)
+        let (step, seen) = try state.withLock { state in
+            let step = try nextStep(&state)
+            defer { state.needsNotice = nil }
+            return (step, state.needsNotice)
         }
+        if let seen { askForNotice(after: seen) }
+        return step
+    }
+
+    private func nextStep(_ state: inout State) throws -> ResponseStep {
+        if state.hasEnded { return .end }
+        var bytes: [UInt8] = []
+        if !state.hasBegun {
+            state.hasBegun = true
+            if isOneText { bytes += Array("{\"results\":[\n".utf8) }
+        }
+        try appendRows(to: &bytes, &state)
+        if !bytes.isEmpty, !state.isDone {
+            state.lastSign = Self.now
+            return .piece(bytes)
+        }
+        if !state.isDone, !goesOn(state) { state.isDone = true }
+        if state.isDone {
+            try appendTail(to: &bytes, &state)
+            state.hasEnded = true
+            return .piece(bytes)
+        }
+        return try wait(&state)
     }
 
     func end() {
-        let waiter = state.withLock { state in
+        let notice = state.withLock { state in
             state.hasEnded = true
             state.wake = nil
-            defer { state.waiter = nil }
-            return state.waiter
+            state.isNoticed = true
+            defer { state.notice = nil }
+            return state.notice
         }
-        waiter?.cancel()
+        if let notice { database.cancelNotice(notice) }
     }
 
     private var isOneText: Bool { query.feed == .normal || query.feed == .longpoll }
@@ -134,7 +146,7 @@ final class ChangesStream: ResponseStream {
 
     private func appendTail(to bytes: inout [UInt8], _ state: inout State) throws {
         let newest = try database.lastSequence()
-        // A feed that came to the end has seen all there is, purges included.
+        // A feed that came to the end has seen all there is, purges included; one that shows nothing stays where it is.
         let last = state.left == 0 || query.isDescending ? state.position : max(newest, state.position)
         let pending = try database.count(
             changedIn: query.isDescending ? SequenceRange(after: 0, through: state.through) : SequenceRange(after: last)
@@ -167,7 +179,7 @@ extension ChangesStream {
             return .piece(bytes)
         }
         setTimer(&state, after: (heartbeat ?? timeout) - silence)
-        if state.waiter == nil {
+        if state.isNoticed {
             // A purge moves the sequence on without a change, so the newest is what was seen.
             let seen = max(state.position, try database.lastSequence())
             if seen > state.position, try database.count(changedIn: SequenceRange(after: state.position)) > 0 {
@@ -175,18 +187,26 @@ extension ChangesStream {
                 return .wait
             }
             state.position = seen
-            state.waiter = Task { [weak self, database] in
-                let goesOn = await database.waitForChange(after: seen)
-                self?.change(goesOn: goesOn)
-            }
+            state.isNoticed = false
+            state.needsNotice = seen
         }
         return .wait
+    }
+
+    /// Asks for a notice of the next commit; not under the lock, for it may come at once.
+    private func askForNotice(after seen: UpdateSequence) {
+        let number = database.notify(after: seen) { [weak self] in self?.change(goesOn: $0) }
+        let isLate = state.withLock { state in
+            if !state.isNoticed { state.notice = number }
+            return state.hasEnded
+        }
+        if isLate { database.cancelNotice(number) }
     }
 
     /// Something was committed, or the database is closed.
     private func change(goesOn: Bool) {
         let wake = state.withLock { state in
-            state.waiter = nil
+            (state.isNoticed, state.notice) = (true, nil)
             if !goesOn { state.hasEnded = true }
             return state.wake
         }

@@ -35,7 +35,11 @@ enum MultipartIntake {
                 if let length, count > length { throw HTTPError.badRequest("attachment longer than expected") }
                 try writer.write(piece)
             }
-            if let length, count < length { throw HTTPError.badRequest("attachment shorter than expected") }
+            if let length, count < length {
+                // CouchDB takes the next part for more of this one.
+                let isLast = try reader.nextPart() == nil
+                throw HTTPError.badRequest("attachment \(isLast ? "shorter" : "longer") than expected")
+            }
             following[attachment.name] = try described(try writer.finish(name: attachment.name), attachment)
         }
         while try reader.nextPart() != nil {}

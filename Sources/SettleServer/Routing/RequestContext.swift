@@ -22,10 +22,14 @@ struct RequestContext: Sendable {
     /// - Throws: ``HTTPError`` with status 404.
     func database() throws -> Database { try server.databases.open(parameter("db")) }
 
+    /// The beginning of this server's URLs.
+    var origin: String {
+        "http://" + (request.headers["X-Forwarded-Host"] ?? request.headers["Host"] ?? "localhost")
+    }
+
     /// A URL of this server, as the client knows it.
     func location(_ segments: String...) -> String {
-        let host = request.headers["X-Forwarded-Host"] ?? request.headers["Host"] ?? "localhost"
-        return "http://" + host + "/" + segments.map(PercentCoding.encode).joined(separator: "/")
+        origin + "/" + segments.map(PercentCoding.encode).joined(separator: "/")
     }
 
     /// The whole body, expanded if it is compressed.

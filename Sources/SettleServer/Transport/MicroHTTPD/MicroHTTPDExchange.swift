@@ -44,23 +44,27 @@ final class MicroHTTPDExchange: Sendable {
         state = Guarded(State(connection: connection))
     }
 
-    /// Takes the header, the first time it is called for the request; returns whether that was so.
-    func begin(method: String) -> Bool {
+    /// Takes the header, the first time it is called for the request.
+    ///
+    /// - Returns: `nil` if it was called before, else whether the connection may stay open.
+    func begin(method: String) -> Bool? {
         let connection = state.withLock { state -> OpaquePointer? in
             guard !state.hasHeader else { return nil }
             state.hasHeader = true
             state.method = method
             return state.connection
         }
-        guard let connection else { return false }
+        guard let connection else { return nil }
         let headers = Self.headers(of: connection)
         let length = headers["Content-Length"].flatMap { Int64($0) }
-        state.withLock { state in
+        return state.withLock { state in
             state.headers = headers
             state.declaredLength = length
-            if let length, length > options.bodyLimit { state.response = Self.tooLarge }
+            guard let length, length > options.bodyLimit else { return true }
+            // Answered before the body comes; the library closes the connection behind the answer.
+            (state.response, state.isQueued) = (Self.tooLarge, true)
+            return queue(Self.tooLarge, on: connection, &state)
         }
-        return true
     }
 
     /// Takes a piece of the body; returns false when it has to come again later.

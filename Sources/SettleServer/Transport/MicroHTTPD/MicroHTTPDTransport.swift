@@ -53,7 +53,11 @@ final class MicroHTTPDTransport: HTTPTransport {
     }
 
     func stop(within seconds: Double) {
-        guard let daemon = state.update({ state in (state.daemon, state.daemon = nil).0 }) else { return }
+        let running = state.update { state in
+            defer { state.daemon = nil }
+            return state.daemon
+        }
+        guard let daemon = running else { return }
         let socket = MHD_quiesce_daemon(daemon)
         if socket >= 0 { close(socket) }
         for exchange in current { exchange.stop(isForced: false) }
@@ -89,7 +93,7 @@ private func takeRequest(
 ) -> MHD_Result {
     guard let pointer = own?.pointee, let method, let count else { return .NO }
     let exchange = Unmanaged<MicroHTTPDExchange>.fromOpaque(pointer).takeUnretainedValue()
-    if exchange.begin(method: String(cString: method)) { return .YES }
+    if let goesOn = exchange.begin(method: String(cString: method)) { return goesOn ? .YES : .NO }
     guard count.pointee > 0, let body else { return exchange.answerIfReady() ? .YES : .NO }
     let isTaken = body.withMemoryRebound(to: UInt8.self, capacity: count.pointee) {
         exchange.receive(UnsafeBufferPointer(start: $0, count: count.pointee))
