@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .library(name: "Settle", targets: ["Settle"]),
         .library(name: "RevisionTree", targets: ["RevisionTree"]),
+        .library(name: "SettleServer", targets: ["SettleServer"]),
         .library(name: "SettleTesting", targets: ["SettleTesting"]),
         .executable(name: "settle", targets: ["SettleTool"]),
     ],

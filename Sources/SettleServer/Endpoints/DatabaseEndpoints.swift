@@ -36,10 +36,12 @@ enum DatabaseEndpoints {
     }
 
     /// `GET /{db}`
-    static let info: Endpoint = { context in .json(try info(of: context.database(), context.parameter("db"))) }
+    static let info: Endpoint = { context in
+        .json(try info(of: context.database(), context.parameter("db"), context.server))
+    }
 
     /// What `GET /{db}` says.
-    static func info(of database: Database, _ name: String) throws -> JSON {
+    static func info(of database: Database, _ name: String, _ server: ServerState) throws -> JSON {
         let counts = try database.counts()
         let sizes = try database.sizes()
         let bytes = JSON.number(JSONNumber(sizes.file + sizes.attachments))
@@ -48,7 +50,8 @@ enum DatabaseEndpoints {
             "update_seq": WireSequence.json(try database.lastSequence()),
             "sizes": ["file": bytes, "external": bytes, "active": bytes], "props": .object(JSONObject()),
             "doc_del_count": .number(JSONNumber(counts.deleted)), "doc_count": .number(JSONNumber(counts.live)),
-            "disk_format_version": 8, "compact_running": false, "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],
+            "disk_format_version": 8, "compact_running": .bool(server.compactions.isRunning(name)),
+            "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],
         ]
     }
 
@@ -63,7 +66,7 @@ enum DatabaseEndpoints {
     static let compact: Endpoint = { context in
         try context.requireContentType()
         let database = try context.database()
-        context.server.maintenance.submit { _ = try? database.compact() }
+        context.server.compactions.start(database, context.parameter("db"))
         return .ok(status: 202)
     }
 

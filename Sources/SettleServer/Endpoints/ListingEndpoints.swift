@@ -9,7 +9,7 @@ enum ListingEndpoints {
             let database = try context.database()
             var query = ListingQuery()
             try query.take(context.query)
-            return .json(stream: ListingStream([listing(database, query, namespace)]))
+            return .json(stream: try ListingStream([listing(database, query, namespace)]))
         }
     }
 
@@ -25,7 +25,7 @@ enum ListingEndpoints {
                 throw HTTPError.badRequest("`keys` body member must be an array.")
             }
             try query.take(body)
-            return .json(stream: ListingStream([listing(database, query, namespace)]))
+            return .json(stream: try ListingStream([listing(database, query, namespace)]))
         }
     }
 
@@ -41,7 +41,7 @@ enum ListingEndpoints {
                 var query = ListingQuery()
                 try query.take(context.query)
                 try query.take(item.object ?? JSONObject())
-                return listing(database, query, namespace)
+                return try listing(database, query, namespace)
             }
             return .json(stream: ListingStream(listings, isMany: true))
         }
@@ -49,7 +49,8 @@ enum ListingEndpoints {
 
     private static func listing(
         _ database: Database, _ query: ListingQuery, _ namespace: ListingNamespace
-    ) -> DocumentListing {
-        DocumentListing(database: database, query: query, namespace: namespace)
+    ) throws -> DocumentListing {
+        try query.check()
+        return DocumentListing(database: database, query: query, namespace: namespace)
     }
 }

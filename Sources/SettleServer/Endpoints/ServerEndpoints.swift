@@ -57,7 +57,10 @@ enum ServerEndpoints {
                 try names.map { name in
                     do {
                         let database = try context.server.databases.open(name)
-                        return ["key": .string(name), "info": try DatabaseEndpoints.info(of: database, name)]
+                        return [
+                            "key": .string(name),
+                            "info": try DatabaseEndpoints.info(of: database, name, context.server),
+                        ]
                     } catch let error as HTTPError where error.status == 404 {
                         return ["key": .string(name), "error": "not_found"]
                     }

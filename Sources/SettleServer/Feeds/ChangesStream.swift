@@ -110,9 +110,18 @@ final class ChangesStream: ResponseStream {
         while !state.isDone, bytes.count < 64 * 1024 {
             var range = SequenceRange(after: state.position, descending: query.isDescending)
             if query.isDescending { range = SequenceRange(after: 0, through: state.through, descending: true) }
-            let page = try database.records(
-                changedIn: range, limit: min(Self.pageLength, max(state.left, 1)), withContent: query.hasDocuments)
-            guard let last = page.last else { return }
+            let limit = min(Self.pageLength, max(state.left, 1))
+            // Of one state: what is committed behind the page must come later, and must not be passed over.
+            let (page, newest) = try database.snapshot {
+                let newest = try database.lastSequence()
+                let page = try database.records(changedIn: range, limit: limit, withContent: query.hasDocuments)
+                return (page, newest)
+            }
+            guard let last = page.last else {
+                // A purge moves the sequence on without a change.
+                if !query.isDescending { state.position = max(state.position, newest) }
+                return
+            }
             for record in page {
                 if query.isDescending {
                     state.through = UpdateSequence(record.sequence.number - 1)
@@ -145,9 +154,7 @@ final class ChangesStream: ResponseStream {
     }
 
     private func appendTail(to bytes: inout [UInt8], _ state: inout State) throws {
-        let newest = try database.lastSequence()
-        // A feed that came to the end has seen all there is, purges included; one that shows nothing stays where it is.
-        let last = state.left == 0 || query.isDescending ? state.position : max(newest, state.position)
+        let last = state.position
         let pending = try database.count(
             changedIn: query.isDescending ? SequenceRange(after: 0, through: state.through) : SequenceRange(after: last)
         )
@@ -180,15 +187,8 @@ extension ChangesStream {
         }
         setTimer(&state, after: (heartbeat ?? timeout) - silence)
         if state.isNoticed {
-            // A purge moves the sequence on without a change, so the newest is what was seen.
-            let seen = max(state.position, try database.lastSequence())
-            if seen > state.position, try database.count(changedIn: SequenceRange(after: state.position)) > 0 {
-                state.wake?()
-                return .wait
-            }
-            state.position = seen
             state.isNoticed = false
-            state.needsNotice = seen
+            state.needsNotice = state.position
         }
         return .wait
     }

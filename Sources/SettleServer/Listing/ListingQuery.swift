@@ -44,6 +44,13 @@ struct ListingQuery: Sendable {
         }
     }
 
+    /// Sees that what was asked for goes together.
+    func check() throws {
+        if keys?.isEmpty == false, start != nil || end != nil {
+            throw HTTPError.queryParse("`keys` is incompatible with `key`, `start_key` and `end_key`")
+        }
+    }
+
     private mutating func take(_ name: String, _ value: JSON) throws {
         switch name {
         case "key": (start, end) = (value, value)

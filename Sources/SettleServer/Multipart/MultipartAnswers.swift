@@ -59,7 +59,7 @@ enum MultipartAnswers {
         var segments: [SegmentStream.Segment] = [.bytes(Array("\r\n--\(boundary)".utf8))]
         for range in ranges {
             let place = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(attachment.length)"
-            let header = "\r\nContent-Type: \(attachment.contentType)\r\nContent-Range: \(place)\r\n\r\n"
+            let header = "\r\nContent-Type: \(plain(attachment.contentType))\r\nContent-Range: \(place)\r\n\r\n"
             segments += [
                 .bytes(Array(header.utf8)), .content(attachment, encoded: true, range: range),
                 .bytes(Array("\r\n--\(boundary)".utf8)),
@@ -82,8 +82,8 @@ enum MultipartAnswers {
         ]
         for attachment in attachments {
             var header = """
-                \r\n--\(boundary)\r\nContent-Disposition: attachment; filename="\(attachment.name)"\
-                \r\nContent-Type: \(attachment.contentType)\r\nContent-Length: \(attachment.encodedLength)
+                \r\n--\(boundary)\r\nContent-Disposition: attachment; filename="\(plain(attachment.name))"\
+                \r\nContent-Type: \(plain(attachment.contentType))\r\nContent-Length: \(attachment.encodedLength)
                 """
             if attachment.encoding == .gzip { header += "\r\nContent-Encoding: gzip" }
             segments += [
@@ -92,6 +92,11 @@ enum MultipartAnswers {
         }
         segments.append(.bytes(Array("\r\n--\(boundary)--".utf8)))
         return (segments, "multipart/related; boundary=\"\(boundary)\"")
+    }
+
+    /// Text that can't end a header's line or what stands in quotes there.
+    private static func plain(_ text: String) -> String {
+        String(decoding: text.utf8.filter { $0 >= 32 && $0 != UInt8(ascii: "\"") && $0 != 127 }, as: UTF8.self)
     }
 
     private static func wanted(

@@ -48,6 +48,7 @@ public final class Server: Sendable {
             return transport
         }
         running?.stop(within: options.stopTimeout)
+        state.compactions.close()
         state.databases.closeAll()
     }
 }

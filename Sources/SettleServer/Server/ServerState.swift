@@ -5,8 +5,7 @@ final class ServerState: Sendable {
     let options: ServerOptions
     let databases: DatabasePool
     let access = AccessCheck()
-    /// Where long jobs run that nobody waits for, one after the other.
-    let maintenance = WorkerPool(limit: 1)
+    let compactions = Compactions()
     /// What the root calls the server's own id.
     let uuid = UUIDs.random()
 

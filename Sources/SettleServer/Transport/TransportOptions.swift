@@ -14,4 +14,6 @@ struct TransportOptions: Sendable {
     var bodyLimit: Int64 = 4 << 30
     /// How many handlers may run at the same time.
     var workers = 32
+    /// How many handlers may read a long body at the same time, apart from those: a slow client holds one of these.
+    var uploads = 64
 }

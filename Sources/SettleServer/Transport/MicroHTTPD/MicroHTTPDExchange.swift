@@ -27,19 +27,19 @@ final class MicroHTTPDExchange: Sendable {
 
     let target: RequestTarget
     private let options: TransportOptions
-    private let pool: WorkerPool
+    private let pools: WorkerPools
     private let handler: HTTPHandler
     private let state: Guarded<State>
     /// A body up to this size is taken whole before its request is handed on.
     private static let wholeBody = 1 << 20
 
     init(
-        _ connection: OpaquePointer, target: RequestTarget, options: TransportOptions, pool: WorkerPool,
+        _ connection: OpaquePointer, target: RequestTarget, options: TransportOptions, pools: WorkerPools,
         handler: @escaping HTTPHandler
     ) {
         self.target = target
         self.options = options
-        self.pool = pool
+        self.pools = pools
         self.handler = handler
         state = Guarded(State(connection: connection))
     }
@@ -91,7 +91,7 @@ final class MicroHTTPDExchange: Sendable {
             let pipe = BodyPipe(state.collected, declaredLength: state.declaredLength) { [weak self] in self?.resume() }
             state.pipe = pipe
             state.collected = []
-            handOn(pipe, &state)
+            handOn(pipe, in: pools.uploads, &state)
             return true
         }
     }
@@ -109,7 +109,7 @@ final class MicroHTTPDExchange: Sendable {
                 return queue(response, on: connection, &state)
             }
             if !state.isHandedOn {
-                handOn(BufferedBody(state.collected), &state)
+                handOn(BufferedBody(state.collected), in: pools.workers, &state)
                 state.collected = []
             }
             suspend(&state)
@@ -145,7 +145,7 @@ final class MicroHTTPDExchange: Sendable {
         }
     }
 
-    private func handOn(_ body: any RequestBody, _ state: inout State) {
+    private func handOn(_ body: any RequestBody, in pool: WorkerPool, _ state: inout State) {
         state.isHandedOn = true
         let request = HTTPRequest(method: state.method, target: target, headers: state.headers, body: body)
         pool.submit { [self] in answer(handler(request)) }
@@ -194,7 +194,7 @@ extension MicroHTTPDExchange {
                     buffer.count, UnsafeMutableRawPointer(mutating: buffer.baseAddress), .RESPMEM_MUST_COPY)
             }
         case .stream(let stream, let length):
-            state.pump = StreamPump(stream, pool: pool) { [weak self] in self?.resume() }
+            state.pump = StreamPump(stream, pool: pools.workers) { [weak self] in self?.resume() }
             // The exchange outlives the response: the library lets go of that before it says the request is over.
             let context = Unmanaged.passUnretained(self).toOpaque()
             return MHD_create_response_from_callback(

@@ -6,13 +6,13 @@ final class MicroHTTPDRegistrar: Sendable {
     }
 
     private let options: TransportOptions
-    private let pool: WorkerPool
+    private let pools: WorkerPools
     private let handler: HTTPHandler
     private let state: Monitor<State>
 
-    init(options: TransportOptions, pool: WorkerPool, handler: @escaping HTTPHandler, state: Monitor<State>) {
+    init(options: TransportOptions, pools: WorkerPools, handler: @escaping HTTPHandler, state: Monitor<State>) {
         self.options = options
-        self.pool = pool
+        self.pools = pools
         self.handler = handler
         self.state = state
     }
@@ -20,7 +20,7 @@ final class MicroHTTPDRegistrar: Sendable {
     /// Begins an exchange when a request's first line was read.
     func begin(_ connection: OpaquePointer, _ text: String) -> MicroHTTPDExchange {
         let exchange = MicroHTTPDExchange(
-            connection, target: RequestTarget(text), options: options, pool: pool, handler: handler)
+            connection, target: RequestTarget(text), options: options, pools: pools, handler: handler)
         state.withLock { $0.exchanges[ObjectIdentifier(exchange)] = exchange }
         return exchange
     }

@@ -14,7 +14,7 @@ internal import Darwin
 /// connection is suspended.
 final class MicroHTTPDTransport: HTTPTransport {
     let port: Int
-    private let pool: WorkerPool
+    private let pools: WorkerPools
     private let state: Monitor<MicroHTTPDRegistrar.State>
     private let context: Unmanaged<MicroHTTPDRegistrar>
 
@@ -24,9 +24,10 @@ final class MicroHTTPDTransport: HTTPTransport {
     init(_ options: TransportOptions, handler: @escaping HTTPHandler) throws {
         signal(SIGPIPE, SIG_IGN)
         let address = try SocketAddress(host: options.host, port: options.port)
-        pool = WorkerPool(limit: options.workers)
+        pools = WorkerPools(
+            workers: WorkerPool(limit: options.workers), uploads: WorkerPool(limit: options.uploads))
         state = Monitor(MicroHTTPDRegistrar.State())
-        let registrar = MicroHTTPDRegistrar(options: options, pool: pool, handler: handler, state: state)
+        let registrar = MicroHTTPDRegistrar(options: options, pools: pools, handler: handler, state: state)
         context = Unmanaged.passRetained(registrar)
         var settings = settle_mhd_options()
         settings.is_ipv6 = address.isIPv6 ? 1 : 0
@@ -44,7 +45,7 @@ final class MicroHTTPDTransport: HTTPTransport {
         }
         guard let daemon else {
             context.release()
-            pool.close()
+            pools.close()
             let reason = String(cString: strerror(errno))
             throw TransportError(description: "can't listen on \(options.host) port \(options.port): \(reason)")
         }
@@ -67,7 +68,7 @@ final class MicroHTTPDTransport: HTTPTransport {
             _ = state.wait(seconds: 5) { $0.exchanges.isEmpty ? true : nil }
         }
         MHD_stop_daemon(daemon)
-        pool.close()
+        pools.close()
         context.release()
     }
 

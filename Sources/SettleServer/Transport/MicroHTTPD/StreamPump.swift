@@ -12,6 +12,8 @@ final class StreamPump: Sendable {
         var phase = Phase.idle
         var hasBegun = false
         var isWokenEarly = false
+        /// Whether it ends where it next waits.
+        var isEnding = false
         var isStopping = false
         var ready: [UInt8] = []
         var offset = 0
@@ -84,6 +86,7 @@ final class StreamPump: Sendable {
     /// Ends the stream where it waits; with `isForced` also where it does not.
     func stop(isForced: Bool) {
         state.withLock { state in
+            state.isEnding = true
             if isForced { state.isStopping = true }
             if state.phase == .waiting { state.phase = .ended }
         }
@@ -137,13 +140,16 @@ final class StreamPump: Sendable {
                         state.isWokenEarly = false
                         return true
                     }
-                    state.phase = state.isStopping ? .ended : .waiting
+                    state.phase = state.isEnding || state.isStopping ? .ended : .waiting
                 case .success(.end): state.phase = .ended
                 case .failure: state.phase = .failed
                 }
                 return false
             }
-            if case .success(.wait) = step { if goesOn { continue } else { return } }
+            if case .success(.wait) = step {
+                if goesOn { continue }
+                if state.withLock({ $0.phase == .waiting }) { return }
+            }
             notify()
             if !goesOn { return }
         }
