@@ -58,7 +58,16 @@ enum BulkEndpoints {
         }
         guard let list = docs.array else { throw HTTPError.badRequest("Missing JSON list of 'docs'.") }
         let options = try DocumentOptions(context.query)
-        let asked = try list.map { try BulkGetRow($0) }
-        return .json(stream: BulkGetStream(database: database, rows: asked, options: options))
+        let asked = list.map { BulkGetRow($0) }
+        let accepts = { MediaTypes.accepts($0, context.request) }
+        let isMixed = accepts("multipart/mixed")
+        guard !accepts("application/json"), isMixed || accepts("multipart/related") else {
+            return .json(stream: BulkGetStream(database: database, rows: asked, options: options))
+        }
+        let stream = BulkGetParts(database: database, rows: asked, options: options)
+        let type = "multipart/\(isMixed ? "mixed" : "related"); boundary=\"\(stream.boundary)\""
+        return HTTPResponse(
+            status: 200, headers: ["Content-Type": type, "Cache-Control": "must-revalidate"],
+            body: .stream(stream, length: nil))
     }
 }

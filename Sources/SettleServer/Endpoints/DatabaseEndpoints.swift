@@ -19,8 +19,24 @@ enum DatabaseEndpoints {
             throw HTTPError(
                 400, "database_name_too_long", "At least one path segment of `\(name)` is too long.")
         }
+        try checkOptions(context.query)
         try context.server.databases.create(name)
         return .json(["ok": true], status: 201, headers: ["Location": context.location(name)])
+    }
+
+    /// Options of clusters are checked, and mean nothing to a database on one machine.
+    private static func checkOptions(_ query: QueryParameters) throws {
+        for name in ["n", "q"] {
+            guard let text = query[name] else { continue }
+            guard let number = Int(text), number > 0 else {
+                throw HTTPError.badRequest("The `\(name)` value should be a positive integer.")
+            }
+        }
+        switch query["partitioned"] {
+        case nil, "false": break
+        case "true": throw HTTPError.badRequest("Partitioned feature is not enabled.")
+        default: throw HTTPError.badRequest("Invalid `partitioned` parameter")
+        }
     }
 
     /// `DELETE /{db}`

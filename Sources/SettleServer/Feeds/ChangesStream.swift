@@ -143,7 +143,7 @@ final class ChangesStream: ResponseStream {
     private func append(_ row: [UInt8], _ sequence: UpdateSequence, first: Bool, to bytes: inout [UInt8]) {
         switch query.feed {
         case .normal, .longpoll:
-            if !first { bytes += Array(",\n".utf8) }
+            if !first { bytes += Array(",\r\n".utf8) }
             bytes += row
         case .continuous:
             bytes += row

@@ -26,11 +26,12 @@ struct Router: Sendable {
             guard let parameters = route.pattern.match(target.segments) else { continue }
             let user = try server.access.user(of: request)
             let database = parameters["db"]
-            guard let endpoint = route.endpoint(method(of: request)) else {
+            let method = method(of: request)
+            guard let endpoint = route.endpoint(method) else {
                 if let database, !target.segments.isEmpty { _ = try server.databases.open(database) }
                 throw HTTPError.methodNotAllowed(route.allow)
             }
-            try server.access.check(route.access, user, database: database)
+            try server.access.check(route.access(method), user, database: database)
             return try endpoint(
                 RequestContext(
                     server: server, request: request, parameters: parameters, user: user,

@@ -24,14 +24,15 @@ enum RoutingTable {
             [
                 "GET": DatabaseEndpoints.info, "PUT": DatabaseEndpoints.create, "DELETE": DatabaseEndpoints.delete,
                 "POST": DocumentEndpoints.post,
-            ]),
+            ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin]),
         Route("/{db}/_ensure_full_commit", .member, "POST", ["POST": DatabaseEndpoints.ensureFullCommit]),
         Route("/{db}/_compact", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compact]),
         Route("/{db}/_compact/{ddoc}", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compactViews]),
         Route("/{db}/_view_cleanup", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.cleanUpViews]),
         Route(
             "/{db}/_revs_limit", .member, "PUT,GET",
-            ["GET": DatabaseEndpoints.revisionLimit, "PUT": DatabaseEndpoints.setRevisionLimit]),
+            ["GET": DatabaseEndpoints.revisionLimit, "PUT": DatabaseEndpoints.setRevisionLimit],
+            stricter: ["PUT": .databaseAdmin]),
         Route("/{db}/_purge", .databaseAdmin, "POST", ["POST": PurgeEndpoints.purge]),
         Route("/{db}/_purged_infos", .databaseAdmin, "GET", ["GET": PurgeEndpoints.infos]),
         Route(
@@ -39,7 +40,8 @@ enum RoutingTable {
             ["GET": PurgeEndpoints.limit, "PUT": PurgeEndpoints.setLimit]),
         Route(
             "/{db}/_security", .member, "PUT,GET",
-            ["GET": DatabaseEndpoints.security, "PUT": NotYetEndpoints.notYet("PUT of _security")]),
+            ["GET": DatabaseEndpoints.security, "PUT": NotYetEndpoints.notYet("PUT of _security")],
+            stricter: ["PUT": .databaseAdmin]),
         Route("/{db}/_bulk_docs", .member, "POST", ["POST": BulkEndpoints.bulkDocuments]),
         Route("/{db}/_bulk_get", .member, "POST", ["POST": BulkEndpoints.bulkGet]),
         Route("/{db}/_revs_diff", .member, "POST", ["POST": ReplicationEndpoints.revisionsDiff]),
@@ -79,13 +81,17 @@ enum RoutingTable {
     ]
 
     private static let documents: [Route] = [
-        Route("/{db}/_design/{design}", .member, document, documentMethods),
-        Route("/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods),
+        Route("/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites),
+        Route("/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites),
         Route("/{db}/_local", .member, document, LocalDocumentEndpoints.noID),
         Route("/{db}/_local/{local}", .member, document, documentMethods),
         Route("/{db}/_local/{local}/{file...}", .member, document, LocalDocumentEndpoints.noAttachments),
         Route("/{db}/{doc}", .member, document, documentMethods),
         Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods),
+    ]
+
+    private static let designWrites: [String: Access] = [
+        "PUT": .databaseAdmin, "POST": .databaseAdmin, "DELETE": .databaseAdmin,
     ]
 
     private static let document = "DELETE,GET,HEAD,POST,PUT,COPY"
