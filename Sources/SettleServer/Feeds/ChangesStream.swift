@@ -12,6 +12,7 @@ final class ChangesStream: ResponseStream {
         /// The highest sequence that counts; for feeds that go backward the lowest that was shown.
         var through = UpdateSequence(.max)
         var left: Int
+        var page = PageSize()
         var hasBegun = false
         var rows = 0
         var isDone = false
@@ -32,7 +33,6 @@ final class ChangesStream: ResponseStream {
     private let state: Guarded<State>
     private let heartbeat: UInt64?
     private let timeout: UInt64
-    private static let pageLength = 100
 
     init(database: Database, query: ChangesQuery, filter: ChangesFilter) throws {
         self.database = database
@@ -54,12 +54,22 @@ final class ChangesStream: ResponseStream {
 
     func next() throws -> ResponseStep {
         let (step, seen) = try state.withLock { state in
-            let step = try nextStep(&state)
+            let step = try self.step(&state)
             defer { state.needsNotice = nil }
             return (step, state.needsNotice)
         }
         if let seen { askForNotice(after: seen) }
         return step
+    }
+
+    /// The next step; a feed whose database was deleted ends, where an answer of one text must be seen to be cut off.
+    private func step(_ state: inout State) throws -> ResponseStep {
+        do { return try nextStep(&state) } catch let error as DatabaseError
+            where error.code == .closed && query.feed != .normal
+        {
+            state.hasEnded = true
+            return .end
+        }
     }
 
     private func nextStep(_ state: inout State) throws -> ResponseStep {
@@ -110,7 +120,7 @@ final class ChangesStream: ResponseStream {
         while !state.isDone, bytes.count < 64 * 1024 {
             var range = SequenceRange(after: state.position, descending: query.isDescending)
             if query.isDescending { range = SequenceRange(after: 0, through: state.through, descending: true) }
-            let limit = min(Self.pageLength, max(state.left, 1))
+            let limit = min(state.page.count, max(state.left, 1))
             // Of one state: what is committed behind the page must come later, and must not be passed over.
             let (page, newest) = try database.snapshot {
                 let newest = try database.lastSequence()
@@ -122,6 +132,8 @@ final class ChangesStream: ResponseStream {
                 if !query.isDescending { state.position = max(state.position, newest) }
                 return
             }
+            let before = bytes.count
+            defer { state.page.learn(count: page.count, bytes: bytes.count - before) }
             for record in page {
                 if query.isDescending {
                     state.through = UpdateSequence(record.sequence.number - 1)
