@@ -63,7 +63,7 @@ enum DatabaseEndpoints {
         let bytes = JSON.number(JSONNumber(sizes.file + sizes.attachments))
         return [
             "instance_start_time": "0", "db_name": .string(name), "purge_seq": "0",
-            "update_seq": WireSequence.json(try database.lastSequence()),
+            "update_seq": try WireSequence(database).json(database.lastSequence()),
             "sizes": ["file": bytes, "external": bytes, "active": bytes], "props": .object(JSONObject()),
             "doc_del_count": .number(JSONNumber(counts.deleted)), "doc_count": .number(JSONNumber(counts.live)),
             "disk_format_version": 8, "compact_running": .bool(server.compactions.isRunning(name)),

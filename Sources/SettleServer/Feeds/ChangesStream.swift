@@ -37,8 +37,9 @@ final class ChangesStream: ResponseStream {
     init(database: Database, query: ChangesQuery, filter: ChangesFilter) throws {
         self.database = database
         self.query = query
-        row = ChangeRow(database: database, query: query, filter: filter)
-        let since = try WireSequence.parse(query.since, in: database)
+        let sequences = try WireSequence(database)
+        row = ChangeRow(database: database, query: query, filter: filter, sequences: sequences)
+        let since = try sequences.parse(query.since, in: database)
         state = Guarded(
             State(position: query.isDescending ? 0 : since, left: query.limit ?? .max, isDone: query.limit == 0))
         heartbeat = query.heartbeat.map { UInt64($0) * 1_000_000 }
@@ -161,7 +162,7 @@ final class ChangesStream: ResponseStream {
             bytes += row
             bytes.append(UInt8(ascii: "\n"))
         case .eventsource:
-            bytes += Array("data: ".utf8) + row + Array("\nid: \"\(WireSequence.text(sequence))\"\n\n".utf8)
+            bytes += Array("data: ".utf8) + row + Array("\nid: \"\(self.row.sequences.text(sequence))\"\n\n".utf8)
         }
     }
 
@@ -170,7 +171,7 @@ final class ChangesStream: ResponseStream {
         let pending = try database.count(
             changedIn: query.isDescending ? SequenceRange(after: 0, through: state.through) : SequenceRange(after: last)
         )
-        let tail = "\"last_seq\":\"\(WireSequence.text(last))\",\"pending\":\(pending)}\n"
+        let tail = "\"last_seq\":\"\(row.sequences.text(last))\",\"pending\":\(pending)}\n"
         switch query.feed {
         case .normal, .longpoll: bytes += Array("\n],\n\(tail)".utf8)
         case .continuous: bytes += Array("{\(tail)".utf8)

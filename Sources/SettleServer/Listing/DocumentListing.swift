@@ -77,7 +77,7 @@ struct DocumentListing {
         let shown = offset.map { String(min(total, $0 + min(query.skip, total))) } ?? "null"
         var sequence = ""
         if query.hasUpdateSequence {
-            let value = query.keys == nil ? WireSequence.json(try database.lastSequence()) : JSON.null
+            let value = query.keys == nil ? try WireSequence(database).json(database.lastSequence()) : JSON.null
             sequence = "\"update_seq\":\(value),"
         }
         return "{\"total_rows\":\(total),\"offset\":\(shown),\(sequence)\"rows\":[\r\n"
