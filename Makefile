@@ -2,6 +2,8 @@
 
 SWIFT ?= swift
 ROUNDS ?= 200
+DIR ?= data
+PORT ?= 5984
 SWIFT_CODE := Package.swift Sources Tests Snippets Fuzz $(wildcard Benchmarks)
 
 # The corpus of a real CouchDB's answers, when it lies beside the repository: the tests replay it.
@@ -10,7 +12,7 @@ export SETTLE_CONFORMANCE ?= $(abspath ../shared/conformance)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test format lint docs tsan asan fuzz crash-test bench clean
+.PHONY: help setup build demo serve conformance test format lint docs tsan asan fuzz crash-test bench clean
 
 help: ## Show this list
 	@echo "Settle: an offline-first JSON document database for Swift"
@@ -29,6 +31,14 @@ build: setup ## Build the library and the tool, optimised
 demo: setup ## Build the tool and let it show what it can do
 	$(SWIFT) build -c release --product settle
 	@Scripts/demo.sh
+
+serve: setup ## Serve the databases in DIR (data) on PORT (5984)
+	$(SWIFT) build -c release --product settle
+	.build/release/settle serve --dir $(DIR) --port $(PORT)
+
+conformance: setup ## Replay what a CouchDB answered against the server, where the corpus is at hand
+	$(SWIFT) build --product settle
+	@Scripts/conformance.sh
 
 test: ## Run all tests
 	@Scripts/setup.sh --tests

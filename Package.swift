@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .library(name: "Settle", targets: ["Settle"]),
         .library(name: "RevisionTree", targets: ["RevisionTree"]),
+        .library(name: "SettleServer", targets: ["SettleServer"]),
         .library(name: "SettleTesting", targets: ["SettleTesting"]),
         .executable(name: "settle", targets: ["SettleTool"]),
     ],
@@ -34,6 +35,9 @@ let package = Package(
                 .linkedLibrary("icui18n", .when(platforms: [.linux])),
                 .linkedLibrary("icuuc", .when(platforms: [.linux])),
             ]),
+        .systemLibrary(
+            name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
 
         .target(name: "RevisionTree", dependencies: ["CCrypto"], swiftSettings: strict),
         .target(
@@ -44,7 +48,11 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "Settle", dependencies: ["RevisionTree", "SettleDatabase"], swiftSettings: strict),
         .target(name: "SettleTesting", dependencies: ["Settle"], swiftSettings: strict),
-        .target(name: "SettleCommands", dependencies: ["Settle", "SettleTesting"], swiftSettings: strict),
+        .target(
+            name: "SettleServer", dependencies: ["RevisionTree", "SettleDatabase", "CMicroHTTPD"],
+            swiftSettings: strict),
+        .target(
+            name: "SettleCommands", dependencies: ["Settle", "SettleServer", "SettleTesting"], swiftSettings: strict),
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),
 
         .testTarget(name: "RevisionTreeTests", dependencies: ["RevisionTree", "CZlib"], swiftSettings: strict),
@@ -54,6 +62,8 @@ let package = Package(
         .testTarget(
             name: "SettleCommandsTests", dependencies: ["SettleCommands", "Settle", "SettleTool"], swiftSettings: strict
         ),
+        .testTarget(
+            name: "SettleServerTests", dependencies: ["SettleServer", "Settle", "SettleTesting"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
 
         // What the fuzzers feed, shared with a short test: `make fuzz`.

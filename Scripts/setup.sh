@@ -15,7 +15,7 @@ require_swift() {
 missing_on_debian() {
     have make || echo make
     if ! have pkg-config; then
-        printf '%s\n' pkg-config libsqlite3-dev libssl-dev zlib1g-dev libpcre2-dev libicu-dev
+        printf '%s\n' pkg-config libsqlite3-dev libssl-dev zlib1g-dev libpcre2-dev libicu-dev libmicrohttpd-dev
         return
     fi
     pkg-config --exists sqlite3 || echo libsqlite3-dev
@@ -23,6 +23,7 @@ missing_on_debian() {
     pkg-config --exists zlib || echo zlib1g-dev
     pkg-config --exists libpcre2-8 || echo libpcre2-dev
     pkg-config --exists icu-i18n || echo libicu-dev
+    pkg-config --exists libmicrohttpd || echo libmicrohttpd-dev
 }
 
 # Test data alone: without it the tests run as well, all but those that read it.
@@ -35,7 +36,7 @@ missing_for_tests() {
 missing_on_macos() {
     local installed name
     installed=$(brew list --formula)
-    for name in sqlite openssl@3 zlib pcre2 pkg-config; do
+    for name in sqlite openssl@3 zlib pcre2 libmicrohttpd pkg-config; do
         # Today's formula for pkg-config is called pkgconf.
         if [[ $name == pkg-config ]] && have pkg-config; then continue; fi
         grep -qx "$name" <<<"$installed" || echo "$name"
@@ -59,7 +60,7 @@ tests=no
 [[ ${1:-} == --tests ]] && tests=yes
 require_swift
 if [[ $(uname) == Darwin ]]; then
-    have brew || fail "Homebrew is missing (https://brew.sh). It brings: sqlite openssl@3 zlib pcre2 pkg-config"
+    have brew || fail "Homebrew is missing (https://brew.sh). It brings: sqlite openssl@3 zlib pcre2 libmicrohttpd pkg-config"
     missing=$(missing_on_macos)
     [[ -z $missing ]] && exit 0
     say "installing with Homebrew:" $missing
@@ -68,5 +69,5 @@ fi
 
 missing=$(missing_on_debian; missing_for_tests)
 [[ -z $missing ]] && exit 0
-have apt-get || fail "install the development files of SQLite, OpenSSL, zlib, PCRE2 and ICU, and pkg-config. In Debian's words:" $missing
+have apt-get || fail "install the development files of SQLite, OpenSSL, zlib, PCRE2, ICU and libmicrohttpd, and pkg-config. In Debian's words:" $missing
 install_on_debian $missing

@@ -10,7 +10,8 @@ private let allowedImports: [String: Set<String>] = [
     "SettleDatabase": system.union(["RevisionTree", "CSQLite", "CCrypto", "CZlib", "CPCRE2", "CICU"]),
     "Settle": ["RevisionTree", "SettleDatabase"],
     "SettleTesting": system.union(["RevisionTree", "SettleDatabase", "Settle"]),
-    "SettleCommands": system.union(["Settle", "SettleTesting"]),
+    "SettleServer": system.union(["RevisionTree", "SettleDatabase", "CMicroHTTPD"]),
+    "SettleCommands": system.union(["Settle", "SettleServer", "SettleTesting"]),
     "SettleTool": ["SettleCommands"],
 ]
 

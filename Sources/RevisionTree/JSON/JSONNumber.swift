@@ -45,7 +45,7 @@ public struct JSONNumber: Sendable {
     }
 
     /// A finite float as CouchDB prints it (COUCHDB-FACTS 2): `1000.0`, `1e+22`, `1e-7`.
-    static func spelling(of value: Double) -> String {
+    package static func spelling(of value: Double) -> String {
         let shortest = value.description
         guard let mark = shortest.utf8.firstIndex(of: UInt8(ascii: "e")) else { return shortest }
         let exponent = Int(shortest[shortest.index(after: mark)...]) ?? 0

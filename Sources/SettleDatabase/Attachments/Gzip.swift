@@ -4,16 +4,16 @@ internal import CZlib
 ///
 /// Compression is CouchDB's: zlib at level 8, no name and no time in the header, for a digest is taken of these bytes
 /// (COUCHDB-FACTS 5).
-final class Gzip {
+package final class Gzip {
     /// Which way the stream goes.
-    enum Direction { case compress, expand }
+    package enum Direction { case compress, expand }
 
     private var stream = z_stream()
     private let direction: Direction
     /// Whether the end of the compressed stream was reached.
-    private(set) var isAtEnd = false
+    package private(set) var isAtEnd = false
 
-    init(_ direction: Direction) throws {
+    package init(_ direction: Direction) throws {
         self.direction = direction
         let size = Int32(MemoryLayout<z_stream>.size)
         let window: Int32 = 16 + 15
@@ -34,7 +34,7 @@ final class Gzip {
     }
 
     /// Takes the next piece and hands on what comes out of it.
-    func process(
+    package func process(
         _ input: UnsafeRawBufferPointer, isLast: Bool, emit: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         // zlib counts in 32 bits.
@@ -78,7 +78,7 @@ final class Gzip {
     }
 
     /// Whether a type is kept compressed: CouchDB's default list, parameters of the type aside.
-    static func isCompressible(_ contentType: String) -> Bool {
+    package static func isCompressible(_ contentType: String) -> Bool {
         let type = contentType.prefix { $0 != ";" }.lowercased()
         return type.hasPrefix("text/") || compressible.contains(type)
     }

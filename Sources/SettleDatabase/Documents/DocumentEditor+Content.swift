@@ -13,7 +13,7 @@ extension DocumentEditor {
     /// what the peer says; any other came with this revision.
     func settled(
         _ attachments: [Attachment], of id: DocumentID, before: RevisionContent?, generation: UInt64,
-        keepsRevpos: Bool = false
+        keepsRevpos: Bool = false, keepsZero: Bool = false
     ) throws -> [Attachment] {
         guard !attachments.isEmpty else { return [] }
         var names: Set<[UInt8]> = []
@@ -32,7 +32,7 @@ extension DocumentEditor {
                 $0.isNamed(attachment.name) && $0.digest == attachment.digest
                     && $0.contentType == attachment.contentType
             }
-            let given = keepsRevpos && attachment.revpos > 0 ? attachment.revpos : generation
+            let given = keepsRevpos && (attachment.revpos > 0 || keepsZero) ? attachment.revpos : generation
             let revpos = same?.revpos ?? given
             return Attachment(
                 name: attachment.name, contentType: attachment.contentType, revpos: revpos,

@@ -117,7 +117,7 @@ struct DocumentEditor {
         let revision = replicated.history.revision
         let attachments = try settled(
             replicated.attachments, of: replicated.id, before: nil, generation: revision.generation,
-            keepsRevpos: true)
+            keepsRevpos: true, keepsZero: replicated.keepsZeroRevpos)
         return Edit(
             revision: revision, history: replicated.history, isDeleted: replicated.isDeleted,
             content: RevisionContent(body: replicated.body, attachments: attachments), origin: .replication,

@@ -16,6 +16,9 @@ public struct ReplicatedRevision: Sendable {
     public var body: DocumentBody
     /// The attachments, in order; what their digests name must be in the database or pending.
     public var attachments: [Attachment]
+    /// Whether a `revpos` of 0 stays, as CouchDB has it where a peer says none (COUCHDB-FACTS 14); else it is taken for
+    /// not known, and becomes the revision's generation.
+    package var keepsZeroRevpos = false
 
     /// Makes a replicated revision.
     public init(

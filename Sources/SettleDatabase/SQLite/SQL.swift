@@ -5,7 +5,7 @@ enum SQL: Int, Hashable {
     case headsBySequence, headsBySequenceDescending
     case insertRecord, updateRecord, updateTree, removeRecord
     case content, contentTokens, insertContent, removeContent
-    case conflictedIDs, countAll, countDeleted, newestSequence
+    case conflictedIDs, countAll, countDeleted, countChanges, newestSequence
     case local, locals, putLocal, removeLocal
     case blob, blobs, putBlob, removeBlob
     case expiration, expired, nextExpiration, putExpiration, removeExpiration
@@ -44,6 +44,7 @@ enum SQL: Int, Hashable {
             "SELECT id FROM documents WHERE flags = ?3 AND flags > 0 AND id > ?1 ORDER BY id LIMIT ?2"
         case .countAll: "SELECT count(*) FROM documents"
         case .countDeleted: "SELECT count(*) FROM documents WHERE flags = 1 AND flags > 0"
+        case .countChanges: "SELECT count(*) FROM documents WHERE sequence > ?1 AND sequence <= ?2"
         case .newestSequence: "SELECT max(sequence) FROM documents"
         case .local: "SELECT id, revision, body FROM locals WHERE id = ?1"
         case .locals: "SELECT id, revision, body FROM locals WHERE id > ?1 ORDER BY id LIMIT ?2"

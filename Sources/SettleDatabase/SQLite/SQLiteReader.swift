@@ -58,16 +58,9 @@ class SQLiteReader: StorageReader {
     }
 
     func records(in range: DocumentRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
-        let bounds = [(">=", range.from), (">", range.after), ("<=", range.through), ("<", range.before)]
-        let used = bounds.filter { $0.1 != nil }
-        let condition = used.enumerated().map { "id \($0.element.0) ?\($0.offset + 1)" }.joined(separator: " AND ")
-        let statement = try SQLiteStatement(
-            """
-            SELECT sequence, id, tree\(withContent ? ", attachments, body" : "") FROM documents
-            \(used.isEmpty ? "" : "WHERE " + condition)
-            ORDER BY id \(range.descending ? "DESC" : "ASC") LIMIT \(limit)
-            """, on: connection)
-        for (index, bound) in used.enumerated() { statement.bind(Int32(index + 1), utf8: bound.1?.string) }
+        let columns = "sequence, id, tree" + (withContent ? ", attachments, body" : "")
+        let order = "ORDER BY id \(range.descending ? "DESC" : "ASC") LIMIT \(limit)"
+        let statement = try statement("SELECT \(columns) FROM documents", in: range, and: [], order)
         return try statement.all(
             by: \.id, beyond: range.descending ? range.before : range.after, descending: range.descending
         ) { try record($0, withContent: withContent) }
@@ -98,6 +91,35 @@ extension SQLiteReader {
     /// The row number of a content kept apart; `nil` for a token that is none.
     func number(of token: UInt64) -> Int64? {
         token >= BodyToken.firstApart ? Int64(exactly: token - BodyToken.firstApart + 1) : nil
+    }
+
+    /// A statement about documents whose ids are in a range.
+    private func statement(
+        _ select: String, in range: DocumentRange, and others: [String], _ rest: String = ""
+    ) throws -> SQLiteStatement {
+        let bounds = [(">=", range.from), (">", range.after), ("<=", range.through), ("<", range.before)]
+        let used = bounds.filter { $0.1 != nil }
+        let conditions = others + used.enumerated().map { "id \($0.element.0) ?\($0.offset + 1)" }
+        let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+        let statement = try SQLiteStatement("\(select) \(condition) \(rest)", on: connection)
+        for (index, bound) in used.enumerated() { statement.bind(Int32(index + 1), utf8: bound.1?.string) }
+        return statement
+    }
+
+    /// Both counts are answered from an index alone.
+    func countLive(in range: DocumentRange) throws -> Int {
+        let select = "SELECT count(*) FROM documents"
+        let all = try statement(select, in: range, and: []).first { $0.integer(0) } ?? 0
+        let isDeleted = ["flags = \(RecordFlags.deleted.rawValue)", "flags > 0"]
+        let deleted = try statement(select, in: range, and: isDeleted).first { $0.integer(0) } ?? 0
+        return Int(all - deleted)
+    }
+
+    func count(changedIn range: SequenceRange) throws -> Int {
+        let statement = try connection.statement(.countChanges)
+        statement.bind(1, range.after.number)
+        statement.bind(2, range.through.number)
+        return Int(try statement.first { $0.integer(0) } ?? 0)
     }
 
     private func record(

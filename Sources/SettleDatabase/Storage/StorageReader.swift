@@ -26,6 +26,12 @@ public protocol StorageReader {
     /// How many documents there are.
     func counts() throws -> DocumentCounts
 
+    /// How many documents of a range of ids are not deleted.
+    func countLive(in range: DocumentRange) throws -> Int
+
+    /// How many documents were changed in a range.
+    func count(changedIn range: SequenceRange) throws -> Int
+
     /// A local document, by its whole id.
     func localDocument(_ id: DocumentID) throws -> LocalDocument?
 

@@ -1,0 +1,55 @@
+package import RevisionTree
+
+extension Database {
+    /// Writes edits in one transaction; one that is refused does not stop the others.
+    ///
+    /// The rules are CouchDB's (COUCHDB-FACTS 10, 13): an edit is made on a leaf; in a document whose leaves are all
+    /// tombstones none can be edited, but a document without a revision is there again, on the winning one.
+    /// Sequences are given in the order of ids.
+    ///
+    /// - Parameter edits: What to write.
+    /// - Returns: For each edit, in the order given, the new revision or why there is none.
+    /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
+    package func write(_ edits: [DocumentEdit]) throws -> [Result<RevisionID, DatabaseError>] {
+        let order = edits.indices.sorted { (edits[$0].id, $0) < (edits[$1].id, $1) }
+        return try edit { editor in
+            var outcomes: [Int: Result<RevisionID, DatabaseError>] = [:]
+            for index in order {
+                do { outcomes[index] = .success(try Self.write(edits[index], with: editor)) } catch let error
+                    as DatabaseError where error.code.isOfOneDocument
+                { outcomes[index] = .failure(error) }
+            }
+            return edits.indices.compactMap { outcomes[$0] }
+        }
+    }
+
+    private static func write(_ edit: DocumentEdit, with editor: DocumentEditor) throws -> RevisionID {
+        let document = Document(id: edit.id, body: edit.body, attachments: edit.attachments)
+        if edit.parent == nil, !edit.isDeleted, editor.validations.isEmpty {
+            // Most new documents are new indeed, so a look for an old one is saved; the write tells.
+            do {
+                let saved = try editor.edit(document, body: edit.body, on: nil, isDeleted: false, in: nil)
+                if let revision = saved.revision { return revision }
+            } catch let error as DatabaseError where error.code == .conflict {}
+        }
+        let record = try editor.writer.record(of: edit.id, withContent: true)
+        let parent = try parent(of: edit, in: record)
+        let saved = try editor.edit(document, body: edit.body, on: parent, isDeleted: edit.isDeleted, in: record)
+        guard let revision = saved.revision else { throw DatabaseError(.storage, "\"\(edit.id)\" has no revision") }
+        return revision
+    }
+
+    private static func parent(of edit: DocumentEdit, in record: DocumentRecord?) throws -> RevisionID? {
+        guard let record, let winner = record.tree.winner else {
+            guard edit.parent == nil else { throw DatabaseError(.conflict, "\"\(edit.id)\" is not in the database") }
+            return nil
+        }
+        if winner.isDeleted {
+            if edit.parent == nil, !edit.isDeleted { return winner.revision }
+        } else if let parent = edit.parent, record.tree[parent]?.isLeaf == true {
+            return parent
+        }
+        let given = edit.parent.map { "\($0) is given" } ?? "no revision is given"
+        throw DatabaseError(.conflict, "\(given), but \(winner.revision) of \"\(edit.id)\" is stored")
+    }
+}

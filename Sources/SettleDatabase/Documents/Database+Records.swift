@@ -1,0 +1,77 @@
+package import RevisionTree
+
+extension Database {
+    /// A document with its whole tree, its sequence, and the winner's content; `nil` for one never written or purged.
+    package func record(of id: DocumentID) throws -> DocumentRecord? {
+        try engine.read { try $0.record(of: id, withContent: true) }
+    }
+
+    /// What one revision of a record holds; `nil` when it is not kept.
+    package func content(of revision: RevisionID, in record: DocumentRecord) throws -> RevisionContent? {
+        guard let node = record.tree[revision] else { return nil }
+        if node.bodyToken == BodyToken.record { return record.content }
+        return try engine.read { try $0.content(at: node.bodyToken) }
+    }
+
+    /// Documents in the order of their ids' bytes, deleted ones too, so many at the most.
+    package func records(in range: DocumentRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
+        try engine.read { try $0.records(in: range, limit: limit, withContent: withContent) }
+    }
+
+    /// Documents in the order of their last changes, so many at the most.
+    package func records(
+        changedIn range: SequenceRange, limit: Int, withContent: Bool
+    ) throws -> [DocumentRecord] {
+        try engine.read { try $0.records(changedIn: range, limit: limit, withContent: withContent) }
+    }
+
+    /// How many documents there are.
+    package func counts() throws -> DocumentCounts { try engine.read { try $0.counts() } }
+
+    /// How many documents of a range are not deleted.
+    package func countLive(in range: DocumentRange) throws -> Int { try engine.read { try $0.countLive(in: range) } }
+
+    /// How many documents were changed in a range.
+    package func count(changedIn range: SequenceRange) throws -> Int {
+        try engine.read { try $0.count(changedIn: range) }
+    }
+
+    /// The sizes of the file and of the files of attachments, in bytes.
+    package func sizes() throws -> (file: Int64, attachments: Int64) {
+        (try engine.sizeOnDisk(), blobs.sizeOnDisk())
+    }
+
+    /// A setting under a name; `nil` when it was never set.
+    package func setting(_ name: String) throws -> String? { try engine.read { try $0.setting(name) } }
+
+    /// Sets or clears a setting.
+    package func setSetting(_ name: String, to value: String?) throws {
+        try engine.write { try $0.setSetting(name, to: value) }
+    }
+
+    /// A name of this very database, made when it is first asked for: one that was deleted and created anew under the same
+    /// name has another, so that positions in the old one's changes are known not to be of this one.
+    package func instanceName() throws -> String {
+        if let name = try setting(Self.instanceSetting) { return name }
+        return try engine.write { writer in
+            if let name = try writer.setting(Self.instanceSetting) { return name }
+            let name = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
+            try writer.setSetting(Self.instanceSetting, to: name)
+            return name
+        }
+    }
+
+    private static var instanceSetting: String { "instance" }
+
+    /// Calls a closure once: as soon as something after a sequence is committed, on the thread that did it and so to be
+    /// left quickly; or with false when the database is closed, or it is cancelled.
+    package func notify(after seen: UpdateSequence, _ body: @escaping @Sendable (Bool) -> Void) -> Int {
+        notifier.notify(after: seen, body)
+    }
+
+    /// Gives a notice up, by the number it was asked for under.
+    package func cancelNotice(_ number: Int) { notifier.cancel(number) }
+
+    /// Puts a local document with a revision of the caller's choice.
+    package func put(_ document: LocalDocument) throws { try engine.write { try $0.put(document) } }
+}

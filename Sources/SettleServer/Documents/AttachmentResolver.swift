@@ -1,0 +1,73 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Makes the attachments of a document that is to be written: takes in contents, and finds what stubs stand for.
+struct AttachmentResolver {
+    let database: Database
+    /// The contents that came in later parts of the request, by their attachments' names.
+    var following: [String: Attachment] = [:]
+
+    /// The attachments of an edit.
+    ///
+    /// - Throws: ``HTTPError/conflict`` where the edit is one already; `missing_stub` for a stub of nothing.
+    func attachments(of document: WireDocument, id: DocumentID) throws -> [Attachment] {
+        try resolve(document, id) {
+            guard let record = try database.record(of: id) else { return nil }
+            guard let parent = document.revision else {
+                if record.tree.isDeleted { return nil }
+                throw HTTPError.conflict
+            }
+            guard let revision = parent.id, record.tree[revision]?.isLeaf == true else { throw HTTPError.conflict }
+            return try database.content(of: revision, in: record)?.attachments
+        }
+    }
+
+    /// The attachments of a revision that a peer has made; stubs stand for what its nearest known ancestor has.
+    func attachments(of document: WireDocument, id: DocumentID, history: RevisionHistory) throws -> [Attachment] {
+        try resolve(document, id) {
+            guard let record = try database.record(of: id) else { return nil }
+            for revision in history.revisions {
+                if let content = try database.content(of: revision, in: record) { return content.attachments }
+            }
+            return nil
+        }
+    }
+
+    private func resolve(
+        _ document: WireDocument, _ id: DocumentID, _ earlier: () throws -> [Attachment]?
+    ) throws -> [Attachment] {
+        guard !document.attachments.isEmpty else { return [] }
+        var known: [Attachment]?
+        return try document.attachments.map { attachment in
+            try WireAttachment.check(name: attachment.name)
+            switch attachment.content {
+            case .inline(let bytes):
+                return try taken(bytes, attachment)
+            case .follows:
+                guard let content = following[attachment.name] else {
+                    throw HTTPError.badRequest("the content of attachment \(attachment.name) does not follow")
+                }
+                return content
+            case .stub(let revpos):
+                let before = try known ?? earlier() ?? []
+                known = before
+                let same = before.first { $0.name.utf8.elementsEqual(attachment.name.utf8) }
+                let isThere = same.map { same in
+                    revpos.map { $0.int == Int(exactly: same.revpos) } ?? true
+                }
+                guard let same, isThere == true else {
+                    throw HTTPError.missingStub("Invalid attachment stub in \(id) for \(attachment.name)")
+                }
+                return same
+            }
+        }
+    }
+
+    private func taken(_ bytes: [UInt8], _ attachment: WireAttachment) throws -> Attachment {
+        let made = try database.makeAttachment(
+            attachment.name, contentType: attachment.contentType, content: bytes)
+        return try made.described(
+            as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,
+            encoding: made.encoding, length: made.length)
+    }
+}

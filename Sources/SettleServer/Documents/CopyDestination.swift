@@ -1,0 +1,15 @@
+internal import RevisionTree
+
+/// The header that says where COPY puts its copy: `id`, or `id?rev=…`.
+enum CopyDestination {
+    /// - Throws: ``HTTPError`` with status 400 when there is none, or it names another server.
+    static func parse(_ header: String?) throws -> (id: DocumentID, revision: WireRevision?) {
+        guard let header else { throw HTTPError.badRequest("Destination header is mandatory for COPY.") }
+        if header.hasPrefix("http://") || header.hasPrefix("https://") {
+            throw HTTPError.badRequest("Destination URL must be relative.")
+        }
+        let target = RequestTarget(String(header))
+        let id = try WireDocument.checked(PercentCoding.decode(header.prefix { $0 != "?" }))
+        return (id, try QueryParameters(target.query).revision())
+    }
+}

@@ -1,0 +1,57 @@
+internal import RevisionTree
+
+/// Looks at design documents before they are stored.
+///
+/// What can be told from their form is told here. Functions are not run by this version, so those with wrong syntax
+/// are stored.
+enum DesignDocumentCheck {
+    private static let reduces: Set = [
+        "_sum", "_count", "_stats", "_approx_count_distinct", "_first", "_last",
+    ]
+
+    /// - Throws: ``HTTPError`` for a design document that can't be one.
+    static func check(_ document: WireDocument) throws {
+        guard !document.isDeleted, let members = document.body.json.object else { return }
+        for name in ["language", "validate_doc_update"] {
+            try require(members[name], name, "string") { $0.string != nil }
+        }
+        for name in ["options", "views", "filters", "updates", "lists", "shows"] {
+            try require(members[name], name, "object") { $0.object != nil }
+        }
+        for name in ["lists", "shows", "updates"] {
+            for function in members[name]?.object ?? JSONObject() {
+                try require(function.value, "\(name).\(function.name)", "string") { $0.string != nil }
+            }
+        }
+        for function in members["filters"]?.object ?? JSONObject() {
+            try require(function.value, "filters.\(function.name)", "string or object") {
+                $0.string != nil || $0.object != nil
+            }
+        }
+        // Mango's views are objects where those of JavaScript are text.
+        let isJavaScript = (members["language"]?.string ?? "javascript") == "javascript"
+        for view in members["views"]?.object ?? JSONObject() {
+            try require(view.value, "views.\(view.name)", "object") { $0.object != nil }
+            if isJavaScript, view.name != "lib" { try check(view: view.value, view.name) }
+        }
+    }
+
+    private static func check(view: JSON, _ name: String) throws {
+        guard let map = view["map"] else { throw invalid("View `\(name)` must contain map function") }
+        try require(map, "views.\(name).map", "string") { $0.string != nil }
+        guard let reduce = view["reduce"] else { return }
+        try require(reduce, "views.\(name).reduce", "string") { $0.string != nil }
+        guard let text = reduce.string, text.hasPrefix("_") else { return }
+        let isRanked = ["_top_", "_bottom_"].contains { text.hasPrefix($0) && Int(text.dropFirst($0.count)) != nil }
+        if !reduces.contains(text), !isRanked { throw invalid("`\(text)` is not a supported reduce function.") }
+    }
+
+    private static func require(
+        _ value: JSON?, _ name: String, _ type: String, _ isRight: (JSON) -> Bool
+    ) throws {
+        guard let value, !isRight(value) else { return }
+        throw invalid("`\(name)` field must have \(type) type")
+    }
+
+    private static func invalid(_ reason: String) -> HTTPError { HTTPError(400, "invalid_design_doc", reason) }
+}

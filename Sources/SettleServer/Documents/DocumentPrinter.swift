@@ -1,0 +1,142 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Prints documents as CouchDB does: the reserved members around the stored body, whose bytes are copied.
+struct DocumentPrinter {
+    let database: Database
+    let options: DocumentOptions
+
+    /// One revision of a document.
+    ///
+    /// - Parameters:
+    ///   - revision: Which one.
+    ///   - content: What it holds.
+    ///   - record: The document.
+    ///   - hasMeta: Whether what concerns the whole document is told as far as it is asked for; it is of the winner only.
+    /// - Returns: Its JSON, and whether there was something to tell of the whole document.
+    /// - Throws: ``DatabaseError``.
+    func print(
+        _ revision: RevisionID, _ content: RevisionContent, of record: DocumentRecord, hasMeta: Bool
+    ) throws -> (bytes: [UInt8], hasMeta: Bool) {
+        var bytes = Array("{\"_id\":".utf8)
+        JSON.append(record.id.string, to: &bytes)
+        Self.append("_rev", .string(revision.description), to: &bytes)
+        Self.append(members: content.body, to: &bytes)
+        if record.tree[revision]?.isDeleted == true { Self.append("_deleted", true, to: &bytes) }
+        let history = record.tree.history(of: revision, limit: try historyLimit())
+        if options.hasRevisions, let history { Self.append("_revisions", Self.revisions(history), to: &bytes) }
+        var isTold = false
+        if hasMeta {
+            for (name, value) in meta(revision, record) {
+                Self.append(name, value, to: &bytes)
+                isTold = true
+            }
+        }
+        if !content.attachments.isEmpty {
+            Self.append("_attachments", try attachments(content.attachments, history), to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "}"))
+        return (bytes, isTold)
+    }
+
+    /// A local document.
+    func print(_ document: LocalDocument) -> [UInt8] {
+        var bytes = Array("{\"_id\":".utf8)
+        JSON.append(document.id.string, to: &bytes)
+        Self.append("_rev", .string(document.revision), to: &bytes)
+        Self.append(members: document.body, to: &bytes)
+        if options.hasRevisions {
+            Self.append(
+                "_revisions", ["start": 0, "ids": [.string(String(document.revisionNumber))]], to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    /// Whether the content of an attachment is to come with the document.
+    func isWanted(_ attachment: Attachment, _ history: RevisionHistory?) -> Bool {
+        guard options.hasAttachments else { return false }
+        guard let since = options.attachmentsSince, !since.isEmpty else { return true }
+        let known = Set(since.compactMap(\.id))
+        let newest = history?.revisions.first { known.contains($0) }?.generation ?? 0
+        return attachment.revpos > newest
+    }
+
+    private func historyLimit() throws -> Int {
+        options.hasRevisions || options.attachmentsSince != nil ? try database.revisionLimit() : 1
+    }
+
+    private func meta(_ revision: RevisionID, _ record: DocumentRecord) -> [(String, JSON)] {
+        var members: [(String, JSON)] = []
+        if options.hasRevisionsInfo, let history = record.tree.history(of: revision) {
+            let list = history.revisions.map { revision -> JSON in
+                let node = record.tree[revision]
+                let isKept = node.map { $0.bodyToken != BodyToken.none } ?? false
+                let status = !isKept ? "missing" : node?.isDeleted == true ? "deleted" : "available"
+                return ["rev": .string(revision.description), "status": .string(status)]
+            }
+            members.append(("_revs_info", .array(list)))
+        }
+        if options.hasLocalSequence {
+            members.append(("_local_seq", .number(JSONNumber(record.sequence.number))))
+        }
+        for (isWanted, name, list) in [
+            (options.hasConflicts, "_conflicts", record.tree.conflicts),
+            (options.hasDeletedConflicts, "_deleted_conflicts", record.tree.deletedConflicts),
+        ] where isWanted && !list.isEmpty {
+            members.append((name, .array(list.map { .string($0.description) })))
+        }
+        return members
+    }
+
+    private func attachments(_ list: [Attachment], _ history: RevisionHistory?) throws -> JSON {
+        .object(
+            JSONObject(
+                try list.map { attachment in
+                    var members: [(String, JSON)] = [
+                        ("content_type", .string(attachment.contentType)),
+                        ("revpos", .number(JSONNumber(attachment.revpos))),
+                        ("digest", .string(attachment.digest.description)),
+                    ]
+                    if !isWanted(attachment, history) {
+                        members += [("length", .number(JSONNumber(attachment.length))), ("stub", true)]
+                    } else if options.follows {
+                        members += [("length", .number(JSONNumber(attachment.length))), ("follows", true)]
+                    } else {
+                        members.append(("data", .string(Base64.encode(try database.content(of: attachment)))))
+                    }
+                    if options.hasEncodingInfo, attachment.encoding != .identity {
+                        members += [
+                            ("encoding", .string(attachment.encoding.rawValue)),
+                            ("encoded_length", .number(JSONNumber(attachment.encodedLength))),
+                        ]
+                    }
+                    return (attachment.name, .object(JSONObject(members)))
+                }))
+    }
+}
+
+extension DocumentPrinter {
+    /// Appends a member, with a comma before it.
+    static func append(_ name: String, _ value: JSON, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: ","))
+        JSON.append(name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        value.append(to: &bytes)
+    }
+
+    private static func append(members body: DocumentBody, to bytes: inout [UInt8]) {
+        let members = body.utf8.dropFirst().dropLast()
+        guard !members.isEmpty else { return }
+        bytes.append(UInt8(ascii: ","))
+        WireJSON.append(members, to: &bytes)
+    }
+
+    /// A history as `_revisions`.
+    static func revisions(_ history: RevisionHistory) -> JSON {
+        [
+            "start": .number(JSONNumber(history.start)),
+            "ids": .array(history.signatures.map { .string($0.description) }),
+        ]
+    }
+}

@@ -1,0 +1,106 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Writes documents that requests bring: edits, revisions of peers, and local documents.
+struct DocumentWriter {
+    let database: Database
+    var resolver: AttachmentResolver
+
+    init(_ database: Database, following: [String: Attachment] = [:]) {
+        self.database = database
+        resolver = AttachmentResolver(database: database, following: following)
+    }
+
+    /// What became of one document: its new revision, or why there is none.
+    typealias Outcome = Result<String, HTTPError>
+
+    /// Writes one edit and returns its revision.
+    ///
+    /// - Throws: ``HTTPError``, or ``DatabaseError``.
+    func edit(_ document: WireDocument, id: DocumentID) throws -> String {
+        try edit([(id, document)]).first?.get() ?? ""
+    }
+
+    /// Writes edits in one transaction; what refuses one of them is told in its place.
+    ///
+    /// - Throws: ``HTTPError`` for what refuses the whole batch: a stub of nothing (COUCHDB-FACTS 12).
+    func edit(_ documents: [(id: DocumentID, document: WireDocument)]) throws -> [Outcome] {
+        var outcomes = [Outcome](repeating: .failure(.conflict), count: documents.count)
+        var edits: [(index: Int, edit: DocumentEdit)] = []
+        for (index, (id, document)) in documents.enumerated() {
+            if id.isLocal {
+                outcomes[index] = .success(try putLocal(id, document))
+                continue
+            }
+            do {
+                if case .impossible = document.revision { throw HTTPError.conflict }
+                if id.isDesign { try DesignDocumentCheck.check(document) }
+                let attachments = try resolver.attachments(of: document, id: id)
+                edits.append(
+                    (
+                        index,
+                        DocumentEdit(
+                            id: id, parent: document.revision?.id, isDeleted: document.isDeleted,
+                            body: document.body, attachments: attachments)
+                    ))
+            } catch let error as HTTPError where error.status != 412 && error.status != 413 {
+                outcomes[index] = .failure(error)
+            }
+        }
+        for (edit, result) in zip(edits, try database.write(edits.map(\.edit))) {
+            outcomes[edit.index] = result.map(\.description).mapError { Self.told($0, edit.edit.id) }
+        }
+        return outcomes
+    }
+
+    /// Stores revisions as peers have made them; returns only what was refused.
+    func insert(
+        _ documents: [(id: DocumentID, document: WireDocument)]
+    ) throws -> [(id: DocumentID, revision: String, error: HTTPError)] {
+        var revisions: [ReplicatedRevision] = []
+        for (id, document) in documents {
+            if id.isLocal {
+                _ = try putLocal(id, document)
+                continue
+            }
+            guard let history = document.history ?? document.revision?.id.map({ RevisionHistory($0) }) else {
+                throw HTTPError.badRequest(
+                    "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
+            }
+            var revision = ReplicatedRevision(
+                id: id, history: history, isDeleted: document.isDeleted, body: document.body,
+                attachments: try resolver.attachments(of: document, id: id, history: history))
+            revision.keepsZeroRevpos = true
+            revisions.append(revision)
+        }
+        // Sequences are given in the order of ids (COUCHDB-FACTS 13).
+        revisions.sort { $0.id < $1.id }
+        return zip(revisions, try database.insertReplicated(revisions)).compactMap { revision, outcome in
+            guard case .refused(let error) = outcome else { return nil }
+            return (revision.id, revision.history.revision.description, Self.told(error, revision.id))
+        }
+    }
+
+    /// Writes a local document: whatever was there, `0-N` becomes `0-(N+1)` (COUCHDB-FACTS 11).
+    private func putLocal(_ id: DocumentID, _ document: WireDocument) throws -> String {
+        if document.isDeleted {
+            try database.deleteLocalDocument(id)
+            return "0-0"
+        }
+        var number: Int64 = 0
+        if let revision = document.revision {
+            let parts = revision.description.split(separator: "-", maxSplits: 1)
+            guard parts.count == 2, parts[0] == "0", let given = Int64(parts[1]), given < Int64.max else {
+                throw HTTPError.badRequest("Invalid rev format")
+            }
+            number = given
+        }
+        let written = LocalDocument(id: id, revisionNumber: number + 1, body: document.body)
+        try database.put(written)
+        return written.revision
+    }
+
+    private static func told(_ error: DatabaseError, _ id: DocumentID) -> HTTPError {
+        error.code == .documentTooLarge ? .documentTooLarge(id.string) : HTTPError(error)
+    }
+}

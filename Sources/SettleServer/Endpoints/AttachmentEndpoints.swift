@@ -1,0 +1,126 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// One attachment of a document.
+enum AttachmentEndpoints {
+    /// `GET /{db}/{doc}/{file}`
+    static let read: Endpoint = { context in
+        let database = try context.database()
+        let options = try DocumentOptions(context.query)
+        let lookup = DocumentLookup(database: database)
+        let id = DocumentID(unchecked: context.documentID)
+        let found =
+            try options.revision.map { try lookup.revision(id, $0) }
+            ?? lookup.winner(id, isDeletedWanted: options.isDeletedWanted)
+        let attachment = try existing(context.parameter("file"), in: found.content.attachments)
+        let isEncoded = attachment.encoding == .gzip && acceptsGzip(context.request)
+        var headers: HTTPHeaders = [
+            "ETag": EntityTag.of(Base64.encode(attachment.digest.md5)), "Cache-Control": "must-revalidate",
+            "Content-Type": attachment.contentType,
+            "Accept-Ranges": attachment.encoding == .identity ? "bytes" : "none",
+            "Content-Security-Policy": "sandbox",
+        ]
+        if isEncoded { headers["Content-Encoding"] = "gzip" }
+        if let unchanged = EntityTag.notModified(headers["ETag"] ?? "", context.request) { return unchanged }
+        if attachment.encoding == .identity,
+            let ranges = try ByteRanges.parse(context.request.headers["Range"], length: attachment.length)
+        {
+            if ranges.count == 1, let range = ranges.first {
+                headers["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(attachment.length)"
+                return send(
+                    [.content(attachment, encoded: true, range: range)], database, headers, status: 206)
+            }
+            if ranges.count < 10 { return MultipartAnswers.ranges(ranges, of: attachment, database) }
+        }
+        return send([.content(attachment, encoded: isEncoded, range: nil)], database, headers, status: 200)
+    }
+
+    /// `PUT /{db}/{doc}/{file}`
+    static let put: Endpoint = { context in
+        let database = try context.database()
+        let name = context.parameter("file")
+        try WireAttachment.check(name: name)
+        let encoding = (context.request.headers["Content-Encoding"] ?? "identity").trimmingBlanks().lowercased()
+        guard encoding == "identity" || encoding == "gzip" else {
+            throw HTTPError.contentType("Only gzip and identity content-encodings are supported")
+        }
+        let id = try WireDocument.checked(context.documentID)
+        let revision = try DocumentEndpoints.revision(of: nil, context)
+        let before = try revision.map { try known($0, of: id, in: database) }
+        let type = context.request.headers["Content-Type"] ?? "application/octet-stream"
+        let writer = try database.attachmentWriter(contentType: type, encoding: encoding == "gzip" ? .gzip : nil)
+        while let piece = try context.request.body.read() { try writer.write(piece) }
+        let attachment = try writer.finish(name: name)
+        let others = before?.content.attachments.filter { !$0.name.utf8.elementsEqual(name.utf8) } ?? []
+        let written = try write(id, before, [attachment] + others, database)
+        var response = DocumentEndpoints.written(
+            id, written, status: 201, context.location(context.parameter("db"), id.string, name))
+        response.headers["ETag"] = nil
+        return response
+    }
+
+    /// `DELETE /{db}/{doc}/{file}`
+    static let delete: Endpoint = { context in
+        let database = try context.database()
+        let name = context.parameter("file")
+        try WireAttachment.check(name: name)
+        let id = DocumentID(unchecked: context.documentID)
+        guard let revision = try DocumentEndpoints.revision(of: nil, context) else {
+            let winner = try DocumentLookup(database: database).winner(id)
+            _ = try existing(name, in: winner.content.attachments)
+            throw HTTPError.conflict
+        }
+        let before = try known(revision, of: id, in: database)
+        _ = try existing(name, in: before.content.attachments)
+        let others = before.content.attachments.filter { !$0.name.utf8.elementsEqual(name.utf8) }
+        var response = DocumentEndpoints.written(
+            id, try write(id, before, others, database), status: 200, nil)
+        response.headers["ETag"] = nil
+        return response
+    }
+
+    /// An answer of segments whose length is known.
+    static func send(
+        _ segments: [SegmentStream.Segment], _ database: Database, _ headers: HTTPHeaders, status: Int
+    ) -> HTTPResponse {
+        HTTPResponse(
+            status: status, headers: headers,
+            body: .stream(SegmentStream(database, segments), length: SegmentStream.length(segments)))
+    }
+
+    private static func write(
+        _ id: DocumentID, _ before: DocumentLookup.Found?, _ attachments: [Attachment], _ database: Database
+    ) throws -> String {
+        let edit = DocumentEdit(
+            id: id, parent: before?.revision,
+            isDeleted: before.map { $0.record.tree[$0.revision]?.isDeleted ?? false } ?? false,
+            body: before?.content.body ?? .empty, attachments: attachments)
+        guard let outcome = try database.write([edit]).first else { throw HTTPError.conflict }
+        return try outcome.get().description
+    }
+
+    private static func known(
+        _ revision: WireRevision, of id: DocumentID, in database: Database
+    ) throws -> DocumentLookup.Found {
+        guard let found = try DocumentLookup(database: database).find(revision, of: id) else {
+            throw HTTPError.missingRevision
+        }
+        return found
+    }
+
+    private static func existing(_ name: String, in attachments: [Attachment]) throws -> Attachment {
+        guard let attachment = attachments.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+            throw HTTPError.notFound("Document is missing attachment")
+        }
+        return attachment
+    }
+
+    private static func acceptsGzip(_ request: HTTPRequest) -> Bool {
+        guard let header = request.headers["Accept-Encoding"] else { return false }
+        return header.split(separator: ",").contains { item in
+            let parts = item.split(separator: ";").map { String($0).trimmingBlanks() }
+            guard let name = parts.first, name == "gzip" || name == "*" else { return false }
+            return !parts.dropFirst().contains { $0 == "q=0" || $0 == "q=0.0" }
+        }
+    }
+}

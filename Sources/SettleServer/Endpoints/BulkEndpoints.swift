@@ -1,0 +1,76 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Many documents at once.
+enum BulkEndpoints {
+    /// `POST /{db}/_bulk_docs`
+    static let bulkDocuments: Endpoint = { context in
+        try context.requireContentType()
+        let database = try context.database()
+        // The documents are read where they stand, and no value is built of the whole.
+        let bytes = try context.body()
+        let outline = try context.outline(of: bytes, elementsOf: "docs")
+        guard outline["docs"] != nil else {
+            throw HTTPError.badRequest("POST body must include `docs` parameter.")
+        }
+        guard let places = outline.elements else { throw HTTPError.badRequest("`docs` parameter must be an array.") }
+        let newEdits = try outline["new_edits"].map { try JSON(utf8: Array(bytes[$0])) }
+        let isReplicated = newEdits == false
+        let documents = try places.map { place in
+            var document = try WireDocument(Array(bytes[place]), limit: context.server.options.largestDocument)
+            if isReplicated, document.revision == nil {
+                throw HTTPError.badRequest(
+                    "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
+            }
+            for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
+            return (id: try document.complete(), document: document)
+        }
+        guard newEdits.map({ $0.bool != nil }) ?? true else {
+            throw HTTPError.badRequest("`new_edits` parameter must be a boolean.")
+        }
+        let writer = DocumentWriter(database)
+        if isReplicated {
+            let refused = try writer.insert(documents).map { id, revision, error -> JSON in
+                [
+                    "id": .string(id.string), "rev": .string(revision), "error": .string(error.error),
+                    "reason": .string(error.reason),
+                ]
+            }
+            return .json(.array(refused), status: 201)
+        }
+        let outcomes = zip(documents, try writer.edit(documents)).map { document, outcome -> JSON in
+            let id = JSON.string(document.id.string)
+            switch outcome {
+            case .success(let revision): return ["ok": true, "id": id, "rev": .string(revision)]
+            case .failure(let error):
+                return ["id": id, "error": .string(error.error), "reason": .string(error.reason)]
+            }
+        }
+        return .json(.array(outcomes), status: 201)
+    }
+
+    /// `POST /{db}/_bulk_get`
+    static let bulkGet: Endpoint = { context in
+        try context.requireContentType()
+        let database = try context.database()
+        guard let docs = try context.jsonObject()["docs"] else {
+            throw HTTPError.badRequest("Missing JSON list of 'docs'.")
+        }
+        for name in ["rev", "open_revs", "atts_since", "w", "new_edits"] where context.query[name] != nil {
+            throw HTTPError.badRequest("\"\(name)\" query parameter is not acceptable")
+        }
+        guard let list = docs.array else { throw HTTPError.badRequest("Missing JSON list of 'docs'.") }
+        let options = try DocumentOptions(context.query)
+        let asked = list.map { BulkGetRow($0) }
+        let accepts = { MediaTypes.accepts($0, context.request) }
+        let isMixed = accepts("multipart/mixed")
+        guard !accepts("application/json"), isMixed || accepts("multipart/related") else {
+            return .json(stream: BulkGetStream(database: database, rows: asked, options: options))
+        }
+        let stream = BulkGetParts(database: database, rows: asked, options: options)
+        let type = "multipart/\(isMixed ? "mixed" : "related"); boundary=\"\(stream.boundary)\""
+        return HTTPResponse(
+            status: 200, headers: ["Content-Type": type, "Cache-Control": "must-revalidate"],
+            body: .stream(stream, length: nil))
+    }
+}

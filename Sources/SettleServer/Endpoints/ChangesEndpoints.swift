@@ -1,0 +1,35 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Feeds of changes.
+enum ChangesEndpoints {
+    /// `GET` and `POST /{db}/_changes`
+    static let changes: Endpoint = { context in
+        let database = try context.database()
+        var body = JSONObject()
+        if context.request.method == "POST" {
+            try context.requireContentType()
+            let bytes = try context.body()
+            if !bytes.isEmpty {
+                guard let object = try JSON(utf8: bytes).object else {
+                    throw HTTPError.badRequest("Request body must be a JSON object")
+                }
+                body = object
+            }
+        }
+        let query = try ChangesQuery(context)
+        let filter = try ChangesFilter(query.filter, context, body: body)
+        let tag = try EntityTag.of(
+            "\(WireSequence(database).text(database.lastSequence()))-\(Checksum.of(context.request.target.query, body))"
+        )
+        if query.feed == .normal, let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
+        let stream = try ChangesStream(database: database, query: query, filter: filter)
+        var response = HTTPResponse.json(stream: stream)
+        if query.feed == .normal { response.headers["ETag"] = tag }
+        if query.feed == .eventsource {
+            response.headers["Content-Type"] = "text/event-stream"
+            response.headers["Cache-Control"] = "no-cache"
+        }
+        return response
+    }
+}

@@ -1,0 +1,123 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// What a database as a whole answers.
+enum DatabaseEndpoints {
+    /// `PUT /{db}`
+    static let create: Endpoint = { context in
+        let name = context.parameter("db")
+        let longest = name.utf8.split(separator: UInt8(ascii: "/")).map(\.count).max() ?? 0
+        guard Store.isName(name) || longest > 238 else {
+            throw HTTPError(
+                400, "illegal_database_name",
+                """
+                Name: '\(name)'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), \
+                +, -, and / are allowed. Must begin with a letter.
+                """)
+        }
+        guard Store.isName(name) else {
+            throw HTTPError(
+                400, "database_name_too_long", "At least one path segment of `\(name)` is too long.")
+        }
+        try checkOptions(context.query)
+        try context.server.databases.create(name)
+        return .json(["ok": true], status: 201, headers: ["Location": context.location(name)])
+    }
+
+    /// Options of clusters are checked, and mean nothing to a database on one machine.
+    private static func checkOptions(_ query: QueryParameters) throws {
+        for name in ["n", "q"] {
+            guard let text = query[name] else { continue }
+            guard let number = Int(text), number > 0 else {
+                throw HTTPError.badRequest("The `\(name)` value should be a positive integer.")
+            }
+        }
+        switch query["partitioned"] {
+        case nil, "false": break
+        case "true": throw HTTPError.badRequest("Partitioned feature is not enabled.")
+        default: throw HTTPError.badRequest("Invalid `partitioned` parameter")
+        }
+    }
+
+    /// `DELETE /{db}`
+    static let delete: Endpoint = { context in
+        if context.query["rev"] != nil {
+            throw HTTPError.badRequest(
+                """
+                You tried to DELETE a database with a ?=rev parameter. Did you mean to DELETE a document instead?
+                """)
+        }
+        try context.server.databases.delete(context.parameter("db"))
+        return .ok()
+    }
+
+    /// `GET /{db}`
+    static let info: Endpoint = { context in
+        .json(try info(of: context.database(), context.parameter("db"), context.server))
+    }
+
+    /// What `GET /{db}` says.
+    static func info(of database: Database, _ name: String, _ server: ServerState) throws -> JSON {
+        let counts = try database.counts()
+        let sizes = try database.sizes()
+        let bytes = JSON.number(JSONNumber(sizes.file + sizes.attachments))
+        return [
+            "instance_start_time": "0", "db_name": .string(name), "purge_seq": "0",
+            "update_seq": try WireSequence(database).json(database.lastSequence()),
+            "sizes": ["file": bytes, "external": bytes, "active": bytes], "props": .object(JSONObject()),
+            "doc_del_count": .number(JSONNumber(counts.deleted)), "doc_count": .number(JSONNumber(counts.live)),
+            "disk_format_version": 8, "compact_running": .bool(server.compactions.isRunning(name)),
+            "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],
+        ]
+    }
+
+    /// `POST /{db}/_ensure_full_commit`: what was acknowledged is committed as durably as the store was opened for.
+    static let ensureFullCommit: Endpoint = { context in
+        try context.requireContentType()
+        _ = try context.database()
+        return .json(["ok": true, "instance_start_time": "0"], status: 201)
+    }
+
+    /// `POST /{db}/_compact`: the answer comes at once, as in CouchDB, and the work is done after it.
+    static let compact: Endpoint = { context in
+        try context.requireContentType()
+        let database = try context.database()
+        context.server.compactions.start(database, context.parameter("db"))
+        return .ok(status: 202)
+    }
+
+    /// `POST /{db}/_compact/{ddoc}`: there are no files of views, so there is nothing to do.
+    static let compactViews: Endpoint = { context in
+        try context.requireContentType()
+        _ = try DocumentLookup(database: context.database()).winner(
+            DocumentID(unchecked: "_design/" + context.parameter("ddoc")))
+        return .ok(status: 202)
+    }
+
+    /// `POST /{db}/_view_cleanup`
+    static let cleanUpViews: Endpoint = { context in
+        _ = try context.database()
+        return .ok(status: 202)
+    }
+
+    /// `GET /{db}/_revs_limit`
+    static let revisionLimit: Endpoint = { context in
+        .json(.number(JSONNumber(try context.database().revisionLimit())))
+    }
+
+    /// `PUT /{db}/_revs_limit`
+    static let setRevisionLimit: Endpoint = { context in
+        let database = try context.database()
+        guard let limit = try context.json().int, limit > 0 else {
+            throw HTTPError.badRequest("`_revs_limit` must be a positive integer")
+        }
+        try database.setRevisionLimit(limit)
+        return .ok()
+    }
+
+    /// `GET /{db}/_security`: as a new database of CouchDB has it.
+    static let security: Endpoint = { context in
+        _ = try context.database()
+        return .json(["members": ["roles": ["_admin"]], "admins": ["roles": ["_admin"]]])
+    }
+}

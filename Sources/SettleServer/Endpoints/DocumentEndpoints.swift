@@ -1,0 +1,227 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// One document.
+enum DocumentEndpoints {
+    /// `GET /{db}/{doc}`
+    static let read: Endpoint = { context in
+        let database = try context.database()
+        if let redirection = designRedirection(context) { return redirection }
+        let options = try DocumentOptions(context.query)
+        let id = DocumentID(unchecked: context.documentID)
+        if id.isLocal { return try readLocal(id, options, database, context) }
+        if case .none = options.openRevisions {
+            return try readOne(id, options, database, context)
+        }
+        return try readOpen(id, options, database, context)
+    }
+
+    /// An escaped slash in a design document's id leads to the path without it.
+    private static func designRedirection(_ context: RequestContext) -> HTTPResponse? {
+        guard context.parameters["doc"]?.hasPrefix("_design/") == true else { return nil }
+        let path = context.request.target.rawPath
+        let name = path.replacing("_design%2F", with: "_design/").replacing("_design%2f", with: "_design/")
+        guard name != path else { return nil }
+        return HTTPResponse(status: 301, headers: ["Location": context.origin + name])
+    }
+
+    private static func readOne(
+        _ id: DocumentID, _ options: DocumentOptions, _ database: Database, _ context: RequestContext
+    ) throws -> HTTPResponse {
+        let lookup = DocumentLookup(database: database)
+        let isWinner = options.revision == nil || options.isLatest
+        let found =
+            if let revision = options.revision, !isWinner {
+                try lookup.revision(id, revision)
+            } else {
+                try lookup.winner(id, isDeletedWanted: options.isDeletedWanted)
+            }
+        if options.hasAttachments, MediaTypes.accepts("multipart/related", context.request) {
+            return try MultipartAnswers.document(found, options, database, hasMeta: isWinner, context)
+        }
+        let printer = DocumentPrinter(database: database, options: options)
+        let tag = EntityTag.of(found.revision.description)
+        let printed = try printer.print(found.revision, found.content, of: found.record, hasMeta: isWinner)
+        if printed.hasMeta { return .json(bytes: printed.bytes) }
+        if let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
+        return .json(bytes: printed.bytes, headers: ["ETag": tag])
+    }
+
+    private static func readLocal(
+        _ id: DocumentID, _ options: DocumentOptions, _ database: Database, _ context: RequestContext
+    ) throws -> HTTPResponse {
+        guard let document = try database.localDocument(id) else { throw HTTPError.missing }
+        let tag = EntityTag.of(document.revision)
+        if let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
+        return .json(
+            bytes: DocumentPrinter(database: database, options: options).print(document), headers: ["ETag": tag])
+    }
+
+    private static func readOpen(
+        _ id: DocumentID, _ options: DocumentOptions, _ database: Database, _ context: RequestContext
+    ) throws -> HTTPResponse {
+        let results = try DocumentLookup(database: database).open(
+            options.openRevisions, of: id, isLatest: options.isLatest)
+        if results.isEmpty { throw HTTPError.missing }
+        if MediaTypes.accepts("multipart/mixed", context.request) {
+            return try MultipartAnswers.documents(results, options, database)
+        }
+        let printer = DocumentPrinter(database: database, options: options)
+        var bytes: [UInt8] = [UInt8(ascii: "[")]
+        for (index, result) in results.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            switch result {
+            case .success(let found):
+                bytes += Array("{\"ok\":".utf8)
+                bytes += try printer.print(found.revision, found.content, of: found.record, hasMeta: false).bytes
+                bytes.append(UInt8(ascii: "}"))
+            case .failure(let missing):
+                (["missing": .string(missing.revision)] as JSON).append(to: &bytes)
+            }
+        }
+        return .json(bytes: bytes + [UInt8(ascii: "]")])
+    }
+
+    /// `PUT /{db}/{doc}`
+    static let put: Endpoint = { context in
+        let database = try context.database()
+        let options = try DocumentOptions(context.query)
+        let id = try WireDocument.checked(context.documentID)
+        var (document, following) = try MultipartIntake.document(context, database)
+        document.revision = try revision(of: document.revision, context)
+        document.id = id.string
+        if document.body.utf8.count > context.server.options.largestDocument {
+            throw HTTPError.documentTooLarge(id.string)
+        }
+        for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
+        let writer = DocumentWriter(database, following: following)
+        let location = context.location(context.parameter("db"), id.string)
+        if options.isReplicated {
+            guard let revision = document.revision else {
+                throw HTTPError.badRequest(
+                    "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
+            }
+            if let refused = try writer.insert([(id, document)]).first { throw refused.error }
+            return written(
+                id, id.isLocal ? try database.localDocument(id)?.revision ?? "0-0" : revision.description,
+                status: document.isDeleted ? 200 : 201, location)
+        }
+        if context.query["batch"] == "ok" {
+            _ = try? writer.edit(document, id: id)
+            return .json(["ok": true, "id": .string(id.string)], status: 202)
+        }
+        return written(
+            id, try writer.edit(document, id: id), status: document.isDeleted ? 200 : 201, location)
+    }
+
+    /// `POST /{db}`
+    static let post: Endpoint = { context in
+        try context.requireContentType()
+        let database = try context.database()
+        var document = try WireDocument(context.body(), limit: context.server.options.largestDocument)
+        for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
+        let id = try document.complete()
+        let writer = DocumentWriter(database)
+        if context.query["batch"] == "ok" {
+            _ = try? writer.edit(document, id: id)
+            return .json(["ok": true, "id": .string(id.string)], status: 202)
+        }
+        var response = written(
+            id, try writer.edit(document, id: id), status: 201, context.location(context.parameter("db"), id.string))
+        response.headers["ETag"] = nil
+        return response
+    }
+
+    /// `POST /{db}/{doc}`: a form with attachments, of a page of the same server.
+    static let postForm: Endpoint = { context in
+        _ = try context.database()
+        guard context.request.headers["Referer"] != nil else {
+            throw HTTPError.badRequest("Referer header required.")
+        }
+        throw HTTPError.notImplemented("writing a document by a form is not implemented yet")
+    }
+
+    /// `DELETE /{db}/{doc}`
+    static let delete: Endpoint = { context in
+        let database = try context.database()
+        let id = DocumentID(unchecked: context.documentID)
+        if id.isLocal {
+            guard try database.localDocument(id) != nil else { throw HTTPError.missing }
+        } else {
+            _ = try DocumentLookup(database: database).winner(id)
+        }
+        var document = try WireDocument(Array("{\"_deleted\":true}".utf8), limit: 100)
+        document.revision = try revision(of: nil, context)
+        return written(id, try DocumentWriter(database).edit(document, id: id), status: 200, nil)
+    }
+
+    /// `COPY /{db}/{doc}`
+    static let copy: Endpoint = { context in
+        let database = try context.database()
+        let id = DocumentID(unchecked: context.documentID)
+        let (target, parent) = try CopyDestination.parse(context.request.headers["Destination"])
+        var document: WireDocument
+        var following: [String: Attachment] = [:]
+        let lookup = DocumentLookup(database: database)
+        if id.isLocal {
+            guard let source = try database.localDocument(id) else { throw HTTPError.missing }
+            document = try WireDocument(source.body.utf8, limit: .max)
+        } else {
+            let source = try revision(of: nil, context).map { try lookup.revision(id, $0) } ?? lookup.winner(id)
+            document = try WireDocument(source.content.body.utf8, limit: .max)
+            document.isDeleted = source.record.tree[source.revision]?.isDeleted ?? false
+            for attachment in source.content.attachments {
+                following[attachment.name] = attachment
+                document.attachments.append(
+                    try WireAttachment(attachment.name, ["follows": true]))
+            }
+        }
+        document.revision = parent
+        let written = try DocumentWriter(database, following: following).edit(document, id: target)
+        return Self.written(
+            target, written, status: 201, context.location(context.parameter("db"), target.string))
+    }
+
+    /// The revision an edit is made on: of the body, the query, and the header, which must not contradict each other.
+    static func revision(of body: WireRevision?, _ context: RequestContext) throws -> WireRevision? {
+        let query = try context.query.revision()
+        if let body, let query, body != query {
+            throw HTTPError.badRequest("Document rev from request body and query string have different values")
+        }
+        let explicit = body ?? query
+        guard let header = context.request.headers["If-Match"] else { return explicit }
+        let tag = try WireRevision(header.trimmingQuotes())
+        if let explicit, explicit != tag {
+            throw HTTPError.badRequest("Document rev and etag have different values")
+        }
+        return tag
+    }
+
+    /// The answer to a write.
+    static func written(_ id: DocumentID, _ revision: String, status: Int, _ location: String?) -> HTTPResponse {
+        var response = HTTPResponse.json(
+            ["ok": true, "id": .string(id.string), "rev": .string(revision)], status: status,
+            headers: ["ETag": EntityTag.of(revision)])
+        response.headers["Location"] = location
+        return response
+    }
+}
+
+extension RequestContext {
+    /// The document the path names: `{doc}`, or `{design}` or `{local}` behind its prefix.
+    var documentID: String {
+        if let name = parameters["design"] { return "_design/" + name }
+        if let name = parameters["local"] { return "_local/" + name }
+        return parameter("doc")
+    }
+}
+
+extension String {
+    /// The text without quotes at its ends.
+    fileprivate func trimmingQuotes() -> String {
+        var text = Substring(self)
+        while text.hasPrefix("\"") { text = text.dropFirst() }
+        while text.hasSuffix("\"") { text = text.dropLast() }
+        return String(text)
+    }
+}

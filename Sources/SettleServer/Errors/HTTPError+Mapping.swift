@@ -1,0 +1,39 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+extension HTTPError {
+    /// Tells any error in CouchDB's words; the one place where that is done.
+    init(_ error: any Error) {
+        switch error {
+        case let error as HTTPError: self = error
+        case let error as DatabaseError: self = Self.mapped(error)
+        case is JSONError: self = .invalidJSON
+        case let error as RequestBodyError:
+            self = error == .tooLarge ? .tooLarge : .badRequest("the request's body was cut off")
+        default: self = HTTPError(500, "unknown_error", "\(error)")
+        }
+    }
+
+    private static func mapped(_ error: DatabaseError) -> HTTPError {
+        switch error.code {
+        case .conflict: .conflict
+        case .notFound: .missing
+        case .exists:
+            HTTPError(
+                412, "file_exists", "The database could not be created, the file already exists.")
+        case .invalid: .badRequest(error.message)
+        case .documentTooLarge: HTTPError(413, "document_too_large", error.message)
+        case .refused: refused(error)
+        case .attachmentMissing: .missingStub(error.message)
+        case .closed: .noDatabase
+        case .inUse: HTTPError(503, "service_unavailable", error.message)
+        case .diskFull: HTTPError(507, "insufficient_storage", error.message)
+        default: HTTPError(500, "internal_server_error", error.message)
+        }
+    }
+
+    private static func refused(_ error: DatabaseError) -> HTTPError {
+        guard let refusal = error.cause as? ValidationError else { return HTTPError(403, "forbidden", error.message) }
+        return HTTPError(refusal.status, refusal.status == 401 ? "unauthorized" : "forbidden", refusal.message)
+    }
+}

@@ -1,0 +1,41 @@
+/// An answer that is an error: a status, and CouchDB's words for it.
+struct HTTPError: Error {
+    let status: Int
+    /// CouchDB's name for the error.
+    let error: String
+    let reason: String
+    var headers = HTTPHeaders()
+
+    init(_ status: Int, _ error: String, _ reason: String, headers: HTTPHeaders = HTTPHeaders()) {
+        self.status = status
+        self.error = error
+        self.reason = reason
+        self.headers = headers
+    }
+
+    static func badRequest(_ reason: String) -> HTTPError { HTTPError(400, "bad_request", reason) }
+    static func queryParse(_ reason: String) -> HTTPError { HTTPError(400, "query_parse_error", reason) }
+    static func illegalID(_ reason: String) -> HTTPError { HTTPError(400, "illegal_docid", reason) }
+    static func invalidDocument(_ reason: String) -> HTTPError { HTTPError(400, "doc_validation", reason) }
+    static func notFound(_ reason: String) -> HTTPError { HTTPError(404, "not_found", reason) }
+    static func missingStub(_ reason: String) -> HTTPError { HTTPError(412, "missing_stub", reason) }
+    static func contentType(_ reason: String) -> HTTPError { HTTPError(415, "bad_content_type", reason) }
+    static func notImplemented(_ reason: String) -> HTTPError { HTTPError(501, "not_implemented", reason) }
+
+    static func methodNotAllowed(_ allow: String) -> HTTPError {
+        HTTPError(405, "method_not_allowed", "Only \(allow) allowed", headers: ["Allow": allow])
+    }
+
+    static func documentTooLarge(_ id: String) -> HTTPError { HTTPError(413, "document_too_large", id) }
+
+    static let missing = notFound("missing")
+    static let deleted = notFound("deleted")
+    static let noDatabase = notFound("Database does not exist.")
+    static let conflict = HTTPError(409, "conflict", "Document update conflict.")
+    static let missingRevision = HTTPError(409, "not_found", "missing_rev")
+    static let invalidRevision = badRequest("Invalid rev format")
+    static let invalidJSON = badRequest("invalid UTF-8 JSON")
+    static let tooLarge = HTTPError(413, "too_large", "the request entity is too large")
+    static let rangeNotSatisfiable = HTTPError(
+        416, "requested_range_not_satisfiable", "Requested range not satisfiable")
+}

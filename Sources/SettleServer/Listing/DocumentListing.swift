@@ -1,0 +1,194 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// The rows of a list of documents, a page at a time.
+///
+/// A page is one state of the database, so memory is bounded and a long list holds no lock.
+struct DocumentListing {
+    let database: Database
+    let query: ListingQuery
+    let namespace: ListingNamespace
+
+    /// Where the next page begins.
+    struct Position {
+        var range = DocumentRange()
+        var keys: ArraySlice<String>?
+        var left = 0
+        var toSkip = 0
+        var isEmpty = false
+        var page = PageSize()
+    }
+
+    /// What stands in front of the rows, without the bracket that opens them, and where they begin.
+    func begin() throws -> (head: String, position: Position) {
+        var position = Position(left: query.limit, toSkip: query.skip)
+        if let keys = query.keys {
+            let names = (query.isDescending ? keys.reversed() : keys).dropFirst(query.skip).prefix(query.limit)
+            position.keys = ArraySlice(names.map { $0.string ?? "" }.filter(namespace.contains))
+            return (try head(offset: nil), position)
+        }
+        (position.range, position.isEmpty) = range
+        guard namespace != .local else { return (try head(offset: nil), position) }
+        var skipped = namespace.range
+        if query.start != nil {
+            if query.isDescending {
+                (skipped.after, skipped.from) = (position.range.through ?? position.range.before, nil)
+            } else if let start = position.range.from {
+                skipped.before = start
+                if namespace == .design, start < DocumentID(unchecked: "_design/") {
+                    skipped = DocumentRange(before: start)
+                }
+            }
+            if query.start?.string == nil { return (try head(offset: 0), position) }
+        }
+        let before = query.start == nil ? 0 : try database.countLive(in: skipped)
+        return (try head(offset: before), position)
+    }
+
+    /// The next rows, and moves the position behind them; none at the end.
+    func next(_ position: inout Position) throws -> [[UInt8]] {
+        if position.isEmpty || position.left <= 0 { return [] }
+        if position.keys != nil { return try nextKeys(&position) }
+        if namespace == .local { return try nextLocal(&position) }
+        while position.left > 0 {
+            let limit = min(position.page.count, max(position.left + position.toSkip, 1))
+            let page = try database.records(in: position.range, limit: limit, withContent: query.hasDocuments)
+            guard let last = page.last else { break }
+            if query.isDescending { position.range.before = last.id } else { position.range.after = last.id }
+            var rows: [[UInt8]] = []
+            for record in page where !record.tree.isDeleted && position.left > 0 {
+                if position.toSkip > 0 {
+                    position.toSkip -= 1
+                    continue
+                }
+                position.left -= 1
+                rows.append(try row(record))
+            }
+            position.page.learn(count: page.count, bytes: rows.reduce(0) { $0 + $1.count })
+            if !rows.isEmpty { return rows }
+        }
+        return []
+    }
+
+    private func head(offset: Int?) throws -> String {
+        if namespace == .local { return "{\"total_rows\":null,\"offset\":null,\"rows\":[\r\n" }
+        let total =
+            namespace == .all ? try database.counts().live : try database.countLive(in: namespace.range)
+        let shown = offset.map { String(min(total, $0 + min(query.skip, total))) } ?? "null"
+        var sequence = ""
+        if query.hasUpdateSequence {
+            let value = query.keys == nil ? try WireSequence(database).json(database.lastSequence()) : JSON.null
+            sequence = "\"update_seq\":\(value),"
+        }
+        return "{\"total_rows\":\(total),\"offset\":\(shown),\(sequence)\"rows\":[\r\n"
+    }
+
+    /// The range of ids, and whether it can hold nothing; a key that is no text is before all ids.
+    private var range: (DocumentRange, isEmpty: Bool) {
+        var range = namespace.range
+        range.descending = query.isDescending
+        let low = query.isDescending ? query.end : query.start
+        let high = query.isDescending ? query.start : query.end
+        let isLowInclusive = !query.isDescending || query.isEndInclusive
+        let isHighInclusive = query.isDescending || query.isEndInclusive
+        if let text = low?.string {
+            let id = DocumentID(unchecked: text)
+            if range.from.map({ $0 < id }) ?? true { range.from = id }
+            if !isLowInclusive { range.after = id }
+        }
+        guard let high else { return (range, false) }
+        guard let text = high.string else { return (range, true) }
+        let id = DocumentID(unchecked: text)
+        if isHighInclusive {
+            range.through = id
+        } else if range.before.map({ id < $0 }) ?? true {
+            range.before = id
+        }
+        return (range, false)
+    }
+
+    private func nextKeys(_ position: inout Position) throws -> [[UInt8]] {
+        guard let keys = position.keys, !keys.isEmpty else { return [] }
+        let count = position.page.count
+        position.keys = keys.dropFirst(count)
+        let rows = try keys.prefix(count).map { key in
+            let id = DocumentID(unchecked: key)
+            if namespace == .local {
+                return try database.localDocument(id).map(row) ?? missing(key)
+            }
+            return try database.record(of: id).map(row) ?? missing(key)
+        }
+        position.page.learn(count: rows.count, bytes: rows.reduce(0) { $0 + $1.count })
+        return rows
+    }
+
+    private func nextLocal(_ position: inout Position) throws -> [[UInt8]] {
+        // Local documents are few: they are read whole, from the lowest up.
+        defer { position.isEmpty = true }
+        var all: [LocalDocument] = []
+        var after: DocumentID?
+        while case let page = try database.localDocuments(after: after, limit: 1000), let last = page.last {
+            all += page.filter { position.range.contains($0.id) }
+            after = last.id
+        }
+        if query.isDescending { all.reverse() }
+        return all.dropFirst(position.toSkip).prefix(position.left).map(row)
+    }
+
+    private func missing(_ key: String) -> [UInt8] {
+        var bytes = Array("{\"key\":".utf8)
+        JSON.append(key, to: &bytes)
+        bytes += Array(",\"error\":\"not_found\"}".utf8)
+        return bytes
+    }
+
+    private func row(_ record: DocumentRecord) throws -> [UInt8] {
+        guard let winner = record.tree.winner else { return missing(record.id.string) }
+        let mark = winner.isDeleted ? ",\"deleted\":true" : ""
+        var bytes = Self.row(record.id.string, winner.revision.description, mark)
+        if query.hasDocuments {
+            bytes += Array(",\"doc\":".utf8)
+            if winner.isDeleted {
+                bytes += Array("null".utf8)
+            } else if let content = record.content {
+                bytes += try printer.print(winner.revision, content, of: record, hasMeta: true).bytes
+            }
+        }
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    private func row(_ document: LocalDocument) -> [UInt8] {
+        var bytes = Self.row(document.id.string, document.revision, "")
+        if query.hasDocuments { bytes += Array(",\"doc\":".utf8) + printer.print(document) }
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    private var printer: DocumentPrinter {
+        var options = DocumentOptions()
+        options.hasConflicts = query.hasConflicts
+        options.hasAttachments = query.hasAttachments
+        options.hasEncodingInfo = query.hasEncodingInfo
+        return DocumentPrinter(database: database, options: options)
+    }
+
+    private static func row(_ id: String, _ revision: String, _ mark: String) -> [UInt8] {
+        var bytes = Array("{\"id\":".utf8)
+        JSON.append(id, to: &bytes)
+        bytes += Array(",\"key\":".utf8)
+        JSON.append(id, to: &bytes)
+        bytes += Array(",\"value\":{\"rev\":".utf8)
+        JSON.append(revision, to: &bytes)
+        bytes += Array("\(mark)}".utf8)
+        return bytes
+    }
+}
+
+extension DocumentRange {
+    /// Whether an id is in the range.
+    fileprivate func contains(_ id: DocumentID) -> Bool {
+        (from.map { id >= $0 } ?? true) && (after.map { id > $0 } ?? true) && (through.map { id <= $0 } ?? true)
+            && (before.map { id < $0 } ?? true)
+    }
+}

@@ -1,0 +1,136 @@
+internal import RevisionTree
+
+/// What a request wants of a list of documents.
+struct ListingQuery: Sendable {
+    var start: JSON?
+    var end: JSON?
+    var keys: [JSON]?
+    var limit = largestLimit
+    var skip = 0
+    var isDescending = false
+    var isEndInclusive = true
+    var hasDocuments = false
+    var hasConflicts = false
+    var hasAttachments = false
+    var hasEncodingInfo = false
+    var hasUpdateSequence = false
+
+    static let largestLimit = 576_460_752_303_423_487
+
+    init() {}
+
+    /// Reads the query's parameters.
+    mutating func take(_ query: QueryParameters) throws {
+        for (name, text) in query.items {
+            switch name {
+            case "key", "keys", "startkey", "start_key", "endkey", "end_key":
+                try take(name, JSON(parsing: text))
+            default: try take(name, .string(text))
+            }
+        }
+    }
+
+    /// Reads a body's members.
+    mutating func take(_ members: JSONObject) throws {
+        for member in members { try take(member.name, member.value) }
+    }
+
+    /// Takes a list of keys; one alone is a range.
+    mutating func take(keys list: [JSON]) {
+        if list.count == 1 {
+            (start, end) = (list[0], list[0])
+        } else {
+            keys = list
+        }
+    }
+
+    /// Sees that what was asked for goes together.
+    func check() throws {
+        if keys?.isEmpty == false, start != nil || end != nil {
+            throw HTTPError.queryParse("`keys` is incompatible with `key`, `start_key` and `end_key`")
+        }
+    }
+
+    private mutating func take(_ name: String, _ value: JSON) throws {
+        switch name {
+        case "key": (start, end) = (value, value)
+        case "keys":
+            guard let list = value.array else { throw HTTPError.badRequest("`keys` parameter must be an array.") }
+            take(keys: list)
+        case "startkey", "start_key": start = value
+        case "endkey", "end_key": end = value
+        case "limit":
+            limit = try Self.positive(value)
+            if limit > Self.largestLimit {
+                throw HTTPError.queryParse("Limit is too large, must not exceed \(Self.largestLimit)")
+            }
+        case "skip": skip = min(try Self.positive(value), Self.largestLimit)
+        case "descending": isDescending = try Self.boolean(value)
+        case "inclusive_end": isEndInclusive = try Self.boolean(value)
+        case "include_docs": hasDocuments = try Self.boolean(value)
+        case "conflicts": hasConflicts = try Self.boolean(value)
+        case "attachments": hasAttachments = try Self.boolean(value)
+        case "att_encoding_info": hasEncodingInfo = try Self.boolean(value)
+        case "update_seq": hasUpdateSequence = try Self.boolean(value)
+        default: try takeViewOnly(name, value)
+        }
+    }
+
+    /// Takes what concerns views: it is checked, and some of it refused.
+    private func takeViewOnly(_ name: String, _ value: JSON) throws {
+        switch name {
+        case "reduce":
+            if try Self.boolean(value) { throw HTTPError.queryParse("Reduce is invalid for map-only views.") }
+        case "group":
+            if try Self.boolean(value) { throw HTTPError.queryParse("Invalid use of grouping on a map view.") }
+        case "group_level":
+            if try Self.positive(value) > 0 {
+                throw HTTPError.queryParse("Invalid use of grouping on a map view.")
+            }
+        case "stale" where value != "ok" && value != "update_after":
+            throw HTTPError.queryParse("Invalid value for `stale`.")
+        case "stable" where !["true", "false", true, false].contains(value):
+            throw HTTPError.queryParse("Invalid value for `stable`.")
+        case "update" where !["true", "false", "lazy", true, false].contains(value):
+            throw HTTPError.queryParse("Invalid value for `update`.")
+        case "sorted": _ = try Self.boolean(value)
+        case "partition": throw HTTPError.queryParse("`partition` parameter is not supported on this db")
+        default: break
+        }
+    }
+
+    private static func boolean(_ value: JSON) throws -> Bool {
+        if let flag = value.bool { return flag }
+        switch value.string?.lowercased() {
+        case "true": return true
+        case "false": return false
+        default: throw HTTPError.queryParse("Invalid boolean parameter: \(spelled(value))")
+        }
+    }
+
+    private static func positive(_ value: JSON) throws -> Int {
+        let digits = value.string ?? value.description
+        let isNumber =
+            digits.utf8.first.map { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") } == true
+            ? digits.dropFirst().utf8.allSatisfy(isDigit) && digits.utf8.count > 1
+            : !digits.isEmpty && digits.utf8.allSatisfy(isDigit)
+        guard isNumber else { throw HTTPError.queryParse("Invalid value for integer: \(spelled(value))") }
+        guard let number = Int(digits) else {
+            if digits.hasPrefix("-") {
+                throw HTTPError.queryParse("Invalid value for positive integer: \(spelled(value))")
+            }
+            return .max
+        }
+        guard number >= 0 else {
+            throw HTTPError.queryParse("Invalid value for positive integer: \(spelled(value))")
+        }
+        return number
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
+
+    /// A value as Erlang prints it: text in quotes, and the empty one as the empty list that it is.
+    private static func spelled(_ value: JSON) -> String {
+        value.string.map { $0.isEmpty ? "[]" : "\"\($0)\"" } ?? value.description
+    }
+}

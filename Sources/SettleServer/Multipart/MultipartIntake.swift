@@ -1,0 +1,55 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Reads documents that come with their attachments behind them: `multipart/related`.
+enum MultipartIntake {
+    /// The document of a request, and the contents that came with it, by their attachments' names.
+    ///
+    /// Contents belong to the attachments that say they follow, in order, whatever names their parts have
+    /// (COUCHDB-FACTS 35).
+    static func document(
+        _ context: RequestContext, _ database: Database
+    ) throws -> (WireDocument, [String: Attachment]) {
+        let type = context.request.headers["Content-Type"] ?? ""
+        guard type.hasPrefix("multipart/related;") else {
+            return (try WireDocument(context.body(), limit: .max), [:])
+        }
+        var reader = try MultipartReader(context.request.body, contentType: type)
+        guard try reader.nextPart() != nil else { throw HTTPError.badRequest("the multipart body has no parts") }
+        var json: [UInt8] = []
+        while let piece = try reader.readContent() {
+            json += piece
+            guard json.count <= context.server.options.largestBody else { throw HTTPError.tooLarge }
+        }
+        let document = try WireDocument(json, limit: .max)
+        var following: [String: Attachment] = [:]
+        for attachment in document.attachments {
+            guard case .follows(_, let encoding, let length) = attachment.content else { continue }
+            guard try reader.nextPart() != nil else {
+                throw HTTPError.badRequest("the content of attachment \(attachment.name) does not follow")
+            }
+            let writer = try database.attachmentWriter(contentType: attachment.contentType, encoding: encoding)
+            var count: Int64 = 0
+            while let piece = try reader.readContent() {
+                count += Int64(piece.count)
+                if let length, count > length { throw HTTPError.badRequest("attachment longer than expected") }
+                try writer.write(piece)
+            }
+            if let length, count < length {
+                // CouchDB takes the next part for more of this one.
+                let isLast = try reader.nextPart() == nil
+                throw HTTPError.badRequest("attachment \(isLast ? "shorter" : "longer") than expected")
+            }
+            following[attachment.name] = try described(try writer.finish(name: attachment.name), attachment)
+        }
+        while try reader.nextPart() != nil {}
+        return (document, following)
+    }
+
+    private static func described(_ made: Attachment, _ wire: WireAttachment) throws -> Attachment {
+        var length = made.length
+        if case .follows(let decoded?, .gzip?, _) = wire.content { length = decoded }
+        return try made.described(
+            as: wire.name, contentType: wire.contentType, revpos: wire.revpos, encoding: made.encoding, length: length)
+    }
+}

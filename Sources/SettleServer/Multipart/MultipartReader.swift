@@ -1,0 +1,118 @@
+/// Takes a body of several parts apart, piece by piece.
+///
+///     --boundary CRLF header CRLF CRLF content CRLF --boundary CRLF … --boundary--
+///
+/// Memory is bounded: a content is given out as it arrives, but for what may be the beginning of the next boundary.
+struct MultipartReader {
+    private let body: any RequestBody
+    private let delimiter: [UInt8]
+    private var buffer: [UInt8] = Array("\r\n".utf8)
+    private var isAtEnd = false
+    /// Whether the boundary behind the present part was read; in front of the first one there may be anything.
+    private var isAtBoundary = false
+    private static let headerLimit = 16 * 1024
+
+    /// - Throws: ``HTTPError`` when the type has no boundary.
+    init(_ body: any RequestBody, contentType: String) throws {
+        guard let range = contentType.range(ofParameter: "boundary") else {
+            throw HTTPError.badRequest("the boundary of the multipart body is missing")
+        }
+        self.body = body
+        delimiter = Array("\r\n--\(contentType[range])".utf8)
+    }
+
+    /// Goes on to the next part; returns its header, or `nil` behind the last one.
+    mutating func nextPart() throws -> HTTPHeaders? {
+        while let piece = try readContent() { _ = piece }
+        guard try fill(2) else { return nil }
+        if buffer.starts(with: "--".utf8) {
+            while try more() { buffer = [] }
+            return nil
+        }
+        while true {
+            if let end = find(Array("\r\n\r\n".utf8)) {
+                let text = String(decoding: buffer[..<end], as: UTF8.self)
+                buffer.removeFirst(end + 4)
+                isAtBoundary = false
+                return Self.headers(text)
+            }
+            guard buffer.count < Self.headerLimit, try more() else {
+                throw HTTPError.badRequest("the header of a part of the multipart body has no end")
+            }
+        }
+    }
+
+    /// The next piece of the present part's content, or `nil` at its end.
+    mutating func readContent() throws -> [UInt8]? {
+        if isAtBoundary { return nil }
+        while true {
+            if let start = find(delimiter) {
+                let piece = Array(buffer[..<start])
+                buffer.removeFirst(start + delimiter.count)
+                isAtBoundary = true
+                return piece.isEmpty ? nil : piece
+            }
+            let safe = buffer.count - delimiter.count
+            if safe > 64 * 1024 {
+                let piece = Array(buffer[..<safe])
+                buffer.removeFirst(safe)
+                return piece
+            }
+            guard try more() else {
+                throw HTTPError.badRequest("the multipart body ends without its boundary")
+            }
+        }
+    }
+
+    private mutating func fill(_ count: Int) throws -> Bool {
+        while buffer.count < count { if try !more() { return false } }
+        return true
+    }
+
+    private mutating func more() throws -> Bool {
+        guard !isAtEnd else { return false }
+        guard let piece = try body.read() else {
+            isAtEnd = true
+            return false
+        }
+        buffer += piece
+        return true
+    }
+
+    private func find(_ pattern: [UInt8]) -> Int? {
+        guard buffer.count >= pattern.count, let first = pattern.first else { return nil }
+        var index = 0
+        let last = buffer.count - pattern.count
+        while index <= last {
+            guard let found = buffer[index...last].firstIndex(of: first) else { return nil }
+            if buffer[found..<found + pattern.count].elementsEqual(pattern) { return found }
+            index = found + 1
+        }
+        return nil
+    }
+
+    private static func headers(_ text: String) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for line in text.split(separator: "\r\n", omittingEmptySubsequences: true) {
+            let name = line.prefix { $0 != ":" }
+            headers.add(
+                String(name).trimmingBlanks(), String(line[name.endIndex...].dropFirst()).trimmingBlanks())
+        }
+        return headers
+    }
+}
+
+extension String {
+    /// Where the value of a parameter of a header field stands, without quotes.
+    fileprivate func range(ofParameter name: String) -> Range<Index>? {
+        for part in split(separator: ";").dropFirst() {
+            let trimmed = part.drop { $0 == " " }
+            guard trimmed.lowercased().hasPrefix(name + "=") else { continue }
+            var value = trimmed.dropFirst(name.count + 1)
+            if value.hasPrefix("\"") { value = value.dropFirst() }
+            if value.hasSuffix("\"") { value = value.dropLast() }
+            return value.isEmpty ? nil : value.startIndex..<value.endIndex
+        }
+        return nil
+    }
+}

@@ -1,0 +1,2 @@
+/// What answers one method of one route.
+typealias Endpoint = @Sendable (RequestContext) throws -> HTTPResponse

@@ -1,0 +1,55 @@
+internal import SettleDatabase
+
+/// Finds the endpoint of a request, asks whether it may be used, and turns errors into answers.
+struct Router: Sendable {
+    private let server: ServerState
+    private let routes: [Route]
+
+    init(_ server: ServerState, routes: [Route] = RoutingTable.routes) {
+        self.server = server
+        self.routes = routes
+    }
+
+    /// Answers a request.
+    func respond(to request: HTTPRequest) -> HTTPResponse {
+        var response: HTTPResponse
+        do { response = try answer(request) } catch { response = .error(HTTPError(error)) }
+        response.headers["Server"] = server.options.productName
+        response.headers["X-Couch-Request-ID"] = String(UInt64.random(in: 1 << 40..<1 << 44), radix: 16).suffixText(10)
+        response.headers["X-CouchDB-Body-Time"] = "0"
+        return response
+    }
+
+    private func answer(_ request: HTTPRequest) throws -> HTTPResponse {
+        let target = request.target
+        for route in routes {
+            guard let parameters = route.pattern.match(target.segments) else { continue }
+            let user = try server.access.user(of: request)
+            let database = parameters["db"]
+            let method = method(of: request)
+            guard let endpoint = route.endpoint(method) else {
+                if let database, !target.segments.isEmpty { _ = try server.databases.open(database) }
+                throw HTTPError.methodNotAllowed(route.allow)
+            }
+            try server.access.check(route.access(method), user, database: database)
+            return try endpoint(
+                RequestContext(
+                    server: server, request: request, parameters: parameters, user: user,
+                    query: QueryParameters(target.query)))
+        }
+        throw HTTPError.missing
+    }
+
+    /// The method; a POST may say that it means another one.
+    private func method(of request: HTTPRequest) -> String {
+        guard request.method == "POST", let override = request.headers["X-HTTP-Method-Override"] else {
+            return request.method
+        }
+        return ["PUT", "DELETE", "GET", "HEAD", "POST", "COPY"].contains(override.uppercased())
+            ? override.uppercased() : "POST"
+    }
+}
+
+extension String {
+    fileprivate func suffixText(_ count: Int) -> String { String(suffix(count)) }
+}

@@ -1,0 +1,111 @@
+/// What the server answers, at a glance: the path, who may use it, what `Allow` says, and what answers which method.
+enum RoutingTable {
+    static let routes: [Route] = server + database + listings + design + documents
+
+    private static let server: [Route] = [
+        Route("/", .anyone, "GET,HEAD", ["GET": ServerEndpoints.welcome]),
+        Route("/_up", .anyone, "GET,HEAD", ["GET": ServerEndpoints.up]),
+        Route("/_uuids", .anyone, "GET", ["GET": ServerEndpoints.uuids]),
+        Route("/_all_dbs", .serverAdmin, "GET,HEAD", ["GET": ServerEndpoints.allDatabases]),
+        Route(
+            "/_dbs_info", .serverAdmin, "GET,HEAD,POST",
+            ["GET": ServerEndpoints.databasesInfo, "POST": ServerEndpoints.someDatabasesInfo]),
+        Route("/_active_tasks", .serverAdmin, "GET,HEAD", ["GET": ServerEndpoints.activeTasks]),
+        Route("/_session", .anyone, "GET,HEAD,POST,DELETE", notYet("/_session", "GET", "POST", "DELETE")),
+        Route("/_replicate", .serverAdmin, "POST", notYet("/_replicate", "POST")),
+        Route("/_scheduler/{what...}", .serverAdmin, "GET,HEAD", notYet("/_scheduler", "GET")),
+        Route("/_node/{what...}", .serverAdmin, "GET", notYet("/_node", "GET", "PUT", "DELETE", "POST")),
+        Route("/_cluster_setup", .serverAdmin, "GET,POST", notYet("/_cluster_setup", "GET", "POST")),
+    ]
+
+    private static let database: [Route] = [
+        Route(
+            "/{db}", .member, "DELETE,GET,HEAD,POST",
+            [
+                "GET": DatabaseEndpoints.info, "PUT": DatabaseEndpoints.create, "DELETE": DatabaseEndpoints.delete,
+                "POST": DocumentEndpoints.post,
+            ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin]),
+        Route("/{db}/_ensure_full_commit", .member, "POST", ["POST": DatabaseEndpoints.ensureFullCommit]),
+        Route("/{db}/_compact", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compact]),
+        Route("/{db}/_compact/{ddoc}", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compactViews]),
+        Route("/{db}/_view_cleanup", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.cleanUpViews]),
+        Route(
+            "/{db}/_revs_limit", .member, "PUT,GET",
+            ["GET": DatabaseEndpoints.revisionLimit, "PUT": DatabaseEndpoints.setRevisionLimit],
+            stricter: ["PUT": .databaseAdmin]),
+        Route("/{db}/_purge", .databaseAdmin, "POST", ["POST": PurgeEndpoints.purge]),
+        Route("/{db}/_purged_infos", .databaseAdmin, "GET", ["GET": PurgeEndpoints.infos]),
+        Route(
+            "/{db}/_purged_infos_limit", .databaseAdmin, "GET,PUT",
+            ["GET": PurgeEndpoints.limit, "PUT": PurgeEndpoints.setLimit]),
+        Route(
+            "/{db}/_security", .member, "PUT,GET",
+            ["GET": DatabaseEndpoints.security, "PUT": NotYetEndpoints.notYet("PUT of _security")],
+            stricter: ["PUT": .databaseAdmin]),
+        Route("/{db}/_bulk_docs", .member, "POST", ["POST": BulkEndpoints.bulkDocuments]),
+        Route("/{db}/_bulk_get", .member, "POST", ["POST": BulkEndpoints.bulkGet]),
+        Route("/{db}/_revs_diff", .member, "POST", ["POST": ReplicationEndpoints.revisionsDiff]),
+        Route("/{db}/_missing_revs", .member, "POST", ["POST": ReplicationEndpoints.missingRevisions]),
+        Route(
+            "/{db}/_changes", .member, "GET,POST,HEAD",
+            ["GET": ChangesEndpoints.changes, "POST": ChangesEndpoints.changes]),
+        Route("/{db}/_find", .member, "POST", notYet("_find", "POST")),
+        Route("/{db}/_explain", .member, "POST", notYet("_explain", "POST")),
+        Route("/{db}/_index", .member, "GET,POST", notYet("_index", "GET", "POST")),
+        Route("/{db}/_index/{what...}", .member, "DELETE,POST", notYet("_index", "DELETE", "POST")),
+    ]
+
+    private static let listings: [Route] = [
+        ("_all_docs", ListingNamespace.all), ("_design_docs", .design), ("_local_docs", .local),
+    ].flatMap { name, namespace in
+        [
+            Route(
+                "/{db}/\(name)", .member, "GET,HEAD,POST",
+                ["GET": ListingEndpoints.list(namespace), "POST": ListingEndpoints.listSome(namespace)]),
+            Route("/{db}/\(name)/queries", .member, "POST", ["POST": ListingEndpoints.queries(namespace)]),
+        ]
+    }
+
+    private static let design: [Route] = [
+        Route("/{db}/_design/{design}/_view/{what...}", .member, "GET,HEAD,POST", notYet("a view", "GET", "POST")),
+        Route("/{db}/_design/{design}/_info", .member, "GET", notYet("the state of views", "GET")),
+        Route(
+            "/{db}/_design/{design}/_update/{what...}", .member, "POST,PUT",
+            notYet("an update function", "GET", "POST", "PUT", "DELETE")),
+        Route(
+            "/{db}/_design/{design}/_show/{what...}", .member, "GET,POST", notYet("a show function", "GET", "POST")),
+        Route(
+            "/{db}/_design/{design}/_list/{what...}", .member, "GET,POST", notYet("a list function", "GET", "POST")),
+        Route(
+            "/{db}/_design/{design}/_rewrite/{what...}", .member, "GET,POST", notYet("a rewrite", "GET", "POST", "PUT")),
+    ]
+
+    private static let documents: [Route] = [
+        Route("/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites),
+        Route("/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites),
+        Route("/{db}/_local", .member, document, LocalDocumentEndpoints.noID),
+        Route("/{db}/_local/{local}", .member, document, documentMethods),
+        Route("/{db}/_local/{local}/{file...}", .member, document, LocalDocumentEndpoints.noAttachments),
+        Route("/{db}/{doc}", .member, document, documentMethods),
+        Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods),
+    ]
+
+    private static let designWrites: [String: Access] = [
+        "PUT": .databaseAdmin, "POST": .databaseAdmin, "DELETE": .databaseAdmin,
+    ]
+
+    private static let document = "DELETE,GET,HEAD,POST,PUT,COPY"
+    private static let documentMethods: [String: Endpoint] = [
+        "GET": DocumentEndpoints.read, "PUT": DocumentEndpoints.put, "POST": DocumentEndpoints.postForm,
+        "DELETE": DocumentEndpoints.delete, "COPY": DocumentEndpoints.copy,
+    ]
+
+    private static let attachment = "DELETE,GET,HEAD,PUT"
+    private static let attachmentMethods: [String: Endpoint] = [
+        "GET": AttachmentEndpoints.read, "PUT": AttachmentEndpoints.put, "DELETE": AttachmentEndpoints.delete,
+    ]
+
+    private static func notYet(_ what: String, _ methods: String...) -> [String: Endpoint] {
+        Dictionary(uniqueKeysWithValues: methods.map { ($0, NotYetEndpoints.notYet(what)) })
+    }
+}

@@ -1,0 +1,28 @@
+/// How a server listens, and what it allows.
+public struct ServerOptions: Sendable {
+    /// The address to listen on; the loopback address unless set.
+    public var host = "127.0.0.1"
+    /// The port, 0 for any that is free; 5984 unless set.
+    public var port = 5984
+    /// How many connections there may be at the same time; 10,000 unless set.
+    public var connectionLimit = 10_000
+    /// After how many seconds without progress a connection is closed; 60 unless set. Feeds that wait do not count.
+    public var idleTimeout = 60
+    /// The largest body that is taken into memory, in bytes; 64 MiB unless set. Attachments are streamed.
+    public var largestBody = 64 << 20
+    /// The largest body of a document, in bytes; 8,000,000 unless set, as in CouchDB.
+    public var largestDocument = 8_000_000
+    /// The largest body at all, in bytes; 4 GiB unless set.
+    public var largestUpload: Int64 = 4 << 30
+    /// How many databases are kept open at the same time; 500 unless set.
+    public var openDatabases = 500
+    /// How many seconds requests have to finish when the server stops; 10 unless set.
+    public var stopTimeout = 10.0
+    /// The header `Server`.
+    public var productName = "Settle"
+    /// The version the root answers with; CouchDB's whose behaviour is the measure.
+    public var compatibleVersion = "3.5.0"
+
+    /// Makes options with the defaults.
+    public init() {}
+}

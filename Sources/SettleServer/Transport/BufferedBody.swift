@@ -1,0 +1,19 @@
+internal import SettleDatabase
+
+/// A body that is in memory already.
+final class BufferedBody: RequestBody {
+    let declaredLength: Int64?
+    private let bytes: Guarded<[UInt8]>
+
+    init(_ bytes: [UInt8] = []) {
+        declaredLength = Int64(bytes.count)
+        self.bytes = Guarded(bytes)
+    }
+
+    func read() -> [UInt8]? {
+        bytes.withLock { bytes in
+            defer { bytes = [] }
+            return bytes.isEmpty ? nil : bytes
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/// Answers a request; runs on a worker thread.
+typealias HTTPHandler = @Sendable (HTTPRequest) -> HTTPResponse

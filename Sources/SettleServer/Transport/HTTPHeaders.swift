@@ -1,0 +1,44 @@
+/// The header fields of a request or a response, in order; names are matched whatever their case.
+struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
+    private(set) var fields: [(name: String, value: String)]
+
+    init() { fields = [] }
+
+    init(dictionaryLiteral elements: (String, String)...) { fields = elements.map { (name: $0.0, value: $0.1) } }
+
+    /// The first value of a name; setting replaces all of them.
+    subscript(name: String) -> String? {
+        get { fields.first { Self.matches($0.name, name) }?.value }
+        set {
+            fields.removeAll { Self.matches($0.name, name) }
+            if let newValue { fields.append((name, newValue)) }
+        }
+    }
+
+    /// Adds a field beside those of the same name.
+    mutating func add(_ name: String, _ value: String) { fields.append((name, value)) }
+
+    /// The part of a field in front of its parameters, without blanks around it.
+    func bare(_ name: String) -> String? {
+        self[name].map { String($0.prefix { $0 != ";" }).trimmingBlanks() }
+    }
+
+    private static func matches(_ left: String, _ right: String) -> Bool {
+        left.utf8.count == right.utf8.count
+            && zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
+    }
+}
+
+extension String {
+    /// The text without blanks and tabs at its ends.
+    func trimmingBlanks() -> String {
+        let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        let head = utf8.drop(while: isBlank)
+        guard let last = head.lastIndex(where: { !isBlank($0) }) else { return "" }
+        return String(head[...last]) ?? self
+    }
+}

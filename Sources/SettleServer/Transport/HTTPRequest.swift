@@ -1,0 +1,11 @@
+/// A request as a transport hands it on.
+struct HTTPRequest: Sendable {
+    /// The method, spelled as given.
+    let method: String
+    /// Path and query.
+    let target: RequestTarget
+    /// The header fields.
+    let headers: HTTPHeaders
+    /// The body, which may still be arriving.
+    let body: any RequestBody
+}

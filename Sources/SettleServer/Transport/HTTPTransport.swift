@@ -1,0 +1,12 @@
+/// What brings requests in and answers out: the boundary behind which the HTTP library is.
+///
+/// Handlers run on threads of their own and may block. Whoever makes another transport keeps to these rules: a request
+/// is handed on when its body is complete or has grown past a piece; a ``ResponseStream`` that waits holds no thread;
+/// a client that is gone ends its stream.
+protocol HTTPTransport: AnyObject, Sendable {
+    /// The port it listens on.
+    var port: Int { get }
+
+    /// Stops listening, ends the streams that wait, lets other requests finish for a while, and then ends all.
+    func stop(within seconds: Double)
+}

@@ -1,0 +1,237 @@
+internal import CMicroHTTPD
+internal import SettleDatabase
+
+/// One request on a libmicrohttpd connection, and its answer.
+///
+/// The library's thread calls ``receive(_:)`` and ``answerIfReady()``; when they have nothing to say, the connection is
+/// suspended, and whoever brings the answer, room for more of the body, or bytes of a stream resumes it. Suspending and
+/// resuming happen under the lock of `state`, and never once the request is completed.
+final class MicroHTTPDExchange: Sendable {
+    private struct State {
+        var connection: OpaquePointer?
+        var isSuspended = false
+        var method = ""
+        var headers = HTTPHeaders()
+        var declaredLength: Int64?
+        var hasHeader = false
+        /// The body as long as it is short.
+        var collected: [UInt8] = []
+        var received: Int64 = 0
+        var pipe: BodyPipe?
+        var isHandedOn = false
+        var response: HTTPResponse?
+        var isQueued = false
+        var pump: StreamPump?
+        var isForcedToEnd = false
+    }
+
+    let target: RequestTarget
+    private let options: TransportOptions
+    private let pools: WorkerPools
+    private let handler: HTTPHandler
+    private let state: Guarded<State>
+    /// A body up to this size is taken whole before its request is handed on.
+    private static let wholeBody = 1 << 20
+
+    init(
+        _ connection: OpaquePointer, target: RequestTarget, options: TransportOptions, pools: WorkerPools,
+        handler: @escaping HTTPHandler
+    ) {
+        self.target = target
+        self.options = options
+        self.pools = pools
+        self.handler = handler
+        state = Guarded(State(connection: connection))
+    }
+
+    /// Takes the header, the first time it is called for the request.
+    ///
+    /// - Returns: `nil` if it was called before, else whether the connection may stay open.
+    func begin(method: String) -> Bool? {
+        let connection = state.withLock { state -> OpaquePointer? in
+            guard !state.hasHeader else { return nil }
+            state.hasHeader = true
+            state.method = method
+            return state.connection
+        }
+        guard let connection else { return nil }
+        let headers = Self.headers(of: connection)
+        let length = headers["Content-Length"].flatMap { Int64($0) }
+        return state.withLock { state in
+            state.headers = headers
+            state.declaredLength = length
+            guard let length, length > options.bodyLimit else { return true }
+            // Answered before the body comes; the library closes the connection behind the answer.
+            (state.response, state.isQueued) = (Self.tooLarge, true)
+            return queue(Self.tooLarge, on: connection, &state)
+        }
+    }
+
+    /// Takes a piece of the body; returns false when it has to come again later.
+    func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        state.withLock { state in
+            if state.isForcedToEnd { return true }
+            if let pipe = state.pipe {
+                if state.response != nil { return true }  // answered already: the rest is read and dropped
+                guard state.received + Int64(bytes.count) <= options.bodyLimit else {
+                    pipe.abort()
+                    return true
+                }
+                guard pipe.write(bytes) else {
+                    suspend(&state)
+                    return false
+                }
+                state.received += Int64(bytes.count)
+                return true
+            }
+            if state.response != nil { return true }
+            state.collected.append(contentsOf: bytes)
+            state.received += Int64(bytes.count)
+            guard state.collected.count > Self.wholeBody else { return true }
+            let pipe = BodyPipe(state.collected, declaredLength: state.declaredLength) { [weak self] in self?.resume() }
+            state.pipe = pipe
+            state.collected = []
+            handOn(pipe, in: pools.uploads, &state)
+            return true
+        }
+    }
+
+    /// Says that the body is complete: queues the answer when there is one, else suspends the connection until then.
+    ///
+    /// - Returns: Whether the connection may stay open.
+    func answerIfReady() -> Bool {
+        state.withLock { state in
+            if state.isForcedToEnd { return false }
+            state.pipe?.finish()
+            if let response = state.response {
+                guard !state.isQueued, let connection = state.connection else { return !state.isQueued }
+                state.isQueued = true
+                return queue(response, on: connection, &state)
+            }
+            if !state.isHandedOn {
+                handOn(BufferedBody(state.collected), in: pools.workers, &state)
+                state.collected = []
+            }
+            suspend(&state)
+            return true
+        }
+    }
+
+    /// Copies bytes of a streamed answer, or suspends the connection until there are some.
+    func supply(_ buffer: UnsafeMutableRawBufferPointer) -> StreamPump.Supply {
+        guard let pump = state.withLock({ $0.pump }) else { return .failure }
+        return pump.supply(buffer) { state.withLock { if !$0.isForcedToEnd { suspend(&$0) } } }
+    }
+
+    /// Says that the request is over, whatever came of it.
+    func complete() {
+        let (pump, pipe) = state.withLock { state in
+            state.connection = nil
+            state.isSuspended = false
+            return (state.pump, state.pipe)
+        }
+        pipe?.abort()
+        pump?.close()
+    }
+
+    /// Lets a waiting stream end; with `isForced` the request is cut off whatever it does.
+    func stop(isForced: Bool) {
+        if isForced { state.withLock { $0.isForcedToEnd = true } }
+        let (pump, pipe) = state.withLock { ($0.pump, $0.pipe) }
+        pump?.stop(isForced: isForced)
+        if isForced {
+            pipe?.abort()
+            resume()
+        }
+    }
+
+    private func handOn(_ body: any RequestBody, in pool: WorkerPool, _ state: inout State) {
+        state.isHandedOn = true
+        let request = HTTPRequest(method: state.method, target: target, headers: state.headers, body: body)
+        pool.submit { [self] in answer(handler(request)) }
+    }
+
+    private func answer(_ response: HTTPResponse) {
+        let isGone = state.withLock { state in
+            state.response = response
+            return state.connection == nil
+        }
+        guard isGone else { return resume() }
+        if case .stream(let stream, _) = response.body { stream.end() }
+    }
+
+    private func suspend(_ state: inout State) {
+        guard let connection = state.connection, !state.isSuspended else { return }
+        state.isSuspended = true
+        MHD_suspend_connection(connection)
+    }
+
+    private func resume() {
+        state.withLock { state in
+            guard let connection = state.connection, state.isSuspended else { return }
+            state.isSuspended = false
+            MHD_resume_connection(connection)
+        }
+    }
+}
+
+extension MicroHTTPDExchange {
+    /// Gives an answer to the library.
+    private func queue(_ response: HTTPResponse, on connection: OpaquePointer, _ state: inout State) -> Bool {
+        guard let made = make(response, &state) else { return false }
+        defer { MHD_destroy_response(made) }
+        for field in response.headers.fields where MHD_add_response_header(made, field.name, field.value) != .YES {
+            continue  // a name or value that may not be in a header
+        }
+        return MHD_queue_response(connection, UInt32(response.status), made) == .YES
+    }
+
+    private func make(_ response: HTTPResponse, _ state: inout State) -> OpaquePointer? {
+        switch response.body {
+        case .bytes(let bytes):
+            return bytes.withUnsafeBytes { buffer in
+                MHD_create_response_from_buffer(
+                    buffer.count, UnsafeMutableRawPointer(mutating: buffer.baseAddress), .RESPMEM_MUST_COPY)
+            }
+        case .stream(let stream, let length):
+            state.pump = StreamPump(stream, pool: pools.workers) { [weak self] in self?.resume() }
+            // The exchange outlives the response: the library lets go of that before it says the request is over.
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            return MHD_create_response_from_callback(
+                length.map { UInt64($0) } ?? UInt64.max, 64 * 1024, supplyBytes, context, nil)
+        }
+    }
+
+    private static let tooLarge = HTTPResponse(
+        status: 413, headers: ["Content-Type": "application/json"],
+        body: .bytes(Array("{\"error\":\"too_large\",\"reason\":\"the request entity is too large\"}\n".utf8)))
+
+    private static func headers(of connection: OpaquePointer) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        withUnsafeMutablePointer(to: &headers) { pointer in
+            _ = MHD_get_connection_values(
+                connection, .HEADER_KIND,
+                { context, _, name, value in
+                    guard let context, let name else { return .YES }
+                    context.assumingMemoryBound(to: HTTPHeaders.self).pointee
+                        .add(String(cString: name), value.map { String(cString: $0) } ?? "")
+                    return .YES
+                }, pointer)
+        }
+        return headers
+    }
+}
+
+/// Called by the library when a streamed answer has room.
+private func supplyBytes(
+    _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ count: Int
+) -> Int {
+    guard let context, let buffer else { return -2 }
+    let exchange = Unmanaged<MicroHTTPDExchange>.fromOpaque(context).takeUnretainedValue()
+    switch exchange.supply(UnsafeMutableRawBufferPointer(start: buffer, count: count)) {
+    case .copied(let count): return count
+    case .none: return 0
+    case .end: return -1
+    case .failure: return -2
+    }
+}

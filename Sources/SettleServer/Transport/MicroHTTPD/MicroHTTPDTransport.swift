@@ -1,0 +1,115 @@
+internal import CMicroHTTPD
+internal import SettleDatabase
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// HTTP by libmicrohttpd: a few threads that poll, and workers for handlers.
+///
+/// What is known to bite (docs/decisions/0015-http-by-libmicrohttpd.md): polling is by `poll`, never by `epoll`; a suspended
+/// connection does not notice that its client is gone until it is resumed; the daemon must not be stopped while a
+/// connection is suspended.
+final class MicroHTTPDTransport: HTTPTransport {
+    let port: Int
+    private let pools: WorkerPools
+    private let state: Monitor<MicroHTTPDRegistrar.State>
+    private let context: Unmanaged<MicroHTTPDRegistrar>
+
+    /// Begins to listen.
+    ///
+    /// - Throws: ``TransportError`` when the address is none, or taken.
+    init(_ options: TransportOptions, handler: @escaping HTTPHandler) throws {
+        signal(SIGPIPE, SIG_IGN)
+        let address = try SocketAddress(host: options.host, port: options.port)
+        pools = WorkerPools(
+            workers: WorkerPool(limit: options.workers), uploads: WorkerPool(limit: options.uploads))
+        state = Monitor(MicroHTTPDRegistrar.State())
+        let registrar = MicroHTTPDRegistrar(options: options, pools: pools, handler: handler, state: state)
+        context = Unmanaged.passRetained(registrar)
+        var settings = settle_mhd_options()
+        settings.is_ipv6 = address.isIPv6 ? 1 : 0
+        settings.threads = UInt32(min(4, max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+        settings.connection_limit = UInt32(options.connectionLimit)
+        settings.connection_timeout_seconds = UInt32(options.idleTimeout)
+        settings.connection_memory_limit = options.headerLimit
+        settings.handler_context = context.toOpaque()
+        settings.handler = takeRequest
+        settings.begin = beginRequest
+        settings.completed = completeRequest
+        let daemon = address.withPointer { pointer in
+            settings.address = pointer
+            return settle_mhd_start(&settings)
+        }
+        guard let daemon else {
+            context.release()
+            pools.close()
+            let reason = String(cString: strerror(errno))
+            throw TransportError(description: "can't listen on \(options.host) port \(options.port): \(reason)")
+        }
+        port = Int(settle_mhd_port(daemon))
+        state.update { $0.daemon = daemon }
+    }
+
+    func stop(within seconds: Double) {
+        let running = state.update { state in
+            defer { state.daemon = nil }
+            return state.daemon
+        }
+        guard let daemon = running else { return }
+        let socket = MHD_quiesce_daemon(daemon)
+        if socket >= 0 { close(socket) }
+        for exchange in current { exchange.stop(isForced: false) }
+        let isQuiet = state.wait(seconds: seconds) { $0.exchanges.isEmpty ? true : nil } ?? false
+        if !isQuiet {
+            for exchange in current { exchange.stop(isForced: true) }
+            _ = state.wait(seconds: 5) { $0.exchanges.isEmpty ? true : nil }
+        }
+        MHD_stop_daemon(daemon)
+        pools.close()
+        context.release()
+    }
+
+    private var current: [MicroHTTPDExchange] { state.withLock { Array($0.exchanges.values) } }
+
+    deinit { stop(within: 0) }
+}
+
+/// The library has read a request's first line; what is returned is the request's own pointer from now on.
+private func beginRequest(
+    _ context: UnsafeMutableRawPointer?, _ text: UnsafePointer<CChar>?, _ connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let context, let text, let connection else { return nil }
+    let registrar = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue()
+    return Unmanaged.passRetained(registrar.begin(connection, String(cString: text))).toOpaque()
+}
+
+/// The library has a header, a piece of a body, or the end of one.
+private func takeRequest(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ path: UnsafePointer<CChar>?,
+    _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ body: UnsafePointer<CChar>?,
+    _ count: UnsafeMutablePointer<Int>?, _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let pointer = own?.pointee, let method, let count else { return .NO }
+    let exchange = Unmanaged<MicroHTTPDExchange>.fromOpaque(pointer).takeUnretainedValue()
+    if let goesOn = exchange.begin(method: String(cString: method)) { return goesOn ? .YES : .NO }
+    guard count.pointee > 0, let body else { return exchange.answerIfReady() ? .YES : .NO }
+    let isTaken = body.withMemoryRebound(to: UInt8.self, capacity: count.pointee) {
+        exchange.receive(UnsafeBufferPointer(start: $0, count: count.pointee))
+    }
+    if isTaken { count.pointee = 0 }
+    return .YES
+}
+
+/// The library is done with a request.
+private func completeRequest(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
+) {
+    guard let context, let pointer = own?.pointee else { return }
+    own?.pointee = nil
+    let registrar = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue()
+    registrar.complete(Unmanaged<MicroHTTPDExchange>.fromOpaque(pointer).takeRetainedValue())
+}

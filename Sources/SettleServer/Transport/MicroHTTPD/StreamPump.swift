@@ -1,0 +1,157 @@
+internal import SettleDatabase
+
+/// Keeps some of a ``ResponseStream`` ready for the connection, and asks for more on worker threads.
+///
+///     idle ── the connection runs dry ──→ running ──→ waiting        the stream says to wait
+///       ↑                                   │ ↑          │
+///       └──── enough is ready ──────────────┘ └── wake ──┘
+final class StreamPump: Sendable {
+    private enum Phase { case idle, running, waiting, ended, failed }
+
+    private struct State {
+        var phase = Phase.idle
+        var hasBegun = false
+        var isWokenEarly = false
+        /// Whether it ends where it next waits.
+        var isEnding = false
+        var isStopping = false
+        var ready: [UInt8] = []
+        var offset = 0
+        var hasEnded = false
+    }
+
+    /// What the connection gets when it asks for bytes.
+    enum Supply {
+        /// So many were copied.
+        case copied(Int)
+        /// None now; it is told when there are some.
+        case none
+        /// There are no more.
+        case end
+        /// The stream failed; the connection must be cut.
+        case failure
+    }
+
+    private let stream: any ResponseStream
+    private let pool: WorkerPool
+    private let notify: @Sendable () -> Void
+    private let state = Guarded(State())
+    private static let highWater = 256 * 1024
+
+    /// - Parameters:
+    ///   - stream: What is to be sent.
+    ///   - pool: Where it is asked.
+    ///   - notify: Is called when there is something for a connection that got none.
+    init(_ stream: any ResponseStream, pool: WorkerPool, notify: @escaping @Sendable () -> Void) {
+        self.stream = stream
+        self.pool = pool
+        self.notify = notify
+    }
+
+    /// Copies what is ready; `whenNone` is called under the lock before ``Supply/none`` is returned, so that no notice
+    /// is missed.
+    func supply(_ buffer: UnsafeMutableRawBufferPointer, whenNone: () -> Void) -> Supply {
+        let (supply, begins, runs) = state.withLock { state -> (Supply, Bool, Bool) in
+            let begins = !state.hasBegun
+            state.hasBegun = true
+            let available = state.ready.count - state.offset
+            let runs = state.phase == .idle && available < Self.highWater / 2 && !state.isStopping
+            if runs { state.phase = .running }
+            guard available > 0 else {
+                switch state.phase {
+                case .ended: return (.end, begins, runs)
+                case .failed: return (.failure, begins, runs)
+                default:
+                    if state.isStopping { return (.failure, begins, runs) }
+                    whenNone()
+                    return (.none, begins, runs)
+                }
+            }
+            let count = min(available, buffer.count)
+            state.ready.withUnsafeBytes {
+                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[state.offset..<state.offset + count]))
+            }
+            state.offset += count
+            if state.offset == state.ready.count {
+                state.ready.removeAll(keepingCapacity: state.phase != .waiting)
+                state.offset = 0
+            }
+            return (.copied(count), begins, runs)
+        }
+        if begins { stream.begin { [weak self] in self?.wake() } }
+        if runs { pool.submit { self.run() } }
+        return supply
+    }
+
+    /// Ends the stream where it waits; with `isForced` also where it does not.
+    func stop(isForced: Bool) {
+        state.withLock { state in
+            state.isEnding = true
+            if isForced { state.isStopping = true }
+            if state.phase == .waiting { state.phase = .ended }
+        }
+        notify()
+    }
+
+    /// Tells the stream that it is not needed any more.
+    func close() {
+        let isFirst = state.withLock { state in
+            defer {
+                state.hasEnded = true
+                state.isStopping = true
+                if state.phase != .running { state.phase = .ended }
+            }
+            return !state.hasEnded
+        }
+        if isFirst { stream.end() }
+    }
+
+    private func wake() {
+        let runs = state.withLock { state in
+            switch state.phase {
+            case .waiting:
+                state.phase = .running
+                return true
+            case .running: state.isWokenEarly = true
+            case .idle, .ended, .failed: break
+            }
+            return false
+        }
+        if runs { pool.submit { self.run() } }
+    }
+
+    private func run() {
+        while true {
+            let step = Result { try stream.next() }
+            let goesOn = state.withLock { state in
+                switch step {
+                case .success(.piece(let bytes)):
+                    if state.ready.isEmpty {
+                        (state.ready, state.offset) = (bytes, 0)
+                    } else {
+                        if state.offset > 0 { state.ready.removeFirst(state.offset) }
+                        state.offset = 0
+                        state.ready += bytes
+                    }
+                    if state.ready.count < Self.highWater, !state.isStopping { return true }
+                    state.phase = .idle
+                case .success(.wait):
+                    if state.isWokenEarly {
+                        state.isWokenEarly = false
+                        return true
+                    }
+                    state.phase = state.isEnding || state.isStopping ? .ended : .waiting
+                case .success(.end): state.phase = .ended
+                case .failure: state.phase = .failed
+                }
+                return false
+            }
+            if case .success(.wait) = step {
+                if goesOn { continue }
+                if state.withLock({ $0.phase == .waiting }) { return }
+            }
+            notify()
+            if !goesOn { return }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// The body of a request, read piece by piece by one thread at a time.
+protocol RequestBody: AnyObject, Sendable {
+    /// How many bytes there will be, where the client said so.
+    var declaredLength: Int64? { get }
+
+    /// The next piece, never empty, or `nil` at the end; waits for it.
+    ///
+    /// - Throws: ``RequestBodyError``.
+    func read() throws -> [UInt8]?
+}
+
+extension RequestBody {
+    /// All that is left of the body.
+    ///
+    /// - Throws: ``RequestBodyError/tooLarge`` above a limit.
+    func readAll(limit: Int) throws -> [UInt8] {
+        if let declaredLength, declaredLength > limit { throw RequestBodyError.tooLarge }
+        var all: [UInt8] = []
+        while let piece = try read() {
+            guard all.count + piece.count <= limit else { throw RequestBodyError.tooLarge }
+            if all.isEmpty { all = piece } else { all += piece }
+        }
+        return all
+    }
+}

@@ -1,0 +1,4 @@
+/// Why a transport could not begin.
+struct TransportError: Error, CustomStringConvertible {
+    let description: String
+}

@@ -1,0 +1,19 @@
+/// How a transport listens, and what it allows.
+struct TransportOptions: Sendable {
+    /// The address to listen on: a host's name, or an IPv4 or IPv6 address.
+    var host = "127.0.0.1"
+    /// The port, 0 for any that is free.
+    var port = 5984
+    /// How many connections there may be at the same time.
+    var connectionLimit = 10_000
+    /// After how many seconds without any progress a connection is closed; waiting streams do not count.
+    var idleTimeout = 60
+    /// How many bytes a request's first line and header may have together, with some room for the library's own use.
+    var headerLimit = 48 * 1024
+    /// How large the body of a request may be at all.
+    var bodyLimit: Int64 = 4 << 30
+    /// How many handlers may run at the same time.
+    var workers = 32
+    /// How many handlers may read a long body at the same time, apart from those: a slow client holds one of these.
+    var uploads = 64
+}

@@ -1,0 +1,23 @@
+internal import SettleDatabase
+
+/// Bodies that come compressed.
+enum Compression {
+    /// Expands a gzip body.
+    ///
+    /// - Throws: ``HTTPError`` when it is none, or expands beyond a limit.
+    static func expand(_ bytes: [UInt8], limit: Int) throws -> [UInt8] {
+        do {
+            let gzip = try Gzip(.expand)
+            var expanded: [UInt8] = []
+            try bytes.withUnsafeBytes { buffer in
+                try gzip.process(buffer, isLast: true) { piece in
+                    guard expanded.count + piece.count <= limit else { throw RequestBodyError.tooLarge }
+                    expanded.append(contentsOf: piece)
+                }
+            }
+            return expanded
+        } catch let error as DatabaseError where error.code == .attachmentMissing {
+            throw HTTPError.badRequest("Invalid gzip request body")
+        }
+    }
+}

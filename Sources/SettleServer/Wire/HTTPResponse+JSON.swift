@@ -1,0 +1,36 @@
+internal import RevisionTree
+
+extension HTTPResponse {
+    /// An answer in JSON, in CouchDB's spelling and with a line's end.
+    static func json(_ value: JSON, status: Int = 200, headers: HTTPHeaders = HTTPHeaders()) -> HTTPResponse {
+        json(bytes: WireJSON.bytes(value), status: status, headers: headers)
+    }
+
+    /// An answer of JSON that is printed already.
+    static func json(
+        bytes: [UInt8], status: Int = 200, headers: HTTPHeaders = HTTPHeaders()
+    ) -> HTTPResponse {
+        var response = HTTPResponse(status: status, headers: headers, body: .bytes(bytes + [UInt8(ascii: "\n")]))
+        if response.headers["Content-Type"] == nil { response.headers["Content-Type"] = "application/json" }
+        if response.headers["Cache-Control"] == nil { response.headers["Cache-Control"] = "must-revalidate" }
+        return response
+    }
+
+    /// The answer to a job that is done.
+    static func ok(status: Int = 200) -> HTTPResponse { json(["ok": true], status: status) }
+
+    /// An error in CouchDB's form.
+    static func error(_ error: HTTPError) -> HTTPResponse {
+        json(
+            ["error": .string(error.error), "reason": .string(error.reason)], status: error.status,
+            headers: error.headers)
+    }
+
+    /// An answer in JSON that is made while it is sent.
+    static func json(stream: any ResponseStream, headers: HTTPHeaders = HTTPHeaders()) -> HTTPResponse {
+        var response = HTTPResponse(status: 200, headers: headers, body: .stream(stream, length: nil))
+        response.headers["Content-Type"] = "application/json"
+        response.headers["Cache-Control"] = "must-revalidate"
+        return response
+    }
+}

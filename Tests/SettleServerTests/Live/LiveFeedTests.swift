@@ -1,0 +1,100 @@
+import Foundation
+import Settle
+import Testing
+
+@testable import SettleServer
+
+@Suite(.serialized) struct LiveFeedTests {
+    @Test func `a waiting client hears of a change at once`() throws {
+        let live = try LiveServer()
+        _ = try live.send("PUT", "/db")
+        let feed = try live.connect()
+        try feed.write(LiveServer.request("GET", "/db/_changes?feed=continuous&heartbeat=60000"))
+        _ = try feed.read(through: "\r\n\r\n")
+        for number in 1...20 {
+            _ = try live.send("PUT", "/db/d\(number)", "{}")
+            #expect(try feed.read(through: "}]}\n").contains(#""id":"d\#(number)""#))
+        }
+    }
+
+    @Test func `thousands of waiting clients take no thread each, and all are woken`() throws {
+        let live = try LiveServer()
+        _ = try live.send("PUT", "/db")
+        let before = threadCount()
+        let feeds = try (0..<400).map { _ in try live.connect() }
+        for feed in feeds { try feed.write(LiveServer.request("GET", "/db/_changes?feed=longpoll")) }
+        for feed in feeds { _ = try feed.read(through: "\"results\":[") }
+        #expect(threadCount() - before < 100)
+        _ = try live.send("PUT", "/db/a", "{}")
+        for feed in feeds { #expect(try feed.read(through: "\"pending\":0}\n").contains(#""id":"a""#)) }
+    }
+
+    @Test func `signs of life come while nothing happens`() throws {
+        let live = try LiveServer()
+        _ = try live.send("PUT", "/db")
+        let feed = try live.connect()
+        try feed.write(LiveServer.request("GET", "/db/_changes?feed=continuous&heartbeat=50"))
+        _ = try feed.read(through: "\r\n\r\n")
+        for _ in 0..<3 { #expect(try feed.read(through: "1\r\n\n\r\n") == "1\r\n\n\r\n") }
+    }
+
+    @Test func `clients that are gone are noticed at a sign of life`() throws {
+        let live = try LiveServer { $0.connectionLimit = 40 }
+        _ = try live.send("PUT", "/db")
+        for _ in 0..<5 {
+            let feeds = try (0..<20).map { _ in try live.connect() }
+            for feed in feeds {
+                try feed.write(LiveServer.request("GET", "/db/_changes?feed=continuous&heartbeat=50"))
+                _ = try feed.read(through: "\r\n\r\n")
+            }
+            for feed in feeds { feed.abort() }
+            try waitUntil { (try? live.send("GET", "/").head.hasPrefix("HTTP/1.1 200")) == true }
+        }
+    }
+
+    @Test func `a feed ends when its database is deleted`() throws {
+        let live = try LiveServer()
+        _ = try live.send("PUT", "/db")
+        let feed = try live.connect()
+        try feed.write(LiveServer.request("GET", "/db/_changes?feed=continuous"))
+        _ = try feed.read(through: "\r\n\r\n")
+        _ = try live.send("DELETE", "/db")
+        #expect(try feed.read(through: "0\r\n\r\n").hasSuffix("0\r\n\r\n"))
+    }
+
+    @Test func `stopping ends feeds, lets requests finish and frees the port`() throws {
+        let live = try LiveServer()
+        let port = live.port
+        _ = try live.send("PUT", "/db")
+        let feeds = try (0..<20).map { _ in try live.connect() }
+        for feed in feeds {
+            try feed.write(LiveServer.request("GET", "/db/_changes?feed=continuous"))
+            _ = try feed.read(through: "\r\n\r\n")
+        }
+        live.server.stop()
+        for feed in feeds { #expect(try feed.read(through: "0\r\n\r\n") == "0\r\n\r\n") }
+        #expect(throws: (any Error).self) { try RawConnection(port: port) }
+        live.server.stop()
+    }
+
+    @Test func `stopping does not wait for ever for an upload that makes no progress`() throws {
+        let live = try LiveServer { $0.stopTimeout = 0.2 }
+        _ = try live.send("PUT", "/db")
+        let upload = try live.connect()
+        try upload.write(
+            "PUT /db/a/x HTTP/1.1\r\nHost: test\r\nContent-Type: image/x\r\nContent-Length: 9000000\r\n\r\n"
+                + String(repeating: "x", count: 2_000_000))
+        let start = ContinuousClock.now
+        live.server.stop()
+        #expect(ContinuousClock.now - start < .seconds(7))
+    }
+
+    private func threadCount() -> Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+    }
+
+    private func waitUntil(_ condition: () -> Bool) throws {
+        for _ in 0..<200 where !condition() { usleep(20_000) }
+        #expect(condition())
+    }
+}

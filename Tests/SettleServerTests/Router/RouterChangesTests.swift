@@ -1,0 +1,80 @@
+import Dispatch
+import Settle
+import Testing
+
+@testable import SettleServer
+
+@Suite struct RouterChangesTests {
+    @Test func `a feed goes on from where it was`() throws {
+        let client = try RouterClient.withDatabase()
+        for name in ["a", "b", "c"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
+        let first = try client.send("GET", "/db/_changes?limit=2").json
+        #expect(first["pending"] == 1 && first["results"]?.array?.count == 2)
+        let since = try #require(first["last_seq"]?.string)
+        let rest = try client.send("GET", "/db/_changes?since=\(since)").json
+        #expect(rest["results"]?.array?.map { $0["id"] } == ["c"] && rest["pending"] == 0)
+        #expect(try client.send("GET", "/db/_changes?since=now").json["results"] == [])
+        #expect(try client.send("GET", "/db/_changes?since=%22\(since)%22").json == rest)
+    }
+
+    @Test func `long polling waits for a change, and not past its timeout`() throws {
+        let client = try RouterClient.withDatabase()
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.1) { _ = try? client.send("PUT", "/db/a", [:]) }
+        let woken = try client.send("GET", "/db/_changes?feed=longpoll").json
+        #expect(woken["results"]?.array?.count == 1)
+        let timedOut = try client.send("GET", "/db/_changes?feed=longpoll&since=now&timeout=50").json
+        #expect(timedOut["results"] == [] && timedOut["last_seq"] == woken["last_seq"])
+    }
+
+    @Test func `a filter by ids is asked for before anything is sent`() throws {
+        let client = try RouterClient.withDatabase()
+        for name in ["a", "b", "c"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
+        let body: JSON = ["doc_ids": ["c", "a", "none"]]
+        let shown = try client.send("POST", "/db/_changes?filter=_doc_ids", body).json["results"]?.array
+        #expect(shown?.map { $0["id"] } == ["a", "c"])
+        #expect(try client.send("POST", "/db/_changes?filter=_doc_ids", [:]).status == 400)
+    }
+
+    @Test func `continuous feeds send a line each and end with where they are`() throws {
+        let client = try RouterClient.withDatabase()
+        for name in ["a", "b", "c"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
+        let lines = try client.send("GET", "/db/_changes?feed=continuous&timeout=50").lines
+        #expect(lines.map { $0["id"] } == ["a", "b", "c", nil])
+        #expect(lines.last?["last_seq"] == lines[2]["seq"] && lines.last?["pending"] == 0)
+        let two = try client.send("GET", "/db/_changes?feed=continuous&limit=2").lines
+        #expect(two.map { $0["id"] } == ["a", "b", nil])
+    }
+
+    @Test func `events carry their place`() throws {
+        let client = try RouterClient.withDatabase()
+        _ = try client.send("PUT", "/db/a", [:])
+        let answer = try client.send("GET", "/db/_changes?feed=eventsource&timeout=50")
+        #expect(answer.headers["Content-Type"] == "text/event-stream")
+        #expect(answer.text.hasPrefix("data: {\"seq\":\"1-"))
+        #expect(answer.text.contains("\nid: \"1-"))
+        let last = try #require(try client.send("GET", "/db").json["update_seq"]?.string)
+        let later = try client.send(
+            "GET", "/db/_changes?feed=eventsource&timeout=50", headers: ["Last-Event-ID": last])
+        #expect(later.text.isEmpty)
+    }
+
+    @Test func `a position in a database of the same name that is no more counts for nothing`() throws {
+        let client = try RouterClient.withDatabase()
+        for name in ["a", "b"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
+        let old = try #require(try client.send("GET", "/db").json["update_seq"]?.string)
+        #expect(try client.send("GET", "/db/_changes?since=\(old)").json["results"] == [])
+        _ = try client.send("DELETE", "/db")
+        _ = try client.send("PUT", "/db")
+        for name in ["c", "d"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
+        #expect(try client.send("GET", "/db/_changes?since=\(old)").json["results"]?.array?.count == 2)
+        #expect(try client.send("GET", "/db/_changes?since=2").json["results"] == [])
+    }
+
+    @Test func `purging is not waited for again and again`() throws {
+        let client = try RouterClient.withDatabase()
+        let revision = try #require(try client.send("PUT", "/db/a", [:]).json["rev"])
+        _ = try client.send("POST", "/db/_purge", ["a": [revision]])
+        let feed = try client.send("GET", "/db/_changes?feed=longpoll&timeout=50").json
+        #expect(feed["results"] == [] && feed["pending"] == 0)
+    }
+}

@@ -1,0 +1,88 @@
+import Settle
+import Testing
+
+@testable import SettleServer
+
+@Suite struct RouterErrorTests {
+    @Test(arguments: [
+        ("POST", "/", 405, "method_not_allowed: Only GET,HEAD allowed"),
+        ("GET", "/none", 404, "not_found: Database does not exist."),
+        ("GET", "/none/a", 404, "not_found: Database does not exist."),
+        ("PATCH", "/none/a", 404, "not_found: Database does not exist."),
+        ("PUT", "/Bad", 400, "illegal_database_name: "),
+        ("PUT", "/db", 412, "file_exists: "),
+        ("GET", "/db/a", 404, "not_found: missing"),
+        ("PATCH", "/db/a", 405, "method_not_allowed: Only DELETE,GET,HEAD,POST,PUT,COPY allowed"),
+        ("PUT", "/db/_bad", 400, "illegal_docid: Only reserved document ids may start with underscore."),
+        ("GET", "/db/a?rev=x", 400, "bad_request: Invalid rev format"),
+        ("GET", "/db/a/b", 404, "not_found: missing"),
+        ("GET", "/db/_local", 400, "bad_request: Invalid _local document id."),
+        ("POST", "/db/_bulk_docs", 415, "bad_content_type: Content-Type must be application/json"),
+        ("POST", "/db/_find", 501, "not_implemented: _find is not implemented yet"),
+        ("GET", "/db/_design/d/_view/v", 501, "not_implemented: a view is not implemented yet"),
+        ("GET", "/db/_changes?filter=a/b", 501, "not_implemented: filter functions are not implemented yet"),
+        ("GET", "/db/_changes?since=x", 400, "bad_request: Malformed sequence supplied in 'since' parameter."),
+        ("GET", "/_uuids?count=1001", 400, "bad_request: count parameter too large"),
+    ])
+    func `errors have CouchDB's names and statuses`(
+        method: String, path: String, status: Int, error: String
+    ) throws {
+        let answer = try RouterClient.withDatabase().send(method, path)
+        #expect(answer.status == status)
+        #expect(answer.error.hasPrefix(error))
+        #expect(answer.text.hasSuffix("\n"))
+        if status == 405 { #expect(answer.headers["Allow"] != nil) }
+    }
+
+    @Test func `a body that is no JSON is told so`() throws {
+        let client = try RouterClient.withDatabase()
+        for text in ["", "{", "{\"a\":1}x", "\u{7F}"] {
+            let answer = try client.send("PUT", "/db/a", bytes: Array(text.utf8))
+            #expect(answer.status == 400 && answer.error == "bad_request: invalid UTF-8 JSON")
+        }
+        #expect(try client.send("PUT", "/db/a", [1]).error == "bad_request: Document must be a JSON object")
+    }
+
+    @Test func `a document that is too large is refused, and its batch with it`() throws {
+        let client = try RouterClient { $0.largestDocument = 100 }
+        _ = try client.send("PUT", "/db")
+        let large: JSON = ["_id": "big", "text": .string(String(repeating: "x", count: 100))]
+        let alone = try client.send("PUT", "/db/big", large)
+        #expect(alone.status == 413 && alone.error == "document_too_large: big")
+        #expect(try client.send("POST", "/db/_bulk_docs", ["docs": [["_id": "a"], large]]).status == 413)
+        #expect(try client.send("GET", "/db/a").status == 404)
+    }
+
+    @Test func `a body larger than memory may take is refused`() throws {
+        let client = try RouterClient { $0.largestBody = 100 }
+        _ = try client.send("PUT", "/db")
+        let answer = try client.send("POST", "/db/_bulk_docs", ["docs": [.string(String(repeating: "x", count: 100))]])
+        #expect(answer.status == 413 && answer.error.hasPrefix("too_large: "))
+    }
+
+    @Test(arguments: [
+        "_all_docs?skip=9223372036854775807&limit=576460752303423487", "_all_docs?skip=9223372036854775807&key=%22a%22",
+        "_changes?limit=9223372036854775807", "_changes?since=9223372036854775807",
+        "_changes?feed=continuous&timeout=9223372036854775807&heartbeat=9223372036854775807&limit=1",
+        "a?rev=9223372036854775807-a", "a?rev=18446744073709551616-a", "a?open_revs=[%229223372036854775807-a%22]",
+        "_local_docs?skip=9223372036854775807",
+    ])
+    func `numbers at the end of what there is do no harm`(path: String) throws {
+        let client = try RouterClient.withDatabase()
+        _ = try client.send("PUT", "/db/_revs_limit", 9_223_372_036_854_775_807)
+        _ = try client.send("PUT", "/db/a", ["_rev": nil])
+        let doc: JSON = ["_id": "a", "_revisions": ["start": 9_223_372_036_854_775_807, "ids": ["a", "b"]]]
+        #expect(try client.send("POST", "/db/_bulk_docs", ["new_edits": false, "docs": [doc]]).status == 201)
+        #expect(try client.send("PUT", "/db/a?rev=9223372036854775807-a", [:]).status == 400)
+        #expect(try client.send("PUT", "/db/_local/l", ["_rev": "0-9223372036854775807"]).status == 400)
+        #expect(try client.send("GET", "/db/\(path)").status < 500)
+    }
+
+    @Test func `a gzip body is expanded within bounds`() throws {
+        let client = try RouterClient { $0.largestBody = 100 }
+        _ = try client.send("PUT", "/db")
+        let answer = try client.send(
+            "PUT", "/db/a", bytes: [1, 2, 3], headers: ["Content-Encoding": "gzip"])
+        #expect(answer.status == 400)
+    }
+}

@@ -1,0 +1,42 @@
+import Settle
+import Testing
+
+@testable import SettleServer
+
+@Suite struct RouterListingTests {
+    private func client(_ names: [String]) throws -> RouterClient {
+        let client = try RouterClient.withDatabase()
+        let docs = names.map { JSON.object(JSONObject([("_id", .string($0))])) }
+        _ = try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)])
+        return client
+    }
+
+    private func ids(_ answer: Answer) -> [String] {
+        answer.json["rows"]?.array?.compactMap { $0["id"]?.string } ?? []
+    }
+
+    @Test func `a list that is longer than a page is whole`() throws {
+        let names = (0..<1234).map { String(100_000 + $0) }
+        let client = try client(names)
+        #expect(ids(try client.send("GET", "/db/_all_docs")) == names)
+        #expect(ids(try client.send("GET", "/db/_all_docs?descending=true")) == names.reversed())
+        let part = try client.send("GET", "/db/_all_docs?skip=300&limit=500&startkey=%22100100%22")
+        #expect(ids(part) == Array(names[400..<900]))
+        #expect(part.json["offset"] == 400 && part.json["total_rows"] == 1234)
+    }
+
+    @Test func `design and local documents have lists of their own`() throws {
+        let client = try client(["a", "_design/d", "_local/l"])
+        #expect(ids(try client.send("GET", "/db/_all_docs")) == ["_design/d", "a"])
+        #expect(ids(try client.send("GET", "/db/_design_docs")) == ["_design/d"])
+        #expect(ids(try client.send("GET", "/db/_local_docs")) == ["_local/l"])
+    }
+
+    @Test func `keys come in their order, with those that are not there`() throws {
+        let client = try client(["a", "b"])
+        let answer = try client.send("POST", "/db/_all_docs", ["keys": ["b", "none", "a", "b"]])
+        #expect(answer.json["rows"]?.array?.map { $0["key"] } == ["b", "none", "a", "b"])
+        #expect(answer.json["rows"]?[1] == ["key": "none", "error": "not_found"])
+        #expect(answer.json["offset"] == .null)
+    }
+}

@@ -1,0 +1,38 @@
+import Settle
+import SettleTesting
+
+@testable import SettleServer
+
+/// A server that listens on a free port of this machine until the object goes.
+final class LiveServer {
+    let folder: TemporaryFolder
+    let server: Server
+    var port: Int { server.port }
+
+    init(_ change: (inout ServerOptions) -> Void = { _ in }) throws {
+        folder = try TemporaryFolder()
+        var options = ServerOptions()
+        options.port = 0
+        options.stopTimeout = 2
+        change(&options)
+        server = Server(store: try Store(path: folder.path), options: options)
+        try server.start()
+    }
+
+    deinit { server.stop() }
+
+    func connect(seconds: Int = 10) throws -> RawConnection { try RawConnection(port: port, seconds: seconds) }
+
+    /// Sends one request on a connection of its own.
+    func send(_ method: String, _ path: String, _ body: String? = nil) throws -> (head: String, body: [UInt8]) {
+        let connection = try connect()
+        try connection.write(Self.request(method, path, body))
+        return try connection.readAnswer()
+    }
+
+    static func request(_ method: String, _ path: String, _ body: String? = nil) -> String {
+        var text = "\(method) \(path) HTTP/1.1\r\nHost: test\r\nAccept: application/json\r\n"
+        if let body { text += "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n" }
+        return text + "\r\n" + (body ?? "")
+    }
+}

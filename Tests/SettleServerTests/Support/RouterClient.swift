@@ -1,0 +1,67 @@
+import Dispatch
+import Settle
+import SettleTesting
+import Testing
+
+@testable import SettleServer
+
+/// Sends requests to a router, without a socket between.
+struct RouterClient {
+    let folder: TemporaryFolder
+    let server: Server
+
+    init(_ change: (inout ServerOptions) -> Void = { _ in }) throws {
+        folder = try TemporaryFolder()
+        var options = ServerOptions()
+        change(&options)
+        server = Server(store: try Store(path: folder.path), options: options)
+    }
+
+    /// A client with a database `db`.
+    static func withDatabase() throws -> RouterClient {
+        let client = try RouterClient()
+        #expect(try client.send("PUT", "/db").status == 201)
+        return client
+    }
+
+    /// Sends a request and reads the whole answer; a feed that waits is waited for, a while.
+    func send(
+        _ method: String, _ path: String, _ body: JSON? = nil, headers: HTTPHeaders = HTTPHeaders()
+    ) throws -> Answer {
+        try send(method, path, bytes: body?.utf8, headers: headers)
+    }
+
+    /// Sends a body that may be no JSON.
+    func send(
+        _ method: String, _ path: String, bytes: [UInt8]?, headers: HTTPHeaders = HTTPHeaders()
+    ) throws -> Answer {
+        var headers = headers
+        if bytes != nil, headers["Content-Type"] == nil { headers["Content-Type"] = "application/json" }
+        if headers["Accept"] == nil { headers["Accept"] = "application/json" }
+        headers["Host"] = "test"
+        let response = server.router.respond(
+            to: HTTPRequest(
+                method: method, target: RequestTarget(path), headers: headers, body: BufferedBody(bytes ?? [])))
+        switch response.body {
+        case .bytes(let bytes): return Answer(status: response.status, headers: response.headers, body: bytes)
+        case .stream(let stream, let length):
+            let body = try Self.read(stream)
+            if let length { #expect(length == Int64(body.count)) }
+            return Answer(status: response.status, headers: response.headers, body: body)
+        }
+    }
+
+    private static func read(_ stream: any ResponseStream) throws -> [UInt8] {
+        let woken = DispatchSemaphore(value: 0)
+        stream.begin { woken.signal() }
+        defer { stream.end() }
+        var bytes: [UInt8] = []
+        while true {
+            switch try stream.next() {
+            case .piece(let piece): bytes += piece
+            case .end: return bytes
+            case .wait: try #require(woken.wait(timeout: .now() + 10) == .success, "the feed was never woken")
+            }
+        }
+    }
+}
