@@ -8,7 +8,14 @@ extension SimulationRun {
             try replica.policy.isPure
             ? replica.settler.policy.flatMap { try replica.database.preview(id, using: $0) } : nil
         let promised = preview?.plan.writes.map(\.revision) ?? []
-        try settling([id], on: replica) { try replica.settler.settle(replica.database, id) }
+        try settling([id], on: replica) {
+            guard let policy = replica.settler.policy else {
+                try replica.settler.settle(replica.database, id)
+                return [:]
+            }
+            let settlement = try replica.database.settle(id, using: policy)
+            return Dictionary(zip(settlement.written, settlement.superseded)) { first, _ in first }
+        }
         let after = try replica.tree(id)
         try expect(
             isStemmed || promised.allSatisfy(after.contains), .sameRevisions,
@@ -17,11 +24,15 @@ extension SimulationRun {
 
     /// Settles all on one replica in one call, and then finds nothing more to do.
     func settleAll(on replica: SimulatedReplica) throws {
-        guard let policy = replica.settler.policy else {
+        // Where paths are cut, only the settlement of a document still tells what its revisions were written on.
+        if replica.settler.policy == nil || isStemmed {
             for id in schedule.documents { try settle(id, on: replica) }
-            return
         }
-        try settling(schedule.documents, on: replica) { try replica.database.settleAll(using: policy) }
+        guard let policy = replica.settler.policy else { return }
+        try settling(schedule.documents, on: replica) {
+            try replica.database.settleAll(using: policy)
+            return [:]
+        }
         let sequence = try replica.database.lastSequence()
         let report = try replica.database.settleAll(using: policy)
         try expect(
@@ -29,14 +40,17 @@ extension SimulationRun {
             "replica \(replica.index) has settled all and finds more to do")
     }
 
-    private func settling(_ ids: [DocumentID], on replica: SimulatedReplica, _ settle: () throws -> Void) throws {
+    /// - Parameter settle: Settles, and returns what it knows of the parents of what it wrote.
+    private func settling(
+        _ ids: [DocumentID], on replica: SimulatedReplica, _ settle: () throws -> [RevisionID: RevisionID]
+    ) throws {
         let before = try ids.map { (id: $0, tree: try replica.tree($0), conflict: try replica.conflict($0)) }
         let sequence = try replica.database.lastSequence()
-        try settle()
+        let parents = try settle()
         let isUnchanged = try replica.database.lastSequence() == sequence
         if !isUnchanged { tell("    \(replica.index) settles") }
         for (id, tree, conflict) in before {
-            if !isUnchanged { try note(id, on: replica, ofUser: false) }
+            if !isUnchanged { try note(id, on: replica, ofUser: false, parents: parents) }
             let after = try replica.tree(id)
             if let left = try replica.conflict(id), replica.policy.settles == .always {
                 throw SimulationProblem(

@@ -65,7 +65,9 @@ final class SimulationRun {
     }
 
     /// Notes what a replica has written of a document.
-    func note(_ id: DocumentID, on replica: SimulatedReplica, ofUser: Bool) throws {
+    func note(
+        _ id: DocumentID, on replica: SimulatedReplica, ofUser: Bool, parents: [RevisionID: RevisionID] = [:]
+    ) throws {
         var ledger = ledgers[id] ?? SimulationLedger()
         let tree = try replica.tree(id)
         for node in tree.allNodes {
@@ -75,7 +77,8 @@ final class SimulationRun {
                 ledger.note(
                     node.revision,
                     .init(
-                        parent: tree.parent(of: node.revision), isDeleted: node.isDeleted, survivor: survivor,
+                        parent: parents[node.revision] ?? tree.parent(of: node.revision), isDeleted: node.isDeleted,
+                        survivor: survivor,
                         isOfUser: ofUser && survivor == nil))
                 let closes = survivor.map { ", which closes its branch for \($0)" } ?? ""
                 tell("    \(id) \(node.revision)\(node.isDeleted ? " (deleted)" : "")\(closes)")
