@@ -4,7 +4,8 @@ enum VerbList {
         CreateVerb.self, InfoVerb.self, DocsVerb.self, GetVerb.self, PutVerb.self, DeleteVerb.self, ChangesVerb.self,
         AttachVerb.self, DetachVerb.self, TreeVerb.self, ConflictsVerb.self, ShowVerb.self, ResolveVerb.self,
         SyncVerb.self,
-        ImportVerb.self, ExportVerb.self, CompactVerb.self, VerifyVerb.self, PurgeVerb.self, ServeVerb.self, SimulateVerb.self,
+        ImportVerb.self, ExportVerb.self, CompactVerb.self, VerifyVerb.self, PurgeVerb.self, ServeVerb.self,
+        SimulateVerb.self,
         HelpVerb.self,
         VersionVerb.self,
     ]

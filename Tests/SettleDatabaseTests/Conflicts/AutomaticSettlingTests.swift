@@ -10,7 +10,7 @@ import Testing
     }
 
     // SEMANTICS 40, 86
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `what is there and what arrives is settled by itself`() async throws {
         let database = try Database.inMemory()
         try database.makeConflict("before")
@@ -26,7 +26,7 @@ import Testing
     }
 
     // SEMANTICS 45
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `changing the policy after the start changes nothing`() async throws {
         let database = try Database.inMemory()
         var policy = ConflictPolicy.custom("first") { _ in .merged(["by": "first"], attachments: []) }
@@ -41,7 +41,7 @@ import Testing
     }
 
     // SEMANTICS 28, 30, 31, 33, 41
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `each attempt is told once, and what failed is tried again after a restart`() async throws {
         let database = try Database.inMemory(options: quiet)
         for id: DocumentID in ["a", "b"] { try database.makeConflict(id) }
@@ -71,7 +71,7 @@ import Testing
         await again.stop()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a sweep tries again what failed`() async throws {
         let database = try Database.inMemory(options: quiet)
         try database.makeConflict("a")
@@ -93,7 +93,7 @@ import Testing
     }
 
     // SEMANTICS 42
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `two policies at once are warned about`() async throws {
         let seen = Seen()
         let database = try Database.inMemory(options: options(noting: seen))
@@ -109,7 +109,7 @@ import Testing
         await after.stop()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `it ends with the database, and lets it go`() async throws {
         let database = try Database.inMemory()
         let settling = database.settleAutomatically(using: .threeWayMerge())

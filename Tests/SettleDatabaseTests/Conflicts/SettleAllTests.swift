@@ -94,7 +94,7 @@ import Testing
             Issue.record("the conflict was settled")
         } catch let error as DatabaseError { #expect(error.code == .timedOut) }
         #expect(try database.conflictedDocumentIDs() == ["a"])
-        await forever.pass()
+        await forever.open()
     }
 }
 
@@ -113,5 +113,12 @@ actor Gate {
             return
         }
         await withCheckedContinuation { waiting.append($0) }
+    }
+
+    /// Lets everybody pass from now on.
+    func open() {
+        missing = 0
+        for waiter in waiting { waiter.resume() }
+        waiting = []
     }
 }
