@@ -37,7 +37,7 @@ let package = Package(
         .target(name: "Settle", dependencies: ["RevisionTree", "SettleDatabase"], swiftSettings: strict),
         .target(name: "SettleTesting", dependencies: ["Settle"], swiftSettings: strict),
         .target(
-            name: "SettleServer", dependencies: ["RevisionTree", "SettleDatabase", "CMicroHTTPD"],
+            name: "SettleServer", dependencies: ["RevisionTree", "SettleDatabase", "CMicroHTTPD", "CCrypto"],
             swiftSettings: strict),
         .target(name: "SettleCommands", dependencies: ["Settle", "SettleServer"], swiftSettings: strict),
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),
