@@ -17,6 +17,7 @@ struct Router: Sendable {
             response = .error(challenged(HTTPError(error), request))
         }
         server.options.security.crossOrigin?.apply(to: &response, request)
+        secure(&response)
         response.headers["Server"] = server.options.productName
         response.headers["X-Couch-Request-ID"] = String(UInt64.random(in: 1 << 40..<1 << 44), radix: 16).suffixText(10)
         response.headers["X-CouchDB-Body-Time"] = "0"
@@ -46,6 +47,14 @@ struct Router: Sendable {
             return response
         }
         throw HTTPError.missing
+    }
+
+    /// Has browsers take an answer for what it says it is, and run no script that somebody attached with the rights of
+    /// whoever looks at it.
+    private func secure(_ response: inout HTTPResponse) {
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        guard let type = response.headers.bare("Content-Type"), type != "application/json" else { return }
+        response.headers["Content-Security-Policy"] = "sandbox"
     }
 
     private func preflight(_ request: HTTPRequest) -> HTTPResponse? {
