@@ -25,6 +25,9 @@ final class PasswordHasher: Sendable {
         nobody = PasswordHash(of: Secrets.random(16), iterations: 1).withIterations(self.iterations)
     }
 
+    /// How many wait for a place.
+    var waiting: Int { state.withLock { $0.waiting } }
+
     /// Hashes a new password.
     ///
     /// - Throws: ``HTTPError`` with status 503 when too many wait.

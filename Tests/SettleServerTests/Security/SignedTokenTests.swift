@@ -118,6 +118,13 @@ import Testing
         #expect(try token.user(signed(message("HS256", claims))).roles == ["c", "d"])
     }
 
+    @Test func `a secret serves its own algorithms only`() throws {
+        for name in ["RS256", "ES256", "none", "hs256"] {
+            #expect(throws: HTTPError.self) { try options().user(signed(message(name, claims))) }
+        }
+        #expect(throws: HTTPError.self) { try options().user(signed(message("HS512", claims), .sha256)) }
+    }
+
     @Test func `over HTTP a token is a credential where tokens are on`() throws {
         let client = try RouterClient {
             $0.security.tokens = TokenOptions(keys: [TokenKey(secret: Array("s3cret".utf8))].compactMap(\.self))

@@ -78,7 +78,9 @@ import Testing
             rows["_rev"] = "9-ffffffffffffffffffffffffffffffff"
             let forced = try client.send(
                 as: credentials, "POST", "/_users/_bulk_docs", ["docs": [rows], "new_edits": false])
-            #expect(forced.status == 403)
+            #expect(forced.status == 401)
+            let single = try client.send(as: credentials, "PUT", anna + "?new_edits=false", rows)
+            #expect([403, 404].contains(single.status))
         }
         for (method, path) in [
             ("POST", "/_bulk_get"), ("POST", "/_revs_diff"), ("POST", "/_find"), ("GET", "/_local_docs"),
