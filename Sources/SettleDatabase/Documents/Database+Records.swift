@@ -49,6 +49,20 @@ extension Database {
         try engine.write { try $0.setSetting(name, to: value) }
     }
 
+    /// A name of this very database, made when it is first asked for: one that was deleted and created anew under the same
+    /// name has another, so that positions in the old one's changes are known not to be of this one.
+    package func instanceName() throws -> String {
+        if let name = try setting(Self.instanceSetting) { return name }
+        return try engine.write { writer in
+            if let name = try writer.setting(Self.instanceSetting) { return name }
+            let name = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
+            try writer.setSetting(Self.instanceSetting, to: name)
+            return name
+        }
+    }
+
+    private static var instanceSetting: String { "instance" }
+
     /// Calls a closure once: as soon as something after a sequence is committed, on the thread that did it and so to be
     /// left quickly; or with false when the database is closed, or it is cancelled.
     package func notify(after seen: UpdateSequence, _ body: @escaping @Sendable (Bool) -> Void) -> Int {

@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettleDatabase
 
 /// One document that `_bulk_get` is asked for.
 struct BulkGetRow: Sendable {
@@ -7,38 +8,65 @@ struct BulkGetRow: Sendable {
     /// The id as it is told back.
     let name: JSON
     let revision: WireRevision?
-    /// The revision as it is told back when it is the problem.
-    let badRevision: String?
     let attachmentsSince: [WireRevision]?
     /// Why the row can't be answered.
     let problem: HTTPError?
+    /// What is told back as the revision when the row can't be answered.
+    let badRevision: JSON
 
-    /// Reads a row.
-    ///
-    /// - Throws: ``HTTPError`` for one that is no object.
-    init(_ value: JSON) throws {
-        guard let members = value.object else { throw HTTPError.badRequest("document must be a JSON object") }
-        name = members["id"] ?? nil
-        var problem: HTTPError?
+    /// Reads a row; what is wrong with it is told in its place.
+    init(_ value: JSON) {
         var id: DocumentID?
-        if let text = members["id"]?.string {
-            do { id = try WireDocument.checked(text) } catch { problem = HTTPError(error) }
-        } else {
-            problem =
-                members["id"] == nil
-                ? HTTPError.badRequest("document id missed") : .illegalID("Document id must be a string")
-        }
         var revision: WireRevision?
-        var badRevision: String?
-        if let given = members["rev"], problem == nil {
-            do { revision = try WireRevision(given) } catch {
-                (problem, badRevision) = (HTTPError(error), given.string)
-            }
+        var since: [WireRevision]?
+        var problem: HTTPError?
+        var bad = JSON.null
+        let members = value.object ?? JSONObject()
+        do {
+            guard !members.isEmpty else { throw HTTPError.badRequest("document must be a JSON object") }
+            guard let given = members["id"] else { throw HTTPError.badRequest("document id missed") }
+            guard let text = given.string else { throw HTTPError.illegalID("Document id must be a string") }
+            id = try WireDocument.checked(text)
+            bad = members["rev"] ?? .null
+            revision = try members["rev"].map { try WireRevision($0) }
+            bad = members["atts_since"] ?? .null
+            since = try bad.isNull ? nil : Self.since(bad, &bad)
+        } catch { problem = HTTPError(error) }
+        (self.id, self.revision, attachmentsSince) = (id, revision, since)
+        (self.problem, badRevision) = (problem, bad)
+        name = members["id"] ?? .null
+    }
+
+    private static func since(_ value: JSON, _ bad: inout JSON) throws -> [WireRevision]? {
+        guard let list = value.array else {
+            throw HTTPError.badRequest("att_since value must be array of revs.")
         }
-        self.badRevision = badRevision
-        attachmentsSince = try members["atts_since"].map { try DocumentOptions.revisions($0) }
-        self.id = id
-        self.revision = revision
-        self.problem = problem
+        let revisions = try list.map { item in
+            bad = item
+            return try WireRevision(item)
+        }
+        return revisions.isEmpty ? nil : revisions
+    }
+
+    /// The revisions that are asked for, or why there are none: the problem, or that the document is missing.
+    func results(
+        in database: Database, _ options: DocumentOptions
+    ) throws -> [Result<DocumentLookup.Found, MissingRevision>] {
+        guard let id else { return [] }
+        return try DocumentLookup(database: database).open(
+            revision.map { .some([$0]) } ?? .all, of: id, isLatest: options.isLatest)
+    }
+
+    /// What a request wants of every document, with what it wants of this one.
+    func options(_ all: DocumentOptions) -> DocumentOptions {
+        guard let attachmentsSince else { return all }
+        var options = all
+        (options.attachmentsSince, options.hasAttachments) = (attachmentsSince, true)
+        return options
+    }
+
+    /// What is told of a revision that is not there.
+    func failure(_ revision: JSON, _ error: HTTPError) -> JSON {
+        ["id": name, "rev": revision, "error": .string(error.error), "reason": .string(error.reason)]
     }
 }

@@ -1,7 +1,7 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Sends the documents `_bulk_get` asks for, one after the other.
+/// Sends the documents `_bulk_get` asks for as JSON, one after the other.
 final class BulkGetStream: ResponseStream {
     private let database: Database
     private let rows: [BulkGetRow]
@@ -36,39 +36,29 @@ final class BulkGetStream: ResponseStream {
         var bytes = Array("{\"id\":".utf8)
         row.name.append(to: &bytes)
         bytes += Array(",\"docs\":[".utf8)
-        if let problem = row.problem {
-            bytes += failure(row, row.badRevision, problem)
-        } else if let id = row.id {
-            bytes += try answers(row, id).joined(separator: [UInt8(ascii: ",")])
-        }
+        bytes += try answers(row).joined(separator: [UInt8(ascii: ",")])
         bytes += Array("]}".utf8)
         return bytes
     }
 
-    private func answers(_ row: BulkGetRow, _ id: DocumentID) throws -> [[UInt8]] {
-        var options = options
-        if let since = row.attachmentsSince { (options.attachmentsSince, options.hasAttachments) = (since, true) }
+    private func answers(_ row: BulkGetRow) throws -> [[UInt8]] {
+        if let problem = row.problem { return [told(row.failure(row.badRevision, problem))] }
+        let options = row.options(options)
         let printer = DocumentPrinter(database: database, options: options)
-        let wanted: DocumentOptions.OpenRevisions = row.revision.map { .some([$0]) } ?? .all
-        let results = try DocumentLookup(database: database).open(wanted, of: id, isLatest: options.isLatest)
-        if results.isEmpty { return [failure(row, "undefined", .missing)] }
+        let results = try row.results(in: database, options)
+        if results.isEmpty { return [told(row.failure("undefined", .missing))] }
         return try results.map { result in
             switch result {
             case .success(let found):
                 let document = try printer.print(found.revision, found.content, of: found.record, hasMeta: false)
                 return Array("{\"ok\":".utf8) + document.bytes + [UInt8(ascii: "}")]
-            case .failure(let missing): return failure(row, missing.revision, .missing)
+            case .failure(let missing): return told(row.failure(.string(missing.revision), .missing))
             }
         }
     }
 
-    private func failure(_ row: BulkGetRow, _ revision: String?, _ error: HTTPError) -> [UInt8] {
-        let told: JSON = [
-            "error": [
-                "id": row.name, "rev": revision.map(JSON.string) ?? .null, "error": .string(error.error),
-                "reason": .string(error.reason),
-            ]
-        ]
-        return told.utf8
+    private func told(_ failure: JSON) -> [UInt8] {
+        let value: JSON = ["error": failure]
+        return value.utf8
     }
 }

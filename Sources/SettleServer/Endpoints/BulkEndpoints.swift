@@ -7,14 +7,17 @@ enum BulkEndpoints {
     static let bulkDocuments: Endpoint = { context in
         try context.requireContentType()
         let database = try context.database()
-        let body = try context.jsonObject()
-        guard let given = body["docs"] else {
+        // The documents are read where they stand, and no value is built of the whole.
+        let bytes = try context.body()
+        let outline = try context.outline(of: bytes, elementsOf: "docs")
+        guard outline["docs"] != nil else {
             throw HTTPError.badRequest("POST body must include `docs` parameter.")
         }
-        guard let list = given.array else { throw HTTPError.badRequest("`docs` parameter must be an array.") }
-        let isReplicated = body["new_edits"] == false
-        let documents = try list.map { value in
-            var document = try WireDocument(value.utf8, limit: context.server.options.largestDocument)
+        guard let places = outline.elements else { throw HTTPError.badRequest("`docs` parameter must be an array.") }
+        let newEdits = try outline["new_edits"].map { try JSON(utf8: Array(bytes[$0])) }
+        let isReplicated = newEdits == false
+        let documents = try places.map { place in
+            var document = try WireDocument(Array(bytes[place]), limit: context.server.options.largestDocument)
             if isReplicated, document.revision == nil {
                 throw HTTPError.badRequest(
                     "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
@@ -22,7 +25,7 @@ enum BulkEndpoints {
             for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
             return (id: try document.complete(), document: document)
         }
-        guard body["new_edits"].map({ $0.bool != nil }) ?? true else {
+        guard newEdits.map({ $0.bool != nil }) ?? true else {
             throw HTTPError.badRequest("`new_edits` parameter must be a boolean.")
         }
         let writer = try DocumentWriter(database, context)
@@ -58,7 +61,16 @@ enum BulkEndpoints {
         }
         guard let list = docs.array else { throw HTTPError.badRequest("Missing JSON list of 'docs'.") }
         let options = try DocumentOptions(context.query)
-        let asked = try list.map { try BulkGetRow($0) }
-        return .json(stream: BulkGetStream(database: database, rows: asked, options: options))
+        let asked = list.map { BulkGetRow($0) }
+        let accepts = { MediaTypes.accepts($0, context.request) }
+        let isMixed = accepts("multipart/mixed")
+        guard !accepts("application/json"), isMixed || accepts("multipart/related") else {
+            return .json(stream: BulkGetStream(database: database, rows: asked, options: options))
+        }
+        let stream = BulkGetParts(database: database, rows: asked, options: options)
+        let type = "multipart/\(isMixed ? "mixed" : "related"); boundary=\"\(stream.boundary)\""
+        return HTTPResponse(
+            status: 200, headers: ["Content-Type": type, "Cache-Control": "must-revalidate"],
+            body: .stream(stream, length: nil))
     }
 }

@@ -20,7 +20,8 @@ enum ChangesEndpoints {
         let query = try ChangesQuery(context)
         let filter = try ChangesFilter(query.filter, context, body: body)
         let tag = try EntityTag.of(
-            "\(WireSequence.text(database.lastSequence()))-\(Checksum.of(context.request.target.query, body))")
+            "\(WireSequence(database).text(database.lastSequence()))-\(Checksum.of(context.request.target.query, body))"
+        )
         if query.feed == .normal, let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
         let stream = try ChangesStream(database: database, query: query, filter: filter)
         var response = HTTPResponse.json(stream: stream)

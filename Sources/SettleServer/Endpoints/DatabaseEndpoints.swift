@@ -19,8 +19,24 @@ enum DatabaseEndpoints {
             throw HTTPError(
                 400, "database_name_too_long", "At least one path segment of `\(name)` is too long.")
         }
+        try checkOptions(context.query)
         try context.server.databases.create(name)
         return .json(["ok": true], status: 201, headers: ["Location": context.location(name)])
+    }
+
+    /// Options of clusters are checked, and mean nothing to a database on one machine.
+    private static func checkOptions(_ query: QueryParameters) throws {
+        for name in ["n", "q"] {
+            guard let text = query[name] else { continue }
+            guard let number = Int(text), number > 0 else {
+                throw HTTPError.badRequest("The `\(name)` value should be a positive integer.")
+            }
+        }
+        switch query["partitioned"] {
+        case nil, "false": break
+        case "true": throw HTTPError.badRequest("Partitioned feature is not enabled.")
+        default: throw HTTPError.badRequest("Invalid `partitioned` parameter")
+        }
     }
 
     /// `DELETE /{db}`
@@ -47,7 +63,7 @@ enum DatabaseEndpoints {
         let bytes = JSON.number(JSONNumber(sizes.file + sizes.attachments))
         return [
             "instance_start_time": "0", "db_name": .string(name), "purge_seq": "0",
-            "update_seq": WireSequence.json(try database.lastSequence()),
+            "update_seq": try WireSequence(database).json(database.lastSequence()),
             "sizes": ["file": bytes, "external": bytes, "active": bytes], "props": .object(JSONObject()),
             "doc_del_count": .number(JSONNumber(counts.deleted)), "doc_count": .number(JSONNumber(counts.live)),
             "disk_format_version": 8, "compact_running": .bool(server.compactions.isRunning(name)),

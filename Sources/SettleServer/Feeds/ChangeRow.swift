@@ -6,12 +6,13 @@ struct ChangeRow {
     let database: Database
     let query: ChangesQuery
     let filter: ChangesFilter
+    let sequences: WireSequence
 
     /// A change as JSON, or `nil` when the filter does not show it.
     func bytes(_ record: DocumentRecord) throws -> [UInt8]? {
         let leaves = try filter.leaves(of: record, in: database, hasAllLeaves: query.hasAllLeaves)
         guard !leaves.isEmpty, let winner = record.tree.winner else { return nil }
-        var bytes = Array("{\"seq\":\"\(WireSequence.text(record.sequence))\",\"id\":".utf8)
+        var bytes = Array("{\"seq\":\"\(sequences.text(record.sequence))\",\"id\":".utf8)
         JSON.append(record.id.string, to: &bytes)
         bytes += Array(",\"changes\":[".utf8)
         for (index, leaf) in leaves.enumerated() {

@@ -33,6 +33,9 @@ struct ChangesQuery: Sendable {
     /// How long a feed waits, and how often it gives a sign of life, when nothing is said, in milliseconds.
     static let defaultTimeout = 60_000
 
+    /// A longer time than any feed lives, in milliseconds, so that no sum of times is too large.
+    private static let longest = 1 << 40
+
     /// Reads the query.
     init(_ context: RequestContext) throws {
         for (name, value) in context.query.items { try take(name.lowercased(), value) }
@@ -84,6 +87,6 @@ struct ChangesQuery: Sendable {
         guard number > 0 else {
             throw HTTPError.badRequest("The heartbeat value should be a positive integer (in milliseconds).")
         }
-        return number
+        return min(number, longest)
     }
 }

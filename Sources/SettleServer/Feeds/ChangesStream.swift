@@ -12,6 +12,7 @@ final class ChangesStream: ResponseStream {
         /// The highest sequence that counts; for feeds that go backward the lowest that was shown.
         var through = UpdateSequence(.max)
         var left: Int
+        var page = PageSize()
         var hasBegun = false
         var rows = 0
         var isDone = false
@@ -32,13 +33,13 @@ final class ChangesStream: ResponseStream {
     private let state: Guarded<State>
     private let heartbeat: UInt64?
     private let timeout: UInt64
-    private static let pageLength = 100
 
     init(database: Database, query: ChangesQuery, filter: ChangesFilter) throws {
         self.database = database
         self.query = query
-        row = ChangeRow(database: database, query: query, filter: filter)
-        let since = try WireSequence.parse(query.since, in: database)
+        let sequences = try WireSequence(database)
+        row = ChangeRow(database: database, query: query, filter: filter, sequences: sequences)
+        let since = try sequences.parse(query.since, in: database)
         state = Guarded(
             State(position: query.isDescending ? 0 : since, left: query.limit ?? .max, isDone: query.limit == 0))
         heartbeat = query.heartbeat.map { UInt64($0) * 1_000_000 }
@@ -54,12 +55,22 @@ final class ChangesStream: ResponseStream {
 
     func next() throws -> ResponseStep {
         let (step, seen) = try state.withLock { state in
-            let step = try nextStep(&state)
+            let step = try self.step(&state)
             defer { state.needsNotice = nil }
             return (step, state.needsNotice)
         }
         if let seen { askForNotice(after: seen) }
         return step
+    }
+
+    /// The next step; a feed whose database was deleted ends, where an answer of one text must be seen to be cut off.
+    private func step(_ state: inout State) throws -> ResponseStep {
+        do { return try nextStep(&state) } catch let error as DatabaseError
+            where error.code == .closed && query.feed != .normal
+        {
+            state.hasEnded = true
+            return .end
+        }
     }
 
     private func nextStep(_ state: inout State) throws -> ResponseStep {
@@ -110,7 +121,7 @@ final class ChangesStream: ResponseStream {
         while !state.isDone, bytes.count < 64 * 1024 {
             var range = SequenceRange(after: state.position, descending: query.isDescending)
             if query.isDescending { range = SequenceRange(after: 0, through: state.through, descending: true) }
-            let limit = min(Self.pageLength, max(state.left, 1))
+            let limit = min(state.page.count, max(state.left, 1))
             // Of one state: what is committed behind the page must come later, and must not be passed over.
             let (page, newest) = try database.snapshot {
                 let newest = try database.lastSequence()
@@ -122,6 +133,8 @@ final class ChangesStream: ResponseStream {
                 if !query.isDescending { state.position = max(state.position, newest) }
                 return
             }
+            let before = bytes.count
+            defer { state.page.learn(count: page.count, bytes: bytes.count - before) }
             for record in page {
                 if query.isDescending {
                     state.through = UpdateSequence(record.sequence.number - 1)
@@ -143,13 +156,13 @@ final class ChangesStream: ResponseStream {
     private func append(_ row: [UInt8], _ sequence: UpdateSequence, first: Bool, to bytes: inout [UInt8]) {
         switch query.feed {
         case .normal, .longpoll:
-            if !first { bytes += Array(",\n".utf8) }
+            if !first { bytes += Array(",\r\n".utf8) }
             bytes += row
         case .continuous:
             bytes += row
             bytes.append(UInt8(ascii: "\n"))
         case .eventsource:
-            bytes += Array("data: ".utf8) + row + Array("\nid: \"\(WireSequence.text(sequence))\"\n\n".utf8)
+            bytes += Array("data: ".utf8) + row + Array("\nid: \"\(self.row.sequences.text(sequence))\"\n\n".utf8)
         }
     }
 
@@ -158,7 +171,7 @@ final class ChangesStream: ResponseStream {
         let pending = try database.count(
             changedIn: query.isDescending ? SequenceRange(after: 0, through: state.through) : SequenceRange(after: last)
         )
-        let tail = "\"last_seq\":\"\(WireSequence.text(last))\",\"pending\":\(pending)}\n"
+        let tail = "\"last_seq\":\"\(row.sequences.text(last))\",\"pending\":\(pending)}\n"
         switch query.feed {
         case .normal, .longpoll: bytes += Array("\n],\n\(tail)".utf8)
         case .continuous: bytes += Array("{\(tail)".utf8)

@@ -16,9 +16,8 @@ struct DocumentListing {
         var left = 0
         var toSkip = 0
         var isEmpty = false
+        var page = PageSize()
     }
-
-    private static let pageLength = 200
 
     /// What stands in front of the rows, without the bracket that opens them, and where they begin.
     func begin() throws -> (head: String, position: Position) {
@@ -52,7 +51,7 @@ struct DocumentListing {
         if position.keys != nil { return try nextKeys(&position) }
         if namespace == .local { return try nextLocal(&position) }
         while position.left > 0 {
-            let limit = min(Self.pageLength, max(position.left + position.toSkip, 1))
+            let limit = min(position.page.count, max(position.left + position.toSkip, 1))
             let page = try database.records(in: position.range, limit: limit, withContent: query.hasDocuments)
             guard let last = page.last else { break }
             if query.isDescending { position.range.before = last.id } else { position.range.after = last.id }
@@ -65,6 +64,7 @@ struct DocumentListing {
                 position.left -= 1
                 rows.append(try row(record))
             }
+            position.page.learn(count: page.count, bytes: rows.reduce(0) { $0 + $1.count })
             if !rows.isEmpty { return rows }
         }
         return []
@@ -77,7 +77,7 @@ struct DocumentListing {
         let shown = offset.map { String(min(total, $0 + min(query.skip, total))) } ?? "null"
         var sequence = ""
         if query.hasUpdateSequence {
-            let value = query.keys == nil ? WireSequence.json(try database.lastSequence()) : JSON.null
+            let value = query.keys == nil ? try WireSequence(database).json(database.lastSequence()) : JSON.null
             sequence = "\"update_seq\":\(value),"
         }
         return "{\"total_rows\":\(total),\"offset\":\(shown),\(sequence)\"rows\":[\r\n"
@@ -109,14 +109,17 @@ struct DocumentListing {
 
     private func nextKeys(_ position: inout Position) throws -> [[UInt8]] {
         guard let keys = position.keys, !keys.isEmpty else { return [] }
-        position.keys = keys.dropFirst(Self.pageLength)
-        return try keys.prefix(Self.pageLength).map { key in
+        let count = position.page.count
+        position.keys = keys.dropFirst(count)
+        let rows = try keys.prefix(count).map { key in
             let id = DocumentID(unchecked: key)
             if namespace == .local {
                 return try database.localDocument(id).map(row) ?? missing(key)
             }
             return try database.record(of: id).map(row) ?? missing(key)
         }
+        position.page.learn(count: rows.count, bytes: rows.reduce(0) { $0 + $1.count })
+        return rows
     }
 
     private func nextLocal(_ position: inout Position) throws -> [[UInt8]] {

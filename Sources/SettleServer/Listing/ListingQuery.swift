@@ -64,7 +64,7 @@ struct ListingQuery: Sendable {
             if limit > Self.largestLimit {
                 throw HTTPError.queryParse("Limit is too large, must not exceed \(Self.largestLimit)")
             }
-        case "skip": skip = try Self.positive(value)
+        case "skip": skip = min(try Self.positive(value), Self.largestLimit)
         case "descending": isDescending = try Self.boolean(value)
         case "inclusive_end": isEndInclusive = try Self.boolean(value)
         case "include_docs": hasDocuments = try Self.boolean(value)

@@ -95,11 +95,12 @@ enum MultipartAnswers {
     }
 
     /// Text that can't end a header's line or what stands in quotes there.
-    private static func plain(_ text: String) -> String {
+    static func plain(_ text: String) -> String {
         String(decoding: text.utf8.filter { $0 >= 32 && $0 != UInt8(ascii: "\"") && $0 != 127 }, as: UTF8.self)
     }
 
-    private static func wanted(
+    /// The attachments that come with a revision.
+    static func wanted(
         _ found: DocumentLookup.Found, _ printer: DocumentPrinter
     ) throws -> [Attachment] {
         let history = found.record.tree.history(of: found.revision)

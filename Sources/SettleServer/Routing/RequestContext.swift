@@ -52,6 +52,15 @@ struct RequestContext: Sendable {
         return object
     }
 
+    /// Where the members of a body stand, which must be an object.
+    func outline(of bytes: [UInt8], elementsOf name: String) throws -> JSONOutline {
+        do { return try JSONOutline(bytes, elementsOf: name) } catch {
+            guard error.code == .notAnObject else { throw error }
+            _ = try JSON(utf8: bytes)
+            throw HTTPError.badRequest("Request body must be a JSON object")
+        }
+    }
+
     /// Sees that the body is said to be of a type; capitals and blanks count (COUCHDB-FACTS 7).
     func requireContentType(_ type: String = "application/json") throws {
         let given = request.headers["Content-Type"]?.split(separator: ";").first

@@ -92,13 +92,17 @@ enum RoutingTable {
     ]
 
     private static let documents: [Route] = [
-        Route("/{db}/_design/{design}", .member, document, documentMethods),
-        Route("/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods),
+        Route("/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites),
+        Route("/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites),
         Route("/{db}/_local", .member, document, LocalDocumentEndpoints.noID),
         Route("/{db}/_local/{local}", .member, document, documentMethods),
         Route("/{db}/_local/{local}/{file...}", .member, document, LocalDocumentEndpoints.noAttachments),
         Route("/{db}/{doc}", .member, document, documentMethods),
         Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods),
+    ]
+
+    private static let designWrites: [String: Access] = [
+        "PUT": .settings, "POST": .settings, "DELETE": .settings,
     ]
 
     private static let document = "DELETE,GET,HEAD,POST,PUT,COPY"

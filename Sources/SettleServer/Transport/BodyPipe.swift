@@ -47,6 +47,10 @@ final class BodyPipe: RequestBody {
             return (state.waiting, state.count >= Self.capacity)
         }
         if wasFull { onDrained() }
-        return pieces.isEmpty ? nil : pieces.count == 1 ? pieces[0] : Array(pieces.joined())
+        guard pieces.count > 1 else { return pieces.first }
+        var all: [UInt8] = []
+        all.reserveCapacity(pieces.reduce(0) { $0 + $1.count })
+        for piece in pieces { all += piece }
+        return all
     }
 }

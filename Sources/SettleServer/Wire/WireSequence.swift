@@ -1,28 +1,34 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Update sequences as they travel: text that clients must not look into.
+/// Update sequences of one database as they travel: text that clients must not look into.
 ///
-/// Printed is `12-…`, the number with something behind it, so that nobody takes it for a number and computes with it. Read
-/// is that, the number alone, and either in quotes.
-enum WireSequence {
+/// Printed is `12-…`: the number, and behind it the name of this very database. A position in one that was deleted and created
+/// anew is so known to be none in this one, and whoever comes with it reads from the beginning and misses nothing.
+struct WireSequence: Sendable {
+    private let instance: String
+
+    /// - Throws: ``DatabaseError`` when the database can't be read.
+    init(_ database: Database) throws { instance = try database.instanceName() }
+
     /// The text of a sequence.
-    static func text(_ sequence: UpdateSequence) -> String { "\(sequence.number)-settle" }
+    func text(_ sequence: UpdateSequence) -> String { "\(sequence.number)-\(instance)" }
 
     /// The value of a sequence.
-    static func json(_ sequence: UpdateSequence) -> JSON { .string(text(sequence)) }
+    func json(_ sequence: UpdateSequence) -> JSON { .string(text(sequence)) }
 
-    /// Reads a sequence; `now` is the newest one.
+    /// Reads a sequence: as it was printed, or the number alone; in quotes or not. `now` is the newest one.
     ///
     /// - Throws: ``HTTPError`` with status 400 for what is none.
-    static func parse(_ text: String, in database: Database) throws -> UpdateSequence {
+    func parse(_ text: String, in database: Database) throws -> UpdateSequence {
         if text == "now" { return try database.lastSequence() }
-        var digits = Substring(text)
-        if digits.hasPrefix("\""), digits.hasSuffix("\""), digits.count > 1 { digits = digits.dropFirst().dropLast() }
-        digits = digits.prefix { $0 != "-" }
+        var rest = Substring(text)
+        if rest.hasPrefix("\""), rest.hasSuffix("\""), rest.count > 1 { rest = rest.dropFirst().dropLast() }
+        let digits = rest.prefix { $0 != "-" }
         guard !digits.isEmpty, let number = Int64(digits), number >= 0 else {
             throw HTTPError.badRequest("Malformed sequence supplied in 'since' parameter.")
         }
-        return UpdateSequence(number)
+        let name = rest[digits.endIndex...].dropFirst()
+        return name.isEmpty || name == instance ? UpdateSequence(number) : 0
     }
 }
