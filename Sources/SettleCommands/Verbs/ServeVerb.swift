@@ -24,6 +24,7 @@ enum ServeVerb: Verb {
             Option("--port", value: "N", "the port to listen on, 0 for any that is free (default 5984)"),
             Option("--admin", value: "NAME", "set the password of this administrator, then serve"),
             Option("--admin-password-file", value: "FILE", "the file the password is in, on its first line"),
+            Option("--config", value: "FILE", "how people log in: docs/SECURITY.md has the members of this JSON file"),
             Option("--tls-cert", value: "FILE", "speak TLS with the certificate of this file, in PEM"),
             Option("--tls-key", value: "FILE", "the certificate's private key, in PEM"),
         ],
@@ -54,6 +55,9 @@ enum ServeVerb: Verb {
         sigaddset(&signals, SIGTERM)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         options.certificate = try certificate(arguments)
+        if let path = arguments.text("--config") {
+            options.security = try SecurityOptions(configuration: Array(text(of: path).utf8))
+        }
         let server = Server(store: store, options: options)
         if let name = arguments.text("--admin") {
             try server.setAdministrator(name, password: password(arguments))

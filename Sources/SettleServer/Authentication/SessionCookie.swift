@@ -28,7 +28,9 @@ struct SessionCookie: Sendable {
         guard let parts, parts.count == 3, let name = String(validating: parts[0], as: UTF8.self) else {
             throw HTTPError.badRequest("Malformed AuthSession cookie. Please clear your cookies.")
         }
-        let time = Int(String(decoding: parts[1], as: UTF8.self), radix: 16) ?? 0
+        let given = Int(String(decoding: parts[1], as: UTF8.self), radix: 16) ?? 0
+        // A time that can't be is long past; so nothing that is computed from it overflows.
+        let time = (0...1 << 40).contains(given) ? given : 0
         return Content(
             name: name, time: time, signed: parts[0] + [UInt8(ascii: ":")] + parts[1], code: Array(parts[2]))
     }
@@ -37,7 +39,7 @@ struct SessionCookie: Sendable {
     func isValid(_ content: Content, salt: String, secret: [UInt8], now: Int = SessionCookie.now) -> Bool {
         let expected = HashFunction.sha256.code(of: content.signed, key: secret + Array(salt.utf8))
         return Secrets.areEqual(expected, content.code) && content.time <= now + 60
-            && now < content.time.addingReportingOverflow(options.sessionTimeout).partialValue
+            && now < content.time + options.sessionTimeout
     }
 
     /// Whether so little time is left that a new cookie is sent.

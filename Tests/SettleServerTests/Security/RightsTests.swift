@@ -103,6 +103,16 @@ import Testing
         #expect(try client.send(as: who, "COPY", "/db/a", headers: ["Destination": "_design/b"]).status == 403)
         #expect(try client.send(as: who, "PUT", "/db/_design/a/file?rev=\(rev)", [:]).status == 403)
         #expect(try client.send(as: who, "PUT", "/db/_design/b/file", [:]).status == 403)
+        #expect(try client.send(as: who, "PUT", "/db/_design%2Fb", [:]).status == 403)
+        #expect(try client.send(as: who, "DELETE", "/db/_design%2Fa?rev=\(rev)").status == 403)
+        #expect(try client.send(as: who, "PUT", "/db/%5Fdesign%2Fb/file", [:]).status == 403)
+        #expect(try client.send(as: who, "PUT", "//db//_design//b", [:]).status == 403)
+        #expect(
+            try client.send(as: who, "POST", "/db/x", [:], headers: ["X-HTTP-Method-Override": "PUT"]).status == 201)
+        let override: HTTPHeaders = ["X-HTTP-Method-Override": "PUT"]
+        #expect(try client.send(as: who, "POST", "/db/_design/b", [:], headers: override).status == 403)
+        #expect(try client.send(as: who, "PUT", "/db/_design/b?batch=ok", [:]).status == 403)
+        #expect(try client.send(as: who, "POST", "/db?batch=ok", ["_id": "_design/b"]).status == 202)
         let bulk: JSON = [
             "docs": [["_id": "_design/b", "_rev": "1-aa"], ["_id": "c", "_rev": "1-aa"]], "new_edits": false,
         ]

@@ -86,6 +86,9 @@ import Testing
             ("POST", "/_bulk_get"), ("POST", "/_revs_diff"), ("POST", "/_find"), ("GET", "/_local_docs"),
             ("GET", "/_design_docs"), ("GET", "/_local/x"), ("GET", "/_design/_auth"), ("GET", "/_all_docs"),
             ("GET", "/_changes"), ("POST", "/_missing_revs"), ("GET", "/_design/x/_view/y"),
+            ("GET", "/_design%2F_auth"), ("GET", "/_local%2Fx"), ("GET", "/_all%5Fdocs"),
+            ("POST", "/_all_docs/queries"),
+            ("HEAD", "/_all_docs"), ("POST", "/_changes"), ("GET", "/%5Fdesign/_auth"), ("GET", "//_all_docs"),
         ] {
             let answer = try client.send(as: who, method, "/_users" + path, ["docs": [["id": "org.couchdb.user:anna"]]])
             #expect([401, 403].contains(answer.status), "\(path)")
