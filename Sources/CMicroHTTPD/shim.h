@@ -19,6 +19,9 @@ struct settle_mhd_options {
     void *handler_context;
     void *(*begin)(void *context, const char *uri, struct MHD_Connection *connection);
     MHD_RequestCompletedCallback completed;
+    // For TLS, both in PEM; NULL for none. Needed until the daemon is stopped.
+    const char *key;
+    const char *certificate;
 };
 
 // Leaves paths and queries as they came: what is escaped is for the receiver to say.
@@ -33,6 +36,15 @@ static size_t settle_mhd_keep_escapes(void *context, struct MHD_Connection *conn
 static inline struct MHD_Daemon *settle_mhd_start(const struct settle_mhd_options *o) {
     unsigned int flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     if (o->is_ipv6) flags |= MHD_USE_IPv6;
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)o->key},
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)o->certificate},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+    int is_secure = o->key != NULL && o->certificate != NULL;
+    if (is_secure) flags |= MHD_USE_TLS;
     return MHD_start_daemon(
         flags, 0, NULL, NULL, o->handler, o->handler_context,
         MHD_OPTION_SOCK_ADDR, o->address,
@@ -45,7 +57,15 @@ static inline struct MHD_Daemon *settle_mhd_start(const struct settle_mhd_option
         MHD_OPTION_UNESCAPE_CALLBACK, settle_mhd_keep_escapes, NULL,
         MHD_OPTION_URI_LOG_CALLBACK, o->begin, o->handler_context,
         MHD_OPTION_NOTIFY_COMPLETED, o->completed, o->handler_context,
+        MHD_OPTION_ARRAY, is_secure ? tls : plain,
         MHD_OPTION_END);
+}
+
+// The address of a connection's other end, or NULL.
+static inline const struct sockaddr *settle_mhd_peer(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info == NULL ? NULL : info->client_addr;
 }
 
 // The port a daemon listens on, or 0.

@@ -10,7 +10,7 @@ private let allowedImports: [String: Set<String>] = [
     "SettleDatabase": system.union(["RevisionTree", "CSQLite", "CCrypto", "CZlib", "CPCRE2", "CICU"]),
     "Settle": ["RevisionTree", "SettleDatabase"],
     "SettleTesting": system.union(["RevisionTree", "SettleDatabase", "Settle"]),
-    "SettleServer": system.union(["RevisionTree", "SettleDatabase", "CMicroHTTPD"]),
+    "SettleServer": system.union(["RevisionTree", "SettleDatabase", "CMicroHTTPD", "CCrypto"]),
     "SettleCommands": system.union(["Settle", "SettleServer", "SettleTesting"]),
     "SettleTool": ["SettleCommands"],
 ]

@@ -1,15 +1,69 @@
-/// The one place where it is decided who may do what.
+internal import SettleDatabase
+
+/// The one place where it is decided who may use which route.
 ///
-/// For now everybody may do everything: authentication, and the security objects of databases, come with a later version
-/// and have their place here. Until then a server should listen on the loopback address only.
+/// What depends on a document that is written is asked by ``WriteGuard``.
 struct AccessCheck: Sendable {
-    /// Finds out who sends a request.
-    ///
-    /// - Throws: ``HTTPError`` with status 401 for credentials that are wrong.
-    func user(of request: HTTPRequest) throws -> User { User.anonymous }
+    let options: SecurityOptions
+    let databases: DatabasePool
 
     /// Lets a request pass.
     ///
-    /// - Throws: ``HTTPError`` with status 401 or 403.
-    func check(_ access: Access, _ user: User, database: String?) throws {}
+    /// - Parameters:
+    ///   - access: What the route asks for.
+    ///   - user: Who wants to use it.
+    ///   - path: The parts of the path.
+    ///   - database: The database in the path.
+    ///   - method: What is to be done.
+    /// - Throws: ``HTTPError`` with status 401, 403 or 404.
+    func check(_ access: Access, _ user: User, path: [String], database: String?, method: String) throws {
+        try checkAnonymous(user, path: path, method: method)
+        if let database, ["_users", "_replicator"].contains(database), path.count > 1,
+            ["_all_docs", "_changes"].contains(path[1])
+        {
+            return try checkServerAdmin(user)
+        }
+        switch access {
+        case .anyone: return
+        case .lister: if options.isListingForAdmins { try checkServerAdmin(user) }
+        case .serverAdmin: try checkServerAdmin(user)
+        case .member, .databaseAdmin, .settings:
+            guard let database else { return try checkServerAdmin(user) }
+            let security = try SecurityObject(of: databases.open(database))
+            try check(access, user, security)
+            if database == "_users", !security.isAdmin(user) {
+                try UserDocumentRules.checkPath(path, method: method, user, publicFields: options.publicUserFields)
+            }
+        }
+    }
+
+    private func check(_ access: Access, _ user: User, _ security: SecurityObject) throws {
+        guard security.isMember(user) else {
+            throw user.name == nil
+                ? HTTPError.unauthorized("You are not authorized to access this db.")
+                : HTTPError.forbidden("You are not allowed to access this db.")
+        }
+        guard access != .member, !security.isAdmin(user) else { return }
+        guard access == .settings else { throw HTTPError.unauthorized("You are not a server or db admin.") }
+        throw HTTPError.notAdmin(user)
+    }
+
+    private func checkServerAdmin(_ user: User) throws {
+        guard user.isServerAdmin else { throw HTTPError.unauthorized("You are not a server admin.") }
+    }
+
+    private func checkAnonymous(_ user: User, path: [String], method: String) throws {
+        guard user.name == nil, options.anonymousAccess != .everywhere else { return }
+        if path == ["_session"], method == "POST" { return }
+        if path == ["_up"], options.anonymousAccess == .upOnly { return }
+        throw HTTPError.unauthorized("Authentication required.")
+    }
+}
+
+extension HTTPError {
+    /// The answer to one who would have to be a database's administrator.
+    static func notAdmin(_ user: User) -> HTTPError {
+        let reason = "You are not a db or server admin."
+        return user.name == nil ? .unauthorized(reason) : .forbidden(reason)
+    }
 }

@@ -4,10 +4,12 @@ internal import SettleDatabase
 /// Writes documents that requests bring: edits, revisions of peers, and local documents.
 struct DocumentWriter {
     let database: Database
+    let writeGuard: WriteGuard
     var resolver: AttachmentResolver
 
-    init(_ database: Database, following: [String: Attachment] = [:]) {
+    init(_ database: Database, _ context: RequestContext, following: [String: Attachment] = [:]) throws {
         self.database = database
+        writeGuard = try WriteGuard(context)
         resolver = AttachmentResolver(database: database, following: following)
     }
 
@@ -29,10 +31,13 @@ struct DocumentWriter {
         var edits: [(index: Int, edit: DocumentEdit)] = []
         for (index, (id, document)) in documents.enumerated() {
             if id.isLocal {
-                outcomes[index] = .success(try putLocal(id, document))
+                do { outcomes[index] = .success(try putLocal(id, document)) } catch let error as HTTPError
+                    where error.isAboutRights
+                { outcomes[index] = .failure(error) }
                 continue
             }
             do {
+                try writeGuard.check(id)
                 if case .impossible = document.revision { throw HTTPError.conflict }
                 if id.isDesign { try DesignDocumentCheck.check(document) }
                 let attachments = try resolver.attachments(of: document, id: id)
@@ -41,13 +46,14 @@ struct DocumentWriter {
                         index,
                         DocumentEdit(
                             id: id, parent: document.revision?.id, isDeleted: document.isDeleted,
-                            body: document.body, attachments: attachments)
+                            body: try writeGuard.prepared(document.body, id, isDeleted: document.isDeleted),
+                            attachments: attachments)
                     ))
             } catch let error as HTTPError where error.status != 412 && error.status != 413 {
                 outcomes[index] = .failure(error)
             }
         }
-        for (edit, result) in zip(edits, try database.write(edits.map(\.edit))) {
+        for (edit, result) in zip(edits, try writeGuard.write(edits.map(\.edit), to: database)) {
             outcomes[edit.index] = result.map(\.description).mapError { Self.told($0, edit.edit.id) }
         }
         return outcomes
@@ -57,10 +63,20 @@ struct DocumentWriter {
     func insert(
         _ documents: [(id: DocumentID, document: WireDocument)]
     ) throws -> [(id: DocumentID, revision: String, error: HTTPError)] {
+        try writeGuard.checkReplicated()
         var revisions: [ReplicatedRevision] = []
+        var forbidden: [(id: DocumentID, revision: String, error: HTTPError)] = []
         for (id, document) in documents {
             if id.isLocal {
                 _ = try putLocal(id, document)
+                continue
+            }
+            let body: DocumentBody
+            do {
+                try writeGuard.check(id)
+                body = try writeGuard.prepared(document.body, id, isDeleted: document.isDeleted)
+            } catch let error as HTTPError where error.isAboutRights {
+                forbidden.append((id, document.revision?.description ?? "", error))
                 continue
             }
             guard let history = document.history ?? document.revision?.id.map({ RevisionHistory($0) }) else {
@@ -68,21 +84,23 @@ struct DocumentWriter {
                     "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
             }
             var revision = ReplicatedRevision(
-                id: id, history: history, isDeleted: document.isDeleted, body: document.body,
+                id: id, history: history, isDeleted: document.isDeleted, body: body,
                 attachments: try resolver.attachments(of: document, id: id, history: history))
             revision.keepsZeroRevpos = true
             revisions.append(revision)
         }
         // Sequences are given in the order of ids (COUCHDB-FACTS 13).
         revisions.sort { $0.id < $1.id }
-        return zip(revisions, try database.insertReplicated(revisions)).compactMap { revision, outcome in
-            guard case .refused(let error) = outcome else { return nil }
-            return (revision.id, revision.history.revision.description, Self.told(error, revision.id))
-        }
+        return forbidden
+            + zip(revisions, try database.insertReplicated(revisions)).compactMap { revision, outcome in
+                guard case .refused(let error) = outcome else { return nil }
+                return (revision.id, revision.history.revision.description, Self.told(error, revision.id))
+            }
     }
 
     /// Writes a local document: whatever was there, `0-N` becomes `0-(N+1)` (COUCHDB-FACTS 11).
     private func putLocal(_ id: DocumentID, _ document: WireDocument) throws -> String {
+        try writeGuard.check(id)
         if document.isDeleted {
             try database.deleteLocalDocument(id)
             return "0-0"

@@ -45,6 +45,7 @@ enum AttachmentEndpoints {
             throw HTTPError.contentType("Only gzip and identity content-encodings are supported")
         }
         let id = try WireDocument.checked(context.documentID)
+        try WriteGuard(context).check(id)
         let revision = try DocumentEndpoints.revision(of: nil, context)
         let before = try revision.map { try known($0, of: id, in: database) }
         let type = context.request.headers["Content-Type"] ?? "application/octet-stream"
@@ -52,7 +53,7 @@ enum AttachmentEndpoints {
         while let piece = try context.request.body.read() { try writer.write(piece) }
         let attachment = try writer.finish(name: name)
         let others = before?.content.attachments.filter { !$0.name.utf8.elementsEqual(name.utf8) } ?? []
-        let written = try write(id, before, [attachment] + others, database)
+        let written = try write(id, before, [attachment] + others, database, context)
         var response = DocumentEndpoints.written(
             id, written, status: 201, context.location(context.parameter("db"), id.string, name))
         response.headers["ETag"] = nil
@@ -74,7 +75,7 @@ enum AttachmentEndpoints {
         _ = try existing(name, in: before.content.attachments)
         let others = before.content.attachments.filter { !$0.name.utf8.elementsEqual(name.utf8) }
         var response = DocumentEndpoints.written(
-            id, try write(id, before, others, database), status: 200, nil)
+            id, try write(id, before, others, database, context), status: 200, nil)
         response.headers["ETag"] = nil
         return response
     }
@@ -89,13 +90,16 @@ enum AttachmentEndpoints {
     }
 
     private static func write(
-        _ id: DocumentID, _ before: DocumentLookup.Found?, _ attachments: [Attachment], _ database: Database
+        _ id: DocumentID, _ before: DocumentLookup.Found?, _ attachments: [Attachment], _ database: Database,
+        _ context: RequestContext
     ) throws -> String {
+        let writeGuard = try WriteGuard(context)
+        try writeGuard.check(id)
         let edit = DocumentEdit(
             id: id, parent: before?.revision,
             isDeleted: before.map { $0.record.tree[$0.revision]?.isDeleted ?? false } ?? false,
             body: before?.content.body ?? .empty, attachments: attachments)
-        guard let outcome = try database.write([edit]).first else { throw HTTPError.conflict }
+        guard let outcome = try writeGuard.write([edit], to: database).first else { throw HTTPError.conflict }
         return try outcome.get().description
     }
 

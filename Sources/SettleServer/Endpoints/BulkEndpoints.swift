@@ -28,7 +28,7 @@ enum BulkEndpoints {
         guard newEdits.map({ $0.bool != nil }) ?? true else {
             throw HTTPError.badRequest("`new_edits` parameter must be a boolean.")
         }
-        let writer = DocumentWriter(database)
+        let writer = try DocumentWriter(database, context)
         if isReplicated {
             let refused = try writer.insert(documents).map { id, revision, error -> JSON in
                 [

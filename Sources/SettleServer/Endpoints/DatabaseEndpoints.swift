@@ -114,10 +114,4 @@ enum DatabaseEndpoints {
         try database.setRevisionLimit(limit)
         return .ok()
     }
-
-    /// `GET /{db}/_security`: as a new database of CouchDB has it.
-    static let security: Endpoint = { context in
-        _ = try context.database()
-        return .json(["members": ["roles": ["_admin"]], "admins": ["roles": ["_admin"]]])
-    }
 }

@@ -94,7 +94,7 @@ enum DocumentEndpoints {
             throw HTTPError.documentTooLarge(id.string)
         }
         for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
-        let writer = DocumentWriter(database, following: following)
+        let writer = try DocumentWriter(database, context, following: following)
         let location = context.location(context.parameter("db"), id.string)
         if options.isReplicated {
             guard let revision = document.revision else {
@@ -121,7 +121,7 @@ enum DocumentEndpoints {
         var document = try WireDocument(context.body(), limit: context.server.options.largestDocument)
         for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
         let id = try document.complete()
-        let writer = DocumentWriter(database)
+        let writer = try DocumentWriter(database, context)
         if context.query["batch"] == "ok" {
             _ = try? writer.edit(document, id: id)
             return .json(["ok": true, "id": .string(id.string)], status: 202)
@@ -152,7 +152,7 @@ enum DocumentEndpoints {
         }
         var document = try WireDocument(Array("{\"_deleted\":true}".utf8), limit: 100)
         document.revision = try revision(of: nil, context)
-        return written(id, try DocumentWriter(database).edit(document, id: id), status: 200, nil)
+        return written(id, try DocumentWriter(database, context).edit(document, id: id), status: 200, nil)
     }
 
     /// `COPY /{db}/{doc}`
@@ -177,7 +177,7 @@ enum DocumentEndpoints {
             }
         }
         document.revision = parent
-        let written = try DocumentWriter(database, following: following).edit(document, id: target)
+        let written = try DocumentWriter(database, context, following: following).edit(document, id: target)
         return Self.written(
             target, written, status: 201, context.location(context.parameter("db"), target.string))
     }

@@ -17,6 +17,8 @@ struct HTTPError: Error {
     static func queryParse(_ reason: String) -> HTTPError { HTTPError(400, "query_parse_error", reason) }
     static func illegalID(_ reason: String) -> HTTPError { HTTPError(400, "illegal_docid", reason) }
     static func invalidDocument(_ reason: String) -> HTTPError { HTTPError(400, "doc_validation", reason) }
+    static func unauthorized(_ reason: String) -> HTTPError { HTTPError(401, "unauthorized", reason) }
+    static func forbidden(_ reason: String) -> HTTPError { HTTPError(403, "forbidden", reason) }
     static func notFound(_ reason: String) -> HTTPError { HTTPError(404, "not_found", reason) }
     static func missingStub(_ reason: String) -> HTTPError { HTTPError(412, "missing_stub", reason) }
     static func contentType(_ reason: String) -> HTTPError { HTTPError(415, "bad_content_type", reason) }
@@ -28,6 +30,10 @@ struct HTTPError: Error {
 
     static func documentTooLarge(_ id: String) -> HTTPError { HTTPError(413, "document_too_large", id) }
 
+    /// Whether it says that somebody may not do what was asked for.
+    var isAboutRights: Bool { [401, 403, 404].contains(status) }
+
+    static let wrongPassword = unauthorized("Name or password is incorrect.")
     static let missing = notFound("missing")
     static let deleted = notFound("deleted")
     static let noDatabase = notFound("Database does not exist.")

@@ -24,7 +24,8 @@ struct RequestContext: Sendable {
 
     /// The beginning of this server's URLs.
     var origin: String {
-        "http://" + (request.headers["X-Forwarded-Host"] ?? request.headers["Host"] ?? "localhost")
+        (server.options.certificate == nil ? "http://" : "https://")
+            + (request.headers["X-Forwarded-Host"] ?? request.headers["Host"] ?? "localhost")
     }
 
     /// A URL of this server, as the client knows it.

@@ -21,7 +21,7 @@ struct Route: Sendable {
     }
 
     /// What a method asks of who uses it.
-    func access(_ method: String) -> Access { stricter[method] ?? access }
+    func access(_ method: String) -> Access { stricter[method == "HEAD" ? "GET" : method] ?? access }
 
     /// What answers a method; HEAD is a GET whose body is not sent.
     func endpoint(_ method: String) -> Endpoint? { endpoints[method == "HEAD" ? "GET" : method] }

@@ -13,7 +13,11 @@ struct Router: Sendable {
     /// Answers a request.
     func respond(to request: HTTPRequest) -> HTTPResponse {
         var response: HTTPResponse
-        do { response = try answer(request) } catch { response = .error(HTTPError(error)) }
+        do { response = try preflight(request) ?? answer(request) } catch {
+            response = .error(challenged(HTTPError(error), request))
+        }
+        server.options.security.crossOrigin?.apply(to: &response, request)
+        secure(&response)
         response.headers["Server"] = server.options.productName
         response.headers["X-Couch-Request-ID"] = String(UInt64.random(in: 1 << 40..<1 << 44), radix: 16).suffixText(10)
         response.headers["X-CouchDB-Body-Time"] = "0"
@@ -24,20 +28,51 @@ struct Router: Sendable {
         let target = request.target
         for route in routes {
             guard let parameters = route.pattern.match(target.segments) else { continue }
-            let user = try server.access.user(of: request)
+            let user = try server.authenticator.user(of: request)
             let database = parameters["db"]
             let method = method(of: request)
+            try server.access.check(
+                route.access(method), user, path: target.segments, database: database, method: method)
             guard let endpoint = route.endpoint(method) else {
-                if let database, !target.segments.isEmpty { _ = try server.databases.open(database) }
+                if let database { _ = try server.databases.open(database) }
                 throw HTTPError.methodNotAllowed(route.allow)
             }
-            try server.access.check(route.access(method), user, database: database)
-            return try endpoint(
+            var response = try endpoint(
                 RequestContext(
                     server: server, request: request, parameters: parameters, user: user,
                     query: QueryParameters(target.query)))
+            if let cookie = user.renewedCookie, response.headers["Set-Cookie"] == nil {
+                response.headers["Set-Cookie"] = cookie
+            }
+            return response
         }
         throw HTTPError.missing
+    }
+
+    /// Has browsers take an answer for what it says it is, and run no script that somebody attached with the rights of
+    /// whoever looks at it.
+    private func secure(_ response: inout HTTPResponse) {
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        guard let type = response.headers.bare("Content-Type"), type != "application/json" else { return }
+        response.headers["Content-Security-Policy"] = "sandbox"
+    }
+
+    private func preflight(_ request: HTTPRequest) -> HTTPResponse? {
+        request.method == "OPTIONS" ? server.options.security.crossOrigin?.preflight(request) : nil
+    }
+
+    /// An error with the challenge that has a browser ask for a password, where one is wanted.
+    private func challenged(_ error: HTTPError, _ request: HTTPRequest) -> HTTPError {
+        guard error.status == 401 else { return error }
+        let security = server.options.security
+        let isStrict = security.anonymousAccess != .everywhere
+        guard
+            let challenge = request.headers["X-CouchDB-WWW-Authenticate"] ?? security.challenge
+                ?? (isStrict ? "Basic realm=\"server\"" : nil)
+        else { return error }
+        var error = error
+        error.headers["WWW-Authenticate"] = challenge
+        return error
     }
 
     /// The method; a POST may say that it means another one.

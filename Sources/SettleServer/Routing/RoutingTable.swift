@@ -6,14 +6,24 @@ enum RoutingTable {
         Route("/", .anyone, "GET,HEAD", ["GET": ServerEndpoints.welcome]),
         Route("/_up", .anyone, "GET,HEAD", ["GET": ServerEndpoints.up]),
         Route("/_uuids", .anyone, "GET", ["GET": ServerEndpoints.uuids]),
-        Route("/_all_dbs", .serverAdmin, "GET,HEAD", ["GET": ServerEndpoints.allDatabases]),
+        Route("/_all_dbs", .lister, "GET,HEAD", ["GET": ServerEndpoints.allDatabases]),
         Route(
-            "/_dbs_info", .serverAdmin, "GET,HEAD,POST",
+            "/_dbs_info", .lister, "GET,HEAD,POST",
             ["GET": ServerEndpoints.databasesInfo, "POST": ServerEndpoints.someDatabasesInfo]),
         Route("/_active_tasks", .serverAdmin, "GET,HEAD", ["GET": ServerEndpoints.activeTasks]),
-        Route("/_session", .anyone, "GET,HEAD,POST,DELETE", notYet("/_session", "GET", "POST", "DELETE")),
+        Route(
+            "/_session", .anyone, "GET,HEAD,POST,DELETE",
+            [
+                "GET": SessionEndpoints.read, "POST": SessionEndpoints.login, "DELETE": SessionEndpoints.logout,
+            ]),
         Route("/_replicate", .serverAdmin, "POST", notYet("/_replicate", "POST")),
         Route("/_scheduler/{what...}", .serverAdmin, "GET,HEAD", notYet("/_scheduler", "GET")),
+        Route(
+            "/_node/{node}/_config/{section}/{key}", .serverAdmin, "GET,PUT,DELETE",
+            [
+                "GET": ConfigurationEndpoints.read, "PUT": ConfigurationEndpoints.put,
+                "DELETE": ConfigurationEndpoints.delete,
+            ]),
         Route("/_node/{what...}", .serverAdmin, "GET", notYet("/_node", "GET", "PUT", "DELETE", "POST")),
         Route("/_cluster_setup", .serverAdmin, "GET,POST", notYet("/_cluster_setup", "GET", "POST")),
     ]
@@ -32,16 +42,15 @@ enum RoutingTable {
         Route(
             "/{db}/_revs_limit", .member, "PUT,GET",
             ["GET": DatabaseEndpoints.revisionLimit, "PUT": DatabaseEndpoints.setRevisionLimit],
-            stricter: ["PUT": .databaseAdmin]),
-        Route("/{db}/_purge", .databaseAdmin, "POST", ["POST": PurgeEndpoints.purge]),
-        Route("/{db}/_purged_infos", .databaseAdmin, "GET", ["GET": PurgeEndpoints.infos]),
+            stricter: ["PUT": .settings]),
+        Route("/{db}/_purge", .serverAdmin, "POST", ["POST": PurgeEndpoints.purge]),
+        Route("/{db}/_purged_infos", .member, "GET", ["GET": PurgeEndpoints.infos]),
         Route(
-            "/{db}/_purged_infos_limit", .databaseAdmin, "GET,PUT",
+            "/{db}/_purged_infos_limit", .serverAdmin, "GET,PUT",
             ["GET": PurgeEndpoints.limit, "PUT": PurgeEndpoints.setLimit]),
         Route(
             "/{db}/_security", .member, "PUT,GET",
-            ["GET": DatabaseEndpoints.security, "PUT": NotYetEndpoints.notYet("PUT of _security")],
-            stricter: ["PUT": .databaseAdmin]),
+            ["GET": SecurityEndpoints.read, "PUT": SecurityEndpoints.put], stricter: ["PUT": .settings]),
         Route("/{db}/_bulk_docs", .member, "POST", ["POST": BulkEndpoints.bulkDocuments]),
         Route("/{db}/_bulk_get", .member, "POST", ["POST": BulkEndpoints.bulkGet]),
         Route("/{db}/_revs_diff", .member, "POST", ["POST": ReplicationEndpoints.revisionsDiff]),
@@ -51,8 +60,10 @@ enum RoutingTable {
             ["GET": ChangesEndpoints.changes, "POST": ChangesEndpoints.changes]),
         Route("/{db}/_find", .member, "POST", notYet("_find", "POST")),
         Route("/{db}/_explain", .member, "POST", notYet("_explain", "POST")),
-        Route("/{db}/_index", .member, "GET,POST", notYet("_index", "GET", "POST")),
-        Route("/{db}/_index/{what...}", .member, "DELETE,POST", notYet("_index", "DELETE", "POST")),
+        // An index is a design document.
+        Route(
+            "/{db}/_index", .member, "GET,POST", notYet("_index", "GET", "POST"), stricter: ["POST": .settings]),
+        Route("/{db}/_index/{what...}", .settings, "DELETE,POST", notYet("_index", "DELETE", "POST")),
     ]
 
     private static let listings: [Route] = [
@@ -91,12 +102,12 @@ enum RoutingTable {
     ]
 
     private static let designWrites: [String: Access] = [
-        "PUT": .databaseAdmin, "POST": .databaseAdmin, "DELETE": .databaseAdmin,
+        "PUT": .settings, "POST": .settings, "DELETE": .settings,
     ]
 
     private static let document = "DELETE,GET,HEAD,POST,PUT,COPY"
     private static let documentMethods: [String: Endpoint] = [
-        "GET": DocumentEndpoints.read, "PUT": DocumentEndpoints.put, "POST": DocumentEndpoints.postForm,
+        "GET": UserDocumentEndpoints.read, "PUT": DocumentEndpoints.put, "POST": DocumentEndpoints.postForm,
         "DELETE": DocumentEndpoints.delete, "COPY": DocumentEndpoints.copy,
     ]
 

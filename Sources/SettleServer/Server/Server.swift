@@ -8,11 +8,11 @@ public import SettleDatabase
 ///     …
 ///     server.stop()
 ///
-/// It answers what `docs/COMPATIBILITY.md` lists. For now everybody who can reach it may do everything, so let it listen on
-/// the loopback address.
+/// It answers what `docs/COMPATIBILITY.md` lists. Nobody is an administrator without a password: when none was set, ask for
+/// one by ``makeAdministrator()``.
 public final class Server: Sendable {
     private let options: ServerOptions
-    private let state: ServerState
+    let state: ServerState
     private let transport = Guarded<(any HTTPTransport)?>(nil)
     let router: Router
 
@@ -27,15 +27,41 @@ public final class Server: Sendable {
     ///
     /// - Throws: An error that says why it can't.
     public func start() throws {
+        try state.administration.load()
+        try state.makeSystemDatabases()
         var settings = TransportOptions()
         settings.host = options.host
         settings.port = options.port
         settings.connectionLimit = options.connectionLimit
         settings.idleTimeout = options.idleTimeout
         settings.bodyLimit = options.largestUpload
+        settings.certificate = options.certificate
         let router = router
         let started = try MicroHTTPDTransport(settings) { router.respond(to: $0) }
         transport.withLock { $0 = started }
+    }
+
+    /// Makes the administrator `admin` with a random password when the server has none, neither by its options nor by
+    /// ``setAdministrator(_:password:)``.
+    ///
+    /// Only a hash is kept, so show the password to whoever runs the server.
+    ///
+    /// - Returns: The password, or `nil` when there are administrators already.
+    /// - Throws: ``DatabaseError`` when the settings file can't be read or written.
+    public func makeAdministrator() throws -> String? { try state.administration.makeFirst() }
+
+    /// Sets an administrator's password and keeps its hash in the server's settings file, which only its owner may read.
+    ///
+    /// - Parameters:
+    ///   - name: The administrator's name.
+    ///   - password: The password.
+    /// - Throws: ``DatabaseError`` for a name or a password that may not be, or when the file can't be written.
+    public func setAdministrator(_ name: String, password: String) throws {
+        guard !name.isEmpty, !name.hasPrefix("_"), !name.utf8.contains(UInt8(ascii: ":")), !password.isEmpty else {
+            throw DatabaseError(
+                .invalid, "an administrator needs a password, and a name without a colon or an underscore in front")
+        }
+        try state.administration.set(name, password: Array(password.utf8))
     }
 
     /// The port it listens on, 0 before it does.

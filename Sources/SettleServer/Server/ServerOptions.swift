@@ -18,6 +18,10 @@ public struct ServerOptions: Sendable {
     public var openDatabases = 500
     /// How many seconds requests have to finish when the server stops; 10 unless set.
     public var stopTimeout = 10.0
+    /// Who may log in, and how.
+    public var security = SecurityOptions()
+    /// What the server shows who it is with; with it the server speaks TLS and nothing else. None unless set.
+    public var certificate: Certificate?
     /// The header `Server`.
     public var productName = "Settle"
     /// The version the root answers with; CouchDB's whose behaviour is the measure.

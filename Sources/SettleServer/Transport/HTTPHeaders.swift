@@ -23,6 +23,19 @@ struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
         self[name].map { String($0.prefix { $0 != ";" }).trimmingBlanks() }
     }
 
+    /// The value of a cookie; of those with one name the first counts.
+    func cookie(_ name: String) -> String? {
+        for field in fields where Self.matches(field.name, "Cookie") {
+            for pair in field.value.split(separator: ";") {
+                let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                if parts.count == 2, String(parts[0]).trimmingBlanks() == name {
+                    return String(parts[1]).trimmingBlanks().filter { $0 != "\"" }
+                }
+            }
+        }
+        return nil
+    }
+
     private static func matches(_ left: String, _ right: String) -> Bool {
         left.utf8.count == right.utf8.count
             && zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }

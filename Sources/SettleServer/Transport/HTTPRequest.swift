@@ -8,4 +8,6 @@ struct HTTPRequest: Sendable {
     let headers: HTTPHeaders
     /// The body, which may still be arriving.
     let body: any RequestBody
+    /// The address it comes from, without a port.
+    var peer = ""
 }

@@ -16,4 +16,6 @@ struct TransportOptions: Sendable {
     var workers = 32
     /// How many handlers may read a long body at the same time, apart from those: a slow client holds one of these.
     var uploads = 64
+    /// What the server shows who it is with, for TLS.
+    var certificate: Certificate?
 }

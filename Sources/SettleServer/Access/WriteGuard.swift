@@ -1,0 +1,69 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// What is asked about each document before it is written: design documents are for administrators, and users' documents
+/// have rules of their own.
+struct WriteGuard: Sendable {
+    private let user: User
+    private let isAdmin: Bool
+    private let rules: UserDocumentRules?
+    private let hasher: PasswordHasher
+
+    /// Makes the guard of the database in a request's path.
+    init(_ context: RequestContext) throws {
+        let security = try SecurityObject(of: context.database())
+        user = context.user
+        isAdmin = security.isAdmin(context.user)
+        hasher = context.server.administration.hasher
+        rules =
+            context.parameter("db") == "_users"
+            ? UserDocumentRules(user: context.user, isAdmin: isAdmin) : nil
+    }
+
+    /// Sees that somebody may write a document of an id at all.
+    ///
+    /// - Throws: ``HTTPError`` with status 401, 403 or 404.
+    func check(_ id: DocumentID) throws {
+        if id.isDesign, !isAdmin { throw HTTPError.notAdmin(user) }
+        try rules?.check(id)
+    }
+
+    /// Sees that somebody may bring revisions with their history.
+    ///
+    /// - Throws: ``HTTPError`` with status 403.
+    func checkReplicated() throws {
+        if rules != nil, !isAdmin {
+            throw HTTPError.forbidden("Only administrators may bring revisions into the users database.")
+        }
+    }
+
+    /// The body to store: a user's with the hash of the password instead of it.
+    ///
+    /// - Throws: ``HTTPError`` with status 403 for a body that breaks the rules.
+    func prepared(_ body: DocumentBody, _ id: DocumentID, isDeleted: Bool) throws -> DocumentBody {
+        guard let rules, !id.isDesign, !id.isLocal else { return body }
+        if !isDeleted { try rules.check(body, id) }
+        return try UserDocumentRules.hashed(body, by: hasher)
+    }
+
+    /// Writes edits, each of which may follow on what is stored, in one transaction with looking at that.
+    func write(_ edits: [DocumentEdit], to database: Database) throws -> [Result<RevisionID, DatabaseError>] {
+        guard let rules else { return try database.write(edits) }
+        return try database.transaction {
+            try edits.map { edit in
+                do { try check(edit, rules, in: database) } catch let error as HTTPError {
+                    let refusal = ValidationError(status: error.status, message: error.reason)
+                    return .failure(DatabaseError(.refused, error.reason, cause: refusal))
+                }
+                return try database.write([edit]).first ?? .failure(DatabaseError(.conflict, "nothing was written"))
+            }
+        }
+    }
+
+    private func check(_ edit: DocumentEdit, _ rules: UserDocumentRules, in database: Database) throws {
+        guard !edit.id.isDesign else { return }
+        let record = try database.record(of: edit.id)
+        let old = record?.tree.winner.flatMap { $0.isDeleted ? nil : record?.content?.body }
+        try rules.check(edit.isDeleted ? nil : edit.body, edit.id, after: old)
+    }
+}

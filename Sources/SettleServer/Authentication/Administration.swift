@@ -1,0 +1,65 @@
+internal import SettleDatabase
+
+/// The server's administrators, and what else its settings file keeps.
+final class Administration: Sendable {
+    private struct State {
+        var settings = ServerSettings()
+        /// Those of the options, which are not written down.
+        var others: [String: PasswordHash]
+        var isLoaded = false
+        var file: SettingsFile
+    }
+
+    private let state: Guarded<State>
+    let hasher: PasswordHasher
+
+    init(_ options: SecurityOptions, path: String) {
+        hasher = PasswordHasher(iterations: options.passwordIterations, places: options.passwordWorkers)
+        let iterations = hasher.iterations
+        let others = options.admins.mapValues { PasswordHash(of: Array($0.utf8), iterations: iterations) }
+        state = Guarded(State(others: others, file: SettingsFile(path: path + "/server.json")))
+    }
+
+    /// What is kept of an administrator's password.
+    func hash(of name: String) -> PasswordHash? { state.withLock { $0.others[name] ?? $0.settings.admins[name] } }
+
+    /// The secret that cookies are signed with.
+    var secret: [UInt8] { state.withLock { Array($0.settings.secret.utf8) } }
+
+    /// What the root calls the server's own id.
+    var uuid: String { state.withLock { $0.settings.uuid } }
+
+    /// Reads the settings file, or makes it.
+    func load() throws {
+        try state.withLock { state in
+            guard !state.isLoaded else { return }
+            if let settings = try state.file.read() {
+                state.settings = settings
+            } else {
+                try state.file.write(state.settings)
+            }
+            state.isLoaded = true
+        }
+    }
+
+    /// Makes an administrator with a random password when there is none at all; returns the password, which is kept nowhere.
+    func makeFirst() throws -> String? {
+        try load()
+        guard state.withLock({ $0.others.isEmpty && $0.settings.admins.isEmpty }) else { return nil }
+        let password = Base64URL.encode(Secrets.random(18))
+        try set("admin", password: Array(password.utf8))
+        return password
+    }
+
+    /// Sets an administrator's password, and keeps its hash.
+    func set(_ name: String, password: [UInt8]) throws {
+        try load()
+        let hash = try hasher.hash(password)
+        try state.withLock { state in
+            var settings = state.settings
+            settings.admins[name] = hash
+            try state.file.write(settings)
+            state.settings = settings
+        }
+    }
+}

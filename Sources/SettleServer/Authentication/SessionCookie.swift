@@ -1,0 +1,89 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The cookie `AuthSession` in CouchDB's form: name, time and their HMAC, which nobody else can make.
+struct SessionCookie: Sendable {
+    static let name = "AuthSession"
+    let options: SecurityOptions
+    let isSecure: Bool
+
+    /// What a cookie says.
+    struct Content: Sendable {
+        let name: String
+        /// When it was made, in seconds.
+        let time: Int
+        fileprivate let signed: [UInt8]
+        fileprivate let code: [UInt8]
+    }
+
+    /// Reads a cookie's value.
+    ///
+    /// - Throws: ``HTTPError`` with status 400 for what is none.
+    static func read(_ value: String) throws -> Content {
+        let parts = Base64URL.decode(value)?.split(
+            separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard let parts, parts.count == 3, let name = String(validating: parts[0], as: UTF8.self) else {
+            throw HTTPError.badRequest("Malformed AuthSession cookie. Please clear your cookies.")
+        }
+        let given = Int(String(decoding: parts[1], as: UTF8.self), radix: 16) ?? 0
+        // A time that can't be is long past; so nothing that is computed from it overflows.
+        let time = (0...1 << 40).contains(given) ? given : 0
+        return Content(
+            name: name, time: time, signed: parts[0] + [UInt8(ascii: ":")] + parts[1], code: Array(parts[2]))
+    }
+
+    /// Whether a cookie was made here, for this account, and not too long ago.
+    func isValid(_ content: Content, salt: String, secret: [UInt8], now: Int = SessionCookie.now) -> Bool {
+        let expected = HashFunction.sha256.code(of: content.signed, key: secret + Array(salt.utf8))
+        return Secrets.areEqual(expected, content.code) && content.time <= now + 60
+            && now < content.time + options.sessionTimeout
+    }
+
+    /// Whether so little time is left that a new cookie is sent.
+    func needsRenewal(_ content: Content, now: Int = SessionCookie.now) -> Bool {
+        Double(content.time + options.sessionTimeout - now) < Double(options.sessionTimeout) * 0.9
+    }
+
+    /// The value of the header `Set-Cookie` for a session that begins.
+    func header(_ name: String, salt: String, secret: [UInt8], now: Int = SessionCookie.now) -> String {
+        let signed = Array("\(name):\(String(now, radix: 16, uppercase: true))".utf8)
+        let code = HashFunction.sha256.code(of: signed, key: secret + Array(salt.utf8))
+        return header(Base64URL.encode(signed + [UInt8(ascii: ":")] + code), now)
+    }
+
+    /// The value of the header `Set-Cookie` that ends a session.
+    func cleared(now: Int = SessionCookie.now) -> String { header("", now) }
+
+    /// The time in seconds.
+    static var now: Int { Int(Date().timeIntervalSince1970) }
+
+    private func header(_ value: String, _ now: Int) -> String {
+        var text = "\(Self.name)=\(value); Version=1"
+        if options.hasPersistentCookies {
+            let expiry = Date(timeIntervalSince1970: Double(now + options.sessionTimeout))
+            text += "; Expires=\(Self.format(expiry)); Max-Age=\(options.sessionTimeout)"
+        }
+        text += "; Path=/"
+        if isSecure { text += "; Secure" }
+        text += "; HttpOnly"
+        if let domain = options.cookieDomain { text += "; Domain=\(domain)" }
+        if let sameSite = options.sameSite { text += "; SameSite=\(sameSite.rawValue)" }
+        return text
+    }
+
+    private static func format(_ date: Date) -> String {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        let parts = calendar.dateComponents([.weekday, .day, .month, .year, .hour, .minute, .second], from: date)
+        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let pad = { (number: Int?) in (number ?? 0) < 10 ? "0\(number ?? 0)" : "\(number ?? 0)" }
+        return """
+            \(days[(parts.weekday ?? 1) - 1]), \(pad(parts.day))-\(months[(parts.month ?? 1) - 1])-\(parts.year ?? 1970) \
+            \(pad(parts.hour)):\(pad(parts.minute)):\(pad(parts.second)) GMT
+            """
+    }
+}

@@ -1,0 +1,100 @@
+internal import RevisionTree
+
+/// Checks signed tokens (JWT).
+struct SignedToken: Sendable {
+    let options: TokenOptions
+
+    /// Who a token says it is for.
+    ///
+    /// - Throws: ``HTTPError`` with CouchDB's words for what is wrong with it.
+    func user(_ token: some StringProtocol, now: Int = SessionCookie.now) throws -> User {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { throw HTTPError.badRequest("Malformed authentication token") }
+        let header = try object(parts[0])
+        guard let algorithm = header["alg"] else { throw HTTPError.badRequest("Missing alg header parameter") }
+        guard let algorithm = TokenAlgorithm(rawValue: algorithm.string ?? "") else {
+            throw HTTPError.badRequest("Invalid alg header parameter")
+        }
+        let claims = try object(parts[1])
+        // The signature first: what is not signed is not looked at.
+        guard let signature = Base64URL.decode(parts[2]) else {
+            throw HTTPError.badRequest("Malformed authentication token")
+        }
+        try verify(signature, Array("\(parts[0]).\(parts[1])".utf8), algorithm, header)
+        try check(claims, now)
+        guard let name = claims["sub"]?.string, !name.isEmpty else {
+            throw HTTPError.unauthorized("Token missing sub claim.")
+        }
+        return User(name: name, roles: try roles(claims), handler: "jwt")
+    }
+
+    private func verify(
+        _ signature: [UInt8], _ message: [UInt8], _ algorithm: TokenAlgorithm, _ header: JSONObject
+    ) throws {
+        let id = try header["kid"].map { value in
+            guard let text = value.string else { throw HTTPError.badRequest("Unknown kid") }
+            return text
+        }
+        let named = options.keys.filter { $0.id == id ?? "_default" }
+        // The kind of the algorithm chooses among the keys: a public key is never a secret for an HMAC.
+        for key in named {
+            switch (key.material, algorithm.kind) {
+            case (.secret(let secret), nil):
+                guard Secrets.areEqual(algorithm.hash.code(of: message, key: secret), signature) else {
+                    throw HTTPError.badRequest("Bad HMAC in authentication token")
+                }
+                return
+            case (.key(let key), .some(let kind)) where key.kind == kind:
+                guard kind == .rsa || key.bits == algorithm.curveBits,
+                    key.verify(signature, of: message, algorithm.hash)
+                else { throw HTTPError.badRequest("Bad signature in authentication token") }
+                return
+            default: continue
+            }
+        }
+        throw HTTPError.badRequest("Unknown kid")
+    }
+
+    private func check(_ claims: JSONObject, _ now: Int) throws {
+        for name in options.requiredClaims.sorted() where claims[name] == nil {
+            throw HTTPError.badRequest("Missing \(name) claim")
+        }
+        for name in ["exp", "nbf", "iat"] {
+            guard let value = claims[name] else { continue }
+            guard let time = value.double else { throw HTTPError.badRequest("Invalid \(name) claim") }
+            if name == "exp", time <= Double(now) { throw HTTPError.unauthorized("exp not in future") }
+            if name == "nbf", time > Double(now) { throw HTTPError.unauthorized("nbf not in past") }
+        }
+        if let issuer = options.issuer {
+            guard let given = claims["iss"] else { throw HTTPError.badRequest("Missing iss claim") }
+            guard given.string == issuer else { throw HTTPError.badRequest("Invalid iss claim") }
+        }
+        if let audience = options.audience {
+            let given = claims["aud"].map { $0.array ?? [$0] } ?? []
+            guard given.contains(.string(audience)) else { throw HTTPError.badRequest("Invalid aud claim") }
+        }
+    }
+
+    private func roles(_ claims: JSONObject) throws -> [String] {
+        var value: JSON? = .object(claims)
+        for name in options.rolesPath { value = value?.object?[name] }
+        switch value {
+        case nil: return []
+        case .string(let text): return text.split(separator: ",").map { String($0).trimmingBlanks() }
+        case .array(let list):
+            return try list.map { item in
+                guard let role = item.string else { throw HTTPError.badRequest("Malformed token") }
+                return role
+            }
+        default: throw HTTPError.badRequest("Malformed token")
+        }
+    }
+
+    private func object(_ part: some StringProtocol) throws -> JSONObject {
+        guard let bytes = Base64URL.decode(part), let json = try? JSON(utf8: bytes) else {
+            throw HTTPError.badRequest("Malformed authentication token")
+        }
+        guard let object = json.object else { throw HTTPError.badRequest("Not an object") }
+        return object
+    }
+}

@@ -1,0 +1,18 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Who may use a database.
+enum SecurityEndpoints {
+    /// `GET /{db}/_security`
+    static let read: Endpoint = { context in .json(try SecurityObject(of: context.database()).json) }
+
+    /// `PUT /{db}/_security`
+    static let put: Endpoint = { context in
+        let database = try context.database()
+        if context.parameter("db") == "_users", !context.server.isUsersSecurityEditable.withLock({ $0 }) {
+            throw HTTPError.forbidden("You can't edit the security object of the user database.")
+        }
+        try SecurityObject(context.json()).store(in: database)
+        return .ok()
+    }
+}

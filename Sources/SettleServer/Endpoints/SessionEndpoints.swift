@@ -1,0 +1,92 @@
+internal import RevisionTree
+
+/// Sessions: logging in and out.
+enum SessionEndpoints {
+    /// `GET /_session`
+    static let read: Endpoint = { context in
+        let user = context.user
+        if user.name == nil, context.query["basic"] == "true" { throw HTTPError.unauthorized("Please login.") }
+        var info: [(String, JSON)] = [
+            ("authentication_handlers", .array(context.server.authenticator.handlers.map(JSON.string)))
+        ]
+        if let handler = user.handler { info.append(("authenticated", .string(handler))) }
+        return .json([
+            "ok": true,
+            "userCtx": [
+                "name": user.name.map(JSON.string) ?? .null, "roles": .array(user.roles.map(JSON.string)),
+            ],
+            "info": .object(JSONObject(info)),
+        ])
+    }
+
+    /// `POST /_session`
+    static let login: Endpoint = { context in
+        let (name, password) = try credentials(context)
+        let authenticator = context.server.authenticator
+        guard let account = try authenticator.login(name, Array(password.utf8), peer: context.request.peer) else {
+            var response = try redirected(context, "fail", .error(.wrongPassword))
+            response.headers["Set-Cookie"] = authenticator.cookies.cleared()
+            return response
+        }
+        let told: JSON = [
+            "ok": true, "name": .string(account.name), "roles": .array(account.roles.map(JSON.string)),
+        ]
+        var response = try redirected(context, "next", .json(told))
+        response.headers["Set-Cookie"] = authenticator.cookies.header(
+            account.name, salt: account.salt, secret: authenticator.administration.secret)
+        return response
+    }
+
+    /// `DELETE /_session`
+    static let logout: Endpoint = { context in
+        var response = try redirected(context, "next", .ok())
+        response.headers["Set-Cookie"] = context.server.authenticator.cookies.cleared()
+        return response
+    }
+
+    /// Sends the client on to where the query says, which is on this server.
+    private static func redirected(
+        _ context: RequestContext, _ name: String, _ response: HTTPResponse
+    ) throws -> HTTPResponse {
+        guard let path = context.query[name] else { return response }
+        guard path.hasPrefix("/"), !path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
+            throw HTTPError.badRequest("path must begin with a /.")
+        }
+        var response = response
+        response.status = 302
+        response.headers["Location"] = context.origin + path
+        return response
+    }
+
+    private static func credentials(_ context: RequestContext) throws -> (name: String, password: String) {
+        let type = context.request.headers["Content-Type"] ?? ""
+        let form: [(name: String, value: String)]
+        if type.hasPrefix("application/x-www-form-urlencoded") {
+            let text = String(decoding: try context.body(limit: longestForm), as: UTF8.self)
+            form = text.split { $0 == "&" || $0 == ";" }.map { item in
+                let name = item.prefix { $0 != "=" }
+                return (
+                    PercentCoding.decode(name), PercentCoding.decode(item[name.endIndex...].dropFirst())
+                )
+            }
+        } else if type.hasPrefix("application/json") {
+            guard let object = try JSON(utf8: context.body(limit: longestForm)).object else {
+                throw HTTPError.badRequest("Request body must be a JSON object")
+            }
+            form = object.compactMap { member in member.value.string.map { (member.name, $0) } }
+        } else {
+            throw HTTPError.contentType(
+                "Content-Type must be 'application/x-www-form-urlencoded' or 'application/json'")
+        }
+        let value = { (name: String) in form.first { $0.name == name }?.value }
+        guard let name = value("username") ?? value("name") else {
+            throw HTTPError.badRequest("request body must contain a username")
+        }
+        if let other = value("name"), other != name {
+            throw HTTPError.badRequest("request body contains different usernames")
+        }
+        return (name, value("password") ?? "")
+    }
+
+    private static let longestForm = 64 * 1024
+}

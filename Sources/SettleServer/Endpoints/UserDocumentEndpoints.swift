@@ -1,0 +1,27 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Users' documents as others see them.
+enum UserDocumentEndpoints {
+    /// `GET /_users/{doc}` by somebody who may see the public members only, and any other document as it is.
+    static let read: Endpoint = { context in
+        guard context.parameter("db") == "_users", !isOwn(context) else { return try DocumentEndpoints.read(context) }
+        let database = try context.database()
+        guard try !SecurityObject(of: database).isAdmin(context.user) else {
+            return try DocumentEndpoints.read(context)
+        }
+        let found = try DocumentLookup(database: database).winner(DocumentID(unchecked: context.documentID))
+        let fields = context.server.options.security.publicUserFields.subtracting(PasswordHash.memberNames)
+        let members = (try JSON(utf8: found.content.body.utf8).object ?? JSONObject())
+            .filter { fields.contains($0.name) }.map { ($0.name, $0.value) }
+        guard !members.isEmpty else { throw HTTPError.missing }
+        let head: [(String, JSON)] = [
+            ("_id", .string(context.documentID)), ("_rev", .string(found.revision.description)),
+        ]
+        return .json(.object(JSONObject(head + members)))
+    }
+
+    private static func isOwn(_ context: RequestContext) -> Bool {
+        context.user.name.map { context.documentID.utf8.elementsEqual((UserDocumentRules.prefix + $0).utf8) } ?? false
+    }
+}

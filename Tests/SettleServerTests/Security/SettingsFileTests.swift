@@ -1,0 +1,55 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+@testable import SettleServer
+
+@Suite struct SettingsFileTests {
+    @Test func `an administrator is made once, and only a hash is kept, for the owner's eyes`() throws {
+        let folder = try TemporaryFolder()
+        var options = ServerOptions()
+        options.security.passwordIterations = 10
+        let path = folder("server.json")
+        let first = Server(store: try Store(path: folder.path), options: options)
+        let password = try #require(try first.makeAdministrator())
+        #expect(password.utf8.count >= 20)
+        #expect(try first.makeAdministrator() == nil)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(!text.contains(password) && text.contains("-pbkdf2:sha256-"))
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+
+        let second = Server(store: try Store(path: folder.path), options: options)
+        #expect(try second.makeAdministrator() == nil)
+        let login = try second.state.authenticator.login("admin", Array(password.utf8), peer: "")
+        #expect(login?.roles == ["_admin"])
+        #expect(second.state.administration.secret == first.state.administration.secret)
+        #expect(try second.state.authenticator.login("admin", [], peer: "") == nil)
+    }
+
+    @Test func `without an administrator nobody is one`() throws {
+        let client = try RouterClient { $0.security.admins = [:] }
+        #expect(try client.send(as: "", "PUT", "/db").status == 401)
+        #expect(try client.send(as: "", "GET", "/_session").json["userCtx"]?["roles"] == [])
+        #expect(try client.send("PUT", "/db").status == 401)
+    }
+
+    @Test func `a damaged file stops the server instead of being replaced`() throws {
+        let folder = try TemporaryFolder()
+        for text in ["", "{}", "{\"secret\":\"short\",\"uuid\":\"x\"}", "nonsense"] {
+            try text.write(toFile: folder("server.json"), atomically: true, encoding: .utf8)
+            let server = Server(store: try Store(path: folder.path))
+            #expect(throws: DatabaseError.self) { try server.makeAdministrator() }
+            #expect(try String(contentsOfFile: folder("server.json"), encoding: .utf8) == text)
+        }
+    }
+
+    @Test func `names and passwords that can't be are refused`() throws {
+        let folder = try TemporaryFolder()
+        let server = Server(store: try Store(path: folder.path))
+        for (name, password) in [("", "x"), ("_x", "x"), ("a:b", "x"), ("a", "")] {
+            #expect(throws: DatabaseError.self) { try server.setAdministrator(name, password: password) }
+        }
+    }
+}

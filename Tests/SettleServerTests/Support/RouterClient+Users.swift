@@ -1,0 +1,40 @@
+import RevisionTree
+import Settle
+import SettleDatabase
+import Testing
+
+@testable import SettleServer
+
+extension RouterClient {
+    /// A client with a database `db`, and users in `_users`, each with the password `pw`.
+    static func with(
+        users: [String: [String]], _ change: (inout ServerOptions) -> Void = { _ in }
+    ) throws -> RouterClient {
+        let client = try RouterClient(change)
+        #expect(try client.send("PUT", "/_users").status == 201)
+        #expect(try client.send("PUT", "/db").status == 201)
+        for (name, roles) in users {
+            let answer = try client.send("PUT", "/_users/org.couchdb.user:\(name)", Self.user(name, roles))
+            #expect(answer.status == 201)
+        }
+        return client
+    }
+
+    /// A user's document.
+    static func user(_ name: String, _ roles: [String] = [], password: String = "pw") -> JSON {
+        [
+            "name": .string(name), "roles": .array(roles.map(JSON.string)), "type": "user",
+            "password": .string(password),
+        ]
+    }
+
+    /// Sends a request of somebody: `name:password`, or nothing for one who did not log in.
+    func send(
+        as credentials: String, _ method: String, _ path: String, _ body: JSON? = nil,
+        headers: HTTPHeaders = HTTPHeaders()
+    ) throws -> Answer {
+        var headers = headers
+        headers["Authorization"] = credentials.isEmpty ? "" : "Basic " + Base64.encode(Array(credentials.utf8))
+        return try send(method, path, body, headers: headers)
+    }
+}
