@@ -34,7 +34,7 @@ demo: setup ## Build the tool and let it show what it can do
 
 serve: setup ## Serve the databases in DIR (data) on PORT (5984)
 	$(SWIFT) build -c release --product settle
-	.build/release/settle serve --dir $(DIR) --port $(PORT)
+	.build/release/settle serve --data $(DIR) --port $(PORT)
 
 conformance: setup ## Replay what a CouchDB answered against the server, where the corpus is at hand
 	$(SWIFT) build --product settle
