@@ -56,11 +56,6 @@ final class Console {
         try? errors.flush()
     }
 
-    /// Writes what should be mended, though the verb goes on.
-    func warn(_ message: String) {
-        complain(errorTerminal.styled("settle:", .red) + " " + message, json: ["warning": .string(message)])
-    }
-
     /// Writes why the verb ends.
     func complain(_ error: CommandError) {
         complain(

@@ -67,6 +67,12 @@ struct ServeSetting: Sendable {
         ServeSetting("config", value: "FILE", isInFile: false, "a file with all settings: docs/OPERATION.md has them"),
         ServeSetting("tls_cert", value: "FILE", "speak TLS with the certificate of this file, in PEM"),
         ServeSetting("tls_key", value: "FILE", "the certificate's private key, in PEM"),
+        ServeSetting(
+            "log_format", .choice(["text", "json"]), standard: "text", value: "FORMAT",
+            "how logs are written, as text or json"),
+        ServeSetting(
+            "access_log", standard: "off", value: "FILE",
+            "a line for each request: into a file, to standard output for -, or off"),
         ServeSetting("connections", .count(1...1_000_000), standard: "10000", "connections at the same time"),
         ServeSetting(
             "idle_timeout", .count(1...86_400), standard: "60", "seconds without progress until one is closed"),

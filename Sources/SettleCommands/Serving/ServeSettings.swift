@@ -96,6 +96,23 @@ struct ServeSettings {
         return options
     }
 
+    /// The logs these settings ask for; events go to standard error.
+    var log: ServerLog {
+        get throws {
+            let requests: LogDestination? =
+                switch text("access_log") ?? "off" {
+                case "off": nil
+                case "-": .descriptor(1)
+                case let path: .file(path)
+                }
+            let format = text("log_format").flatMap(LogFormat.init) ?? .text
+            return try ServerLog(format: format, events: .descriptor(2), requests: requests)
+        }
+    }
+
+    /// Whether there is a log that can be opened anew.
+    var hasLogFile: Bool { !["off", "-"].contains(text("access_log") ?? "off") }
+
     private func check(_ setting: ServeSetting) throws {
         guard let value = values[setting.name] else { return }
         let problem: String

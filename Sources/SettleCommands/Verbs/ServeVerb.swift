@@ -22,6 +22,9 @@ enum ServeVerb: Verb {
             Each option is an environment variable as well, --tls-cert for one SETTLE_TLS_CERT, and a member of the \
             configuration file, "tls_cert". An option goes before a variable, a variable before the file, the file before \
             the default. The file is JSON; lines that begin with // are comments. docs/OPERATION.md has all of it.
+
+            Starts, stops and warnings go to standard error, in the format of --log-format. SIGHUP opens the file of \
+            --access-log anew, after it was moved away. No password, cookie or token is ever logged.
             """,
         options: ServeSetting.all.compactMap(\.option) + [
             Option("--show-settings", "show what the settings are and where they come from, without secrets, and end")
@@ -58,18 +61,20 @@ enum ServeVerb: Verb {
         var options = settings.options
         let password = try administrator.map(password)
         if isSecure { options.certificate = try certificate(settings) }
-        var storeOptions = DatabaseOptions()
-        storeOptions.durability = .full
-        let store = try Store(path: folder, options: storeOptions)
         raiseFileLimit()
         // Blocked before the first thread is made, so that the signals wait for this one.
         var signals = sigset_t()
         sigemptyset(&signals)
-        sigaddset(&signals, SIGINT)
-        sigaddset(&signals, SIGTERM)
+        for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
-        for warning in warnings(settings, administrator) { invocation.console.warn(warning) }
-        let server = Server(store: store, options: options)
+        let log = try settings.log
+        defer { log.close() }
+        options.log = log
+        for warning in warnings(settings, administrator) { log.warning(warning) }
+        var storeOptions = DatabaseOptions()
+        storeOptions.durability = .full
+        storeOptions.warn = { log.warning($0) }
+        let server = Server(store: try Store(path: folder, options: storeOptions), options: options)
         if let administrator, let password { try server.setAdministrator(administrator.name, password: password) }
         let made = try server.makeAdministrator()
         do { try server.start() } catch { throw CommandError("listen", "\(error)", status: .inputOutput) }
@@ -78,11 +83,25 @@ enum ServeVerb: Verb {
             made: made)
         try invocation.console.print(announcement.text, json: announcement.json)
         try invocation.console.output.flush()
-        var signal: Int32 = 0
-        sigwait(&signals, &signal)
+        if !invocation.console.isQuiet {
+            log.notice("start", ["url": announcement.url, "data": folder, "process": "\(getpid())"])
+        }
+        let signal = wait(&signals, log, reopens: settings.hasLogFile)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         server.stop()
+        if !invocation.console.isQuiet { log.notice("stop", ["signal": "\(signal)"]) }
         return .success
+    }
+
+    /// Waits until it is to end, and opens the logs anew when it is told that somebody has moved them.
+    private static func wait(_ signals: inout sigset_t, _ log: ServerLog, reopens: Bool) -> Int32 {
+        while true {
+            var signal: Int32 = 0
+            sigwait(&signals, &signal)
+            guard signal == SIGHUP, reopens else { return signal }
+            log.reopen()
+            log.notice("reopen")
+        }
     }
 
     private static func password(_ administrator: AdministratorSetting) throws -> String {

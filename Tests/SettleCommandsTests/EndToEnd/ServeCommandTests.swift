@@ -53,6 +53,37 @@ import Testing
         #expect(try room.run("serve", "--tls-cert", "none", "--tls-key", "none").status == 8)
     }
 
+    @Test func `the logs tell of starts, requests and stops, and are opened anew by a signal`() throws {
+        let room = try Room()
+        let process = try room.start(
+            [
+                "serve", "--data", room.path("data"), "--port", "0", "--json", "--log-format", "json", "--access-log",
+                room.path("access"),
+            ], "logs", ["SETTLE_ADMIN": "anna:sesame"])
+        defer { if process.isRunning { process.terminate() } }
+        func lines(of name: String, _ count: Int) throws -> [JSON] {
+            for _ in 0..<1000 {
+                let text = (try? String(decoding: room.contents(of: name), as: UTF8.self)) ?? ""
+                let lines = text.split(separator: "\n")
+                if lines.count >= count, text.hasSuffix("\n") { return try lines.map { try JSON(parsing: String($0)) } }
+                usleep(10_000)
+            }
+            return []
+        }
+        let url = try #require(lines(of: "out-logs", 1).first?["url"]?.string)
+        _ = try get(url)
+        #expect(try lines(of: "access", 1).first?["status"] == 200)
+        try FileManager.default.moveItem(atPath: room.path("access"), toPath: room.path("moved"))
+        kill(process.processIdentifier, SIGHUP)
+        #expect(try lines(of: "err-logs", 2).last?["event"] == "reopen")
+        _ = try get(url + "nope")
+        #expect(try lines(of: "access", 1).first?["status"] == 404 && lines(of: "moved", 1).count == 1)
+        kill(process.processIdentifier, SIGTERM)
+        process.waitUntilExit()
+        #expect(try lines(of: "err-logs", 3).map { $0["event"]?.string } == ["start", "reopen", "stop"])
+        #expect(try !String(decoding: room.contents(of: "err-logs"), as: UTF8.self).contains("sesame"))
+    }
+
     @Test func `a password among the arguments is taken, with a warning that does not repeat it`() throws {
         let room = try Room()
         let told = try serve(room, "visible", ["--admin", "anna:sesame"])
