@@ -2,8 +2,6 @@
 
 SWIFT ?= swift
 ROUNDS ?= 200
-DIR ?= data
-PORT ?= 5984
 SWIFT_CODE := Package.swift Sources Tests Snippets Fuzz $(wildcard Benchmarks)
 
 # The corpus of a real CouchDB's answers, when it lies beside the repository: the tests replay it.
@@ -34,7 +32,7 @@ demo: setup ## Build the tool and let it show what it can do
 
 serve: setup ## Serve the databases in DIR (data) on PORT (5984)
 	$(SWIFT) build -c release --product settle
-	.build/release/settle serve --dir $(DIR) --port $(PORT)
+	.build/release/settle serve $(if $(DIR),--data $(DIR)) $(if $(PORT),--port $(PORT))
 
 conformance: setup ## Replay what a CouchDB answered against the server, where the corpus is at hand
 	$(SWIFT) build --product settle

@@ -12,7 +12,7 @@ served=(server database maintenance documents design-docs local-docs revision-id
 (($# > 0)) && served=("$@")
 
 folder=$(mktemp -d)
-SETTLE_ADMIN_PASSWORD=admin .build/debug/settle serve --admin admin --dir "$folder" --port 0 --json >"$folder/out" &
+SETTLE_ADMIN_PASSWORD=admin .build/debug/settle serve --admin admin --data "$folder" --port 0 --json >"$folder/out" &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
 for _ in $(seq 100); do

@@ -34,7 +34,7 @@ struct ArgumentParser {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let isLong = word.hasPrefix("--")
         let name = isLong ? parts[0] : word
-        guard let option = guide.allOptions.first(where: { $0.name == name || $0.short == name }) else {
+        guard let option = guide.allOptions.first(where: { $0.isNamed(name) }) else {
             throw unknown(name)
         }
         let attached = isLong && parts.count == 2 ? parts[1] : nil

@@ -10,9 +10,15 @@ struct Option: Sendable {
     let help: String
     /// Whether it may be given more than once.
     let isRepeatable: Bool
+    /// Other spellings, which the help leaves out.
+    let aliases: [String]
 
-    init(_ name: String, short: String? = nil, value: String? = nil, isRepeatable: Bool = false, _ help: String) {
+    init(
+        _ name: String, short: String? = nil, value: String? = nil, isRepeatable: Bool = false, aliases: [String] = [],
+        _ help: String
+    ) {
         self.name = name
+        self.aliases = aliases
         self.short = short
         self.value = value
         self.isRepeatable = isRepeatable
@@ -23,6 +29,9 @@ struct Option: Sendable {
     var usage: String {
         (short.map { "\($0), " } ?? "") + name + (value.map { " \($0)" } ?? "") + (isRepeatable ? " …" : "")
     }
+
+    /// Whether a word of the command line names it.
+    func isNamed(_ word: String) -> Bool { name == word || short == word || aliases.contains(word) }
 
     /// What every verb takes.
     static let common = [

@@ -13,22 +13,30 @@ struct Router: Sendable {
     /// Answers a request.
     func respond(to request: HTTPRequest) -> HTTPResponse {
         var response: HTTPResponse
-        do { response = try preflight(request) ?? answer(request) } catch {
-            response = .error(challenged(HTTPError(error), request))
+        var user: String?
+        let id = String(UInt64.random(in: 1 << 40..<1 << 44), radix: 16).suffixText(10)
+        do { response = try preflight(request) ?? answer(request, &user) } catch {
+            let told = HTTPError(error)
+            if told.status >= 500, told.status != 501 {
+                server.options.log?.warning("\(told.status) \(told.error): \(error)", ["id": id])
+            }
+            response = .error(challenged(told, request))
         }
+        response.user = user
         server.options.security.crossOrigin?.apply(to: &response, request)
         secure(&response)
         response.headers["Server"] = server.options.productName
-        response.headers["X-Couch-Request-ID"] = String(UInt64.random(in: 1 << 40..<1 << 44), radix: 16).suffixText(10)
+        response.headers["X-Couch-Request-ID"] = id
         response.headers["X-CouchDB-Body-Time"] = "0"
         return response
     }
 
-    private func answer(_ request: HTTPRequest) throws -> HTTPResponse {
+    private func answer(_ request: HTTPRequest, _ name: inout String?) throws -> HTTPResponse {
         let target = request.target
         for route in routes {
             guard let parameters = route.pattern.match(target.segments) else { continue }
             let user = try server.authenticator.user(of: request)
+            name = user.name
             let database = parameters["db"]
             let method = method(of: request)
             try server.access.check(

@@ -36,6 +36,7 @@ public final class Server: Sendable {
         settings.idleTimeout = options.idleTimeout
         settings.bodyLimit = options.largestUpload
         settings.certificate = options.certificate
+        if let log = options.log, log.takesRequests { settings.observer = { log.request($0) } }
         let router = router
         let started = try MicroHTTPDTransport(settings) { router.respond(to: $0) }
         transport.withLock { $0 = started }

@@ -22,6 +22,8 @@ public struct ServerOptions: Sendable {
     public var security = SecurityOptions()
     /// What the server shows who it is with; with it the server speaks TLS and nothing else. None unless set.
     public var certificate: Certificate?
+    /// Where the server writes what it does; nowhere unless set. Whoever makes it closes it.
+    public var log: ServerLog?
     /// The header `Server`.
     public var productName = "Settle"
     /// The version the root answers with; CouchDB's whose behaviour is the measure.

@@ -14,6 +14,8 @@ struct HTTPResponse: Sendable {
     var headers: HTTPHeaders
     /// The body.
     var body: Body
+    /// Who asked, for the log.
+    var user: String?
 
     init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Body = .bytes([])) {
         self.status = status

@@ -18,4 +18,6 @@ struct TransportOptions: Sendable {
     var uploads = 64
     /// What the server shows who it is with, for TLS.
     var certificate: Certificate?
+    /// Is told of each request once it is over, on a thread that must not wait.
+    var observer: (@Sendable (RequestRecord) -> Void)?
 }

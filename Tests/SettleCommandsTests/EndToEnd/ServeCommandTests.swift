@@ -7,14 +7,14 @@ import Testing
     @Test(arguments: [SIGTERM, SIGINT])
     func `it says where it listens, answers, and ends when it is told to`(signal: Int32) throws {
         let room = try Room()
-        let process = try room.start(["serve", "--dir", room.path("data"), "--port", "0", "--json"], "serve")
+        let process = try room.start(["serve", "--data", room.path("data"), "--port", "0", "--json"], "serve")
         defer { if process.isRunning { process.terminate() } }
         var told = JSON.null
         for _ in 0..<500 where told == .null {
             usleep(10_000)
             told = (try? JSON(utf8: Array(room.contents(of: "out-serve")))) ?? .null
         }
-        #expect(told["ok"] == true && told["dir"]?.string == room.path("data"))
+        #expect(told["ok"] == true && told["data"]?.string == room.path("data"))
         let url = try #require(told["url"]?.string)
         #expect(url == "http://127.0.0.1:\(told["port"]?.int ?? 0)/")
         let root = try get(url)
@@ -48,9 +48,75 @@ import Testing
         for words in [
             ["--admin", "anna"], ["--admin-password-file", "x"], ["--tls-cert", "x"], ["--tls-key", "x"],
         ] {
-            #expect(try room.run(all: ["serve", "--dir", "data", "--port", "0"] + words).status == 2)
+            #expect(try room.run(all: ["serve", "--data", "data", "--port", "0"] + words).status == 2)
         }
         #expect(try room.run("serve", "--tls-cert", "none", "--tls-key", "none").status == 8)
+    }
+
+    @Test func `the logs tell of starts, requests and stops, and are opened anew by a signal`() throws {
+        let room = try Room()
+        let process = try room.start(
+            [
+                "serve", "--data", room.path("data"), "--port", "0", "--json", "--log-format", "json", "--access-log",
+                room.path("access"),
+            ], "logs", ["SETTLE_ADMIN": "anna:sesame"])
+        defer { if process.isRunning { process.terminate() } }
+        func lines(of name: String, _ count: Int) throws -> [JSON] {
+            for _ in 0..<1000 {
+                let text = (try? String(decoding: room.contents(of: name), as: UTF8.self)) ?? ""
+                let lines = text.split(separator: "\n")
+                if lines.count >= count, text.hasSuffix("\n") { return try lines.map { try JSON(parsing: String($0)) } }
+                usleep(10_000)
+            }
+            return []
+        }
+        let url = try #require(lines(of: "out-logs", 1).first?["url"]?.string)
+        _ = try get(url)
+        #expect(try lines(of: "access", 1).first?["status"] == 200)
+        try FileManager.default.moveItem(atPath: room.path("access"), toPath: room.path("moved"))
+        kill(process.processIdentifier, SIGHUP)
+        #expect(try lines(of: "err-logs", 2).last?["event"] == "reopen")
+        _ = try get(url + "nope")
+        #expect(try lines(of: "access", 1).first?["status"] == 404 && lines(of: "moved", 1).count == 1)
+        kill(process.processIdentifier, SIGTERM)
+        process.waitUntilExit()
+        #expect(try lines(of: "err-logs", 3).map { $0["event"]?.string } == ["start", "reopen", "stop"])
+        #expect(try !String(decoding: room.contents(of: "err-logs"), as: UTF8.self).contains("sesame"))
+    }
+
+    @Test func `a password among the arguments is taken, with a warning that does not repeat it`() throws {
+        let room = try Room()
+        let told = try serve(room, "visible", ["--admin", "anna:sesame"])
+        #expect(told["admin"] == "anna" && told["password_from"] == "--admin" && told["password"] == nil)
+        let errors = try String(decoding: room.contents(of: "err-visible"), as: UTF8.self)
+        #expect(errors.contains("other users") && !errors.contains("sesame"))
+        let hidden = try serve(room, "hidden", [], ["SETTLE_ADMIN": "anna:sesame"])
+        #expect(hidden["password_from"] == "SETTLE_ADMIN")
+        #expect(try !String(decoding: room.contents(of: "err-hidden"), as: UTF8.self).contains("other users"))
+    }
+
+    @Test func `a file that others can read and that holds a secret is warned of`() throws {
+        let room = try Room()
+        try room.write("// Mine.\n{\"admin\": \"anna:sesame\"}", to: "settle.json")
+        chmod(room.path("settle.json"), 0o644)
+        _ = try serve(room, "open", ["--config", room.path("settle.json")])
+        #expect(try String(decoding: room.contents(of: "err-open"), as: UTF8.self).contains("chmod 600"))
+        chmod(room.path("settle.json"), 0o600)
+        let told = try serve(room, "closed", ["--config", room.path("settle.json")])
+        #expect(told["admin"] == "anna" && told["password_from"] == "file")
+        #expect(try !String(decoding: room.contents(of: "err-closed"), as: UTF8.self).contains("chmod 600"))
+    }
+
+    @Test func `settings are shown without a secret, and nothing is started`() throws {
+        let room = try Room()
+        let words = ["serve", "--data", "none", "--port", "1", "--admin", "anna", "--show-settings"]
+        let environment = ["SETTLE_ADMIN_PASSWORD": "sesame", "SETTLE_HOST": "::1"]
+        let text = try room.run(all: words, environment: environment)
+        #expect(text.status == 0 && text.output.contains("SETTLE_HOST") && !text.output.contains("sesame"))
+        let json = try room.run(all: words + ["--json"], environment: environment)
+        #expect(json.json["settings"]?["port"] == ["value": 1, "source": "--port"])
+        #expect(json.json["settings"]?["admin_password"]?["value"] == "(set)" && !json.output.contains("sesame"))
+        #expect(!FileManager.default.fileExists(atPath: room.path("none")))
     }
 
     /// Serves until it listens, and returns what it told.
@@ -58,7 +124,7 @@ import Testing
         _ room: Room, _ name: String, _ words: [String] = [], _ environment: [String: String] = [:]
     ) throws -> JSON {
         let process = try room.start(
-            ["serve", "--dir", room.path("data"), "--port", "0", "--json"] + words, name, environment)
+            ["serve", "--data", room.path("data"), "--port", "0", "--json"] + words, name, environment)
         defer {
             if process.isRunning { process.terminate() }
             process.waitUntilExit()
@@ -73,7 +139,7 @@ import Testing
 
     @Test func `an address that is taken is told`() throws {
         let room = try Room()
-        let outcome = try room.run("serve", "--dir", "data", "--bind", "192.0.2.1", "--json")
+        let outcome = try room.run("serve", "--data", "data", "--host", "192.0.2.1", "--json")
         #expect(outcome.status == 8 && outcome.error["error"] == "listen")
     }
 

@@ -24,9 +24,12 @@ final class MicroHTTPDExchange: Sendable {
         var isQueued = false
         var pump: StreamPump?
         var isForcedToEnd = false
+        /// How many bytes of the answer's body the library has taken.
+        var sent: Int64 = 0
     }
 
     let target: RequestTarget
+    private let start = ContinuousClock.now
     private let options: TransportOptions
     private let pools: WorkerPools
     private let handler: HTTPHandler
@@ -123,18 +126,24 @@ final class MicroHTTPDExchange: Sendable {
     /// Copies bytes of a streamed answer, or suspends the connection until there are some.
     func supply(_ buffer: UnsafeMutableRawBufferPointer) -> StreamPump.Supply {
         guard let pump = state.withLock({ $0.pump }) else { return .failure }
-        return pump.supply(buffer) { state.withLock { if !$0.isForcedToEnd { suspend(&$0) } } }
+        let supply = pump.supply(buffer) { state.withLock { if !$0.isForcedToEnd { suspend(&$0) } } }
+        if case .copied(let count) = supply { state.withLock { $0.sent += Int64(count) } }
+        return supply
     }
 
     /// Says that the request is over, whatever came of it.
-    func complete() {
-        let (pump, pipe) = state.withLock { state in
+    ///
+    /// - Parameter isCut: Whether the connection ended before the answer did.
+    func complete(isCut: Bool) {
+        let (pump, pipe, record) = state.withLock { state in
             state.connection = nil
             state.isSuspended = false
-            return (state.pump, state.pipe)
+            let record = options.observer == nil ? nil : makeRecord(state, isCut: isCut)
+            return (state.pump, state.pipe, record)
         }
         pipe?.abort()
         pump?.close()
+        if let record { options.observer?(record) }
     }
 
     /// Lets a waiting stream end; with `isForced` the request is cut off whatever it does.
@@ -180,6 +189,14 @@ final class MicroHTTPDExchange: Sendable {
 }
 
 extension MicroHTTPDExchange {
+    private func makeRecord(_ state: State, isCut: Bool) -> RequestRecord {
+        let response = state.isQueued ? state.response : nil
+        return RequestRecord(
+            target: target, method: state.method, peer: state.peer, id: response?.headers["X-Couch-Request-ID"],
+            user: response?.user, status: response?.status, bytes: state.sent, duration: ContinuousClock.now - start,
+            isCut: isCut)
+    }
+
     /// Gives an answer to the library.
     private func queue(_ response: HTTPResponse, on connection: OpaquePointer, _ state: inout State) -> Bool {
         guard let made = make(response, &state) else { return false }
@@ -193,6 +210,7 @@ extension MicroHTTPDExchange {
     private func make(_ response: HTTPResponse, _ state: inout State) -> OpaquePointer? {
         switch response.body {
         case .bytes(let bytes):
+            if state.method != "HEAD" { state.sent = Int64(bytes.count) }
             return bytes.withUnsafeBytes { buffer in
                 MHD_create_response_from_buffer(
                     buffer.count, UnsafeMutableRawPointer(mutating: buffer.baseAddress), .RESPMEM_MUST_COPY)

@@ -26,8 +26,8 @@ final class MicroHTTPDRegistrar: Sendable {
     }
 
     /// Forgets an exchange that is over.
-    func complete(_ exchange: MicroHTTPDExchange) {
-        exchange.complete()
+    func complete(_ exchange: MicroHTTPDExchange, isCut: Bool) {
+        exchange.complete(isCut: isCut)
         state.update { _ = $0.exchanges.removeValue(forKey: ObjectIdentifier(exchange)) }
     }
 }

@@ -119,5 +119,6 @@ private func completeRequest(
     guard let context, let pointer = own?.pointee else { return }
     own?.pointee = nil
     let registrar = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue()
-    registrar.complete(Unmanaged<MicroHTTPDExchange>.fromOpaque(pointer).takeRetainedValue())
+    let exchange = Unmanaged<MicroHTTPDExchange>.fromOpaque(pointer).takeRetainedValue()
+    registrar.complete(exchange, isCut: code.rawValue != 0)
 }

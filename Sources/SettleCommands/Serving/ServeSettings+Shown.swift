@@ -1,0 +1,82 @@
+internal import Settle
+internal import SettleServer
+
+extension ServeSettings {
+    /// A setting as it is shown, never with a secret.
+    private struct Row {
+        let name: String
+        let value: JSON
+        let source: String
+    }
+
+    /// The settings in columns: name, value, and where it comes from.
+    var table: String {
+        let rows = rows
+        let names = Columns.aligned(
+            rows.map { ($0.name, $0.value.isNull ? "-" : $0.value.string ?? $0.value.description) })
+        let width = names.map(\.count).max() ?? 0
+        return zip(names, rows).map { text, row in
+            text + String(repeating: " ", count: width - text.count + 2) + row.source
+        }.joined(separator: "\n")
+    }
+
+    /// The settings as a program takes them.
+    var json: JSON {
+        .object(
+            JSONObject([
+                ("ok", true),
+                (
+                    "settings",
+                    .object(JSONObject(rows.map { ($0.name, ["value": $0.value, "source": .string($0.source)]) }))
+                ),
+            ]))
+    }
+
+    private var rows: [Row] {
+        let server = ServeSetting.all.map { setting in
+            Row(name: setting.name, value: shown(setting), source: origin(setting) ?? "default")
+        }
+        return server
+            + Self.shown(security).map { name, value in
+                Row(name: name, value: value, source: securityMembers.contains(name) ? "file" : "default")
+            }
+    }
+
+    private func shown(_ setting: ServeSetting) -> JSON {
+        guard let text = text(setting.name) else { return .null }
+        if setting.isSecret { return "(set)" }
+        if case .count = setting.kind, let number = Int(text) { return .number(JSONNumber(number)) }
+        guard setting.name == "admin", let colon = text.firstIndex(of: ":") else { return .string(text) }
+        return .string(text[..<colon] + ":(set)")
+    }
+
+    private static func shown(_ options: SecurityOptions) -> [(String, JSON)] {
+        func text(_ value: String?) -> JSON { value.map(JSON.string) ?? .null }
+        func number(_ value: Int) -> JSON { .number(JSONNumber(value)) }
+        let anonymous =
+            switch options.anonymousAccess {
+            case .everywhere: "everywhere"
+            case .upOnly: "up"
+            case .nowhere: "nowhere"
+            }
+        let keys = options.tokens.map { "\($0.keys.count) \($0.keys.count == 1 ? "key" : "keys")" }
+        let origins = options.crossOrigin.map { $0.origins.sorted().joined(separator: " ") }
+        return [
+            ("password_iterations", number(options.passwordIterations)),
+            ("session_timeout", number(options.sessionTimeout)),
+            ("persistent_cookies", .bool(options.hasPersistentCookies)),
+            ("same_site", text(options.sameSite?.rawValue.lowercased())),
+            ("cookie_domain", text(options.cookieDomain)),
+            ("lockout_threshold", number(options.lockoutThreshold)),
+            ("lockout_seconds", number(Int(options.lockoutSeconds))),
+            ("anonymous", .string(anonymous)),
+            ("listing_for_admins", .bool(options.isListingForAdmins)),
+            ("users_security_editable", .bool(options.isUsersSecurityEditable)),
+            ("public_user_fields", .array(options.publicUserFields.sorted().map(JSON.string))),
+            ("www_authenticate", text(options.challenge)),
+            ("tokens", text(keys)),
+            ("proxy", text(options.proxy.map { _ in "(set)" })),
+            ("cors", text(origins)),
+        ]
+    }
+}

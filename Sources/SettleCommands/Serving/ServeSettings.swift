@@ -1,0 +1,152 @@
+internal import Settle
+internal import SettleServer
+
+/// What `settle serve` was told. An option goes before an environment variable, that before the configuration file, and
+/// that before what holds otherwise.
+struct ServeSettings {
+    /// Where a setting comes from, the stronger ones first.
+    enum Source: Int, Comparable {
+        case option, environment, file, standard
+
+        static func < (left: Source, right: Source) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// A setting's text and where it comes from.
+    struct Value {
+        let text: String
+        let source: Source
+    }
+
+    private let values: [String: Value]
+    /// Who may log in, and how.
+    let security: SecurityOptions
+    /// The members of the file that are about that.
+    let securityMembers: [String]
+
+    /// Collects the settings.
+    ///
+    /// - Throws: ``CommandError`` with status `usage` for an option or a variable that can't be, and one that names the
+    ///   member for a file that can't be. No error repeats a value that may be a secret.
+    init(_ arguments: Arguments, environment: [String: String], read: (String) throws -> [UInt8]) throws {
+        var values: [String: Value] = [:]
+        for setting in ServeSetting.all {
+            if setting.value != nil, let text = arguments.text(setting.flag) {
+                values[setting.name] = Value(text: text, source: .option)
+            } else if let text = environment[setting.variable], !text.isEmpty {
+                values[setting.name] = Value(text: text, source: .environment)
+            }
+        }
+        var rest = JSONObject([])
+        if let path = values["config"]?.text {
+            let file = try Self.members(of: read(path), path)
+            rest = JSONObject(file.filter { Self.setting($0.name) == nil }.map { ($0.name, $0.value) })
+            for member in file {
+                guard let setting = Self.setting(member.name) else { continue }
+                guard let text = member.value.string ?? member.value.int.map(String.init) else {
+                    throw CommandError.invalid("the configuration: `\(member.name)` must be text or a whole number")
+                }
+                if values[setting.name] == nil { values[setting.name] = Value(text: text, source: .file) }
+            }
+        }
+        security = try SecurityOptions(configuration: JSON.object(rest).utf8)
+        securityMembers = rest.names
+        for setting in ServeSetting.all {
+            if values[setting.name] == nil, let standard = setting.standard {
+                values[setting.name] = Value(text: standard, source: .standard)
+            }
+        }
+        self.values = values
+        for setting in ServeSetting.all { try check(setting) }
+    }
+
+    /// A setting's text.
+    func text(_ name: String) -> String? { values[name]?.text }
+
+    /// A setting that counts something.
+    func count(_ name: String) -> Int? { values[name].flatMap { Int($0.text) } }
+
+    /// Where a setting comes from, if it is set at all.
+    func source(_ name: String) -> Source? { values[name]?.source }
+
+    /// Where a setting comes from, in words: `--port`, `SETTLE_PORT`, `file`, or `default`.
+    func origin(_ setting: ServeSetting) -> String? {
+        values[setting.name].map { value in
+            switch value.source {
+            case .option: setting.flag
+            case .environment: setting.variable
+            case .file: "file"
+            case .standard: "default"
+            }
+        }
+    }
+
+    /// The options of a server with these settings, but for its certificate.
+    var options: ServerOptions {
+        var options = ServerOptions()
+        options.host = text("host") ?? options.host
+        options.port = count("port") ?? options.port
+        options.connectionLimit = count("connections") ?? options.connectionLimit
+        options.idleTimeout = count("idle_timeout") ?? options.idleTimeout
+        options.stopTimeout = count("stop_timeout").map(Double.init) ?? options.stopTimeout
+        options.openDatabases = count("open_databases") ?? options.openDatabases
+        options.largestDocument = count("document_size") ?? options.largestDocument
+        options.largestBody = count("body_size") ?? options.largestBody
+        options.largestUpload = count("upload_size").map(Int64.init) ?? options.largestUpload
+        options.security = security
+        return options
+    }
+
+    /// The logs these settings ask for; events go to standard error.
+    var log: ServerLog {
+        get throws {
+            let requests: LogDestination? =
+                switch text("access_log") ?? "off" {
+                case "off": nil
+                case "-": .descriptor(1)
+                case let path: .file(path)
+                }
+            let format = text("log_format").flatMap(LogFormat.init) ?? .text
+            return try ServerLog(format: format, events: .descriptor(2), requests: requests)
+        }
+    }
+
+    /// Whether there is a log that can be opened anew.
+    var hasLogFile: Bool { !["off", "-"].contains(text("access_log") ?? "off") }
+
+    private func check(_ setting: ServeSetting) throws {
+        guard let value = values[setting.name] else { return }
+        let problem: String
+        switch setting.kind {
+        case .text: return
+        case .count(let range):
+            if let number = Int(value.text), range.contains(number) { return }
+            problem = "takes a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .choice(let words):
+            if words.contains(value.text) { return }
+            problem = "takes one of \(words.joined(separator: ", "))"
+        }
+        if value.source == .file { throw CommandError.invalid("the configuration: `\(setting.name)` \(problem)") }
+        throw CommandError.usage("\(origin(setting) ?? setting.flag) \(problem)", verb: "serve")
+    }
+
+    /// Whether the configuration file has something that others must not know.
+    var holdsSecrets: Bool {
+        let hasPassword = source("admin") == .file && text("admin")?.contains(":") == true
+        return hasPassword || security.tokens != nil || security.proxy != nil
+    }
+
+    private static func setting(_ member: String) -> ServeSetting? {
+        ServeSetting.all.first { $0.isInFile && $0.name == member }
+    }
+
+    private static func members(of bytes: [UInt8], _ path: String) throws -> JSONObject {
+        let value: JSON
+        do { value = try JSON(utf8: CommentedJSON.plain(bytes)) } catch let error as JSONError {
+            throw CommandError.invalid("the configuration: \(path), line \(error.line): it must be a JSON object")
+        }
+        guard let object = value.object else {
+            throw CommandError.invalid("the configuration: \(path): it must be a JSON object")
+        }
+        return object
+    }
+}

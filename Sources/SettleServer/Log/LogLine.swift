@@ -1,0 +1,73 @@
+internal import RevisionTree
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// A line of a log: when, and what, in order.
+struct LogLine {
+    private let time: String
+    private let fields: [(name: String, value: JSON)]
+    /// How many of the first fields the text has without their names.
+    private let bare: Int
+
+    init(_ fields: [(name: String, value: JSON)], bare: Int) {
+        time = Self.now()
+        self.fields = fields
+        self.bare = bare
+    }
+
+    func bytes(_ format: LogFormat) -> [UInt8] {
+        switch format {
+        case .json:
+            let members = [("time", JSON.string(time))] + fields.map { ($0.name, $0.value) }
+            return JSON.object(JSONObject(members)).utf8 + [UInt8(ascii: "\n")]
+        case .text:
+            let words = fields.enumerated().map { index, field in
+                index < bare ? Self.word(field.value) : "\(field.name)=\(Self.word(field.value))"
+            }
+            return Array(([time] + words).joined(separator: " ").utf8) + [UInt8(ascii: "\n")]
+        }
+    }
+
+    /// A value as one word; one that has blanks, or what could be taken for the end of a line, as a string of JSON.
+    private static func word(_ value: JSON) -> String {
+        guard let text = value.string else { return value.isNull ? "-" : value.description }
+        let isPlain = text.unicodeScalars.allSatisfy {
+            $0.value > 32 && $0.value != 34 && $0.value != 92 && !(127...159).contains($0.value)
+                && !(0x2028...0x2029).contains($0.value)
+        }
+        return isPlain && !text.isEmpty && text != "-" ? text : quoted(text)
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 34, 92: result += "\\" + String(scalar)
+            case 0..<32, 127...159, 0x2028...0x2029:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    /// The time in RFC 3339, in UTC, to the millisecond.
+    private static func now() -> String {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        var parts = tm()
+        gmtime_r(&now.tv_sec, &parts)
+        func digits(_ value: some BinaryInteger, _ count: Int) -> String {
+            let text = String(value)
+            return String(repeating: "0", count: max(count - text.count, 0)) + text
+        }
+        let date = "\(digits(parts.tm_year + 1900, 4))-\(digits(parts.tm_mon + 1, 2))-\(digits(parts.tm_mday, 2))"
+        let time = "\(digits(parts.tm_hour, 2)):\(digits(parts.tm_min, 2)):\(digits(parts.tm_sec, 2))"
+        return "\(date)T\(time).\(digits(now.tv_nsec / 1_000_000, 3))Z"
+    }
+}

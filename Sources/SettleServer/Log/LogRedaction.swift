@@ -1,0 +1,75 @@
+/// Takes out of a request's first line what may be a secret, before it is logged.
+enum LogRedaction {
+    /// The parameters of a query whose values are known to be harmless: numbers, switches, revisions and words of the API.
+    private static let harmless: Set<String> = [
+        "rev", "revs", "revs_info", "open_revs", "atts_since", "attachments", "att_encoding_info", "conflicts",
+        "deleted_conflicts", "latest", "local_seq", "meta", "new_edits", "batch", "include_docs", "descending", "limit",
+        "skip", "feed", "filter", "heartbeat", "timeout", "since", "last-event-id", "style", "update_seq",
+        "seq_interval",
+        "inclusive_end", "stable", "stale", "update", "reduce", "group", "group_level", "sorted", "count",
+        "ensure_full_commit",
+        "q", "n", "view", "basic",
+    ]
+
+    /// The path and the query: names and values of other parameters become `*`, and so do names and passwords of URLs.
+    static func text(_ target: RequestTarget) -> String {
+        let path = url(target.rawPath)
+        if target.query.isEmpty { return path }
+        let query = target.query.map { name, value in
+            guard harmless.contains(name) else { return "*" }
+            return value.isEmpty ? name : "\(name)=\(url(PercentCoding.encode(value)))"
+        }
+        return path + "?" + query.joined(separator: "&")
+    }
+
+    /// Text in which no URL has a name or a password: what stands between `://` and the last `@` before the next slash,
+    /// blank or quote is taken out, also where these are escaped by percent signs.
+    static func url(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            guard let start = separator(bytes, index) else {
+                result.append(bytes[index])
+                index += 1
+                continue
+            }
+            result += bytes[index..<start]
+            var end = start
+            var last: Int?
+            while end < bytes.count, !isEnd(bytes, end) {
+                if bytes[end] == UInt8(ascii: "@") { last = end }
+                if isEscape(bytes, end, "40") { last = end }
+                end += 1
+            }
+            if last != nil { result.append(UInt8(ascii: "*")) }
+            index = last ?? start
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// The index behind `://` at an index, however it is escaped.
+    private static func separator(_ bytes: [UInt8], _ index: Int) -> Int? {
+        var place = index
+        for (plain, escape) in [(UInt8(ascii: ":"), "3a"), (UInt8(ascii: "/"), "2f"), (UInt8(ascii: "/"), "2f")] {
+            if place < bytes.count, bytes[place] == plain {
+                place += 1
+            } else if isEscape(bytes, place, escape) {
+                place += 3
+            } else {
+                return nil
+            }
+        }
+        return place
+    }
+
+    private static func isEnd(_ bytes: [UInt8], _ index: Int) -> Bool {
+        [UInt8(ascii: "/"), UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "&")].contains(bytes[index])
+            || isEscape(bytes, index, "2f") || isEscape(bytes, index, "20")
+    }
+
+    private static func isEscape(_ bytes: [UInt8], _ index: Int, _ digits: String) -> Bool {
+        guard index + 2 < bytes.count, bytes[index] == UInt8(ascii: "%") else { return false }
+        return String(decoding: bytes[index + 1...index + 2], as: UTF8.self).lowercased() == digits
+    }
+}

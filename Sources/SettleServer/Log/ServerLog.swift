@@ -1,0 +1,93 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// What a server writes about itself: events to one place, a line for each request to another.
+///
+///     var options = ServerOptions()
+///     options.log = try ServerLog(format: .json, events: .descriptor(2), requests: .file("access.log"))
+///
+/// Lines are written by threads of their own: a request never waits for them, and where they come faster than they can be
+/// written they are dropped and counted. Passwords, cookies, tokens and the values of unknown parameters of a query are never
+/// in them.
+public final class ServerLog: Sendable {
+    private let format: LogFormat
+    private let events: LogFile?
+    private let requests: LogFile?
+
+    /// Opens the logs.
+    ///
+    /// - Parameters:
+    ///   - format: How lines are written.
+    ///   - events: Where starts, stops and warnings go; nowhere unless given.
+    ///   - requests: Where requests go; nowhere unless given.
+    /// - Throws: ``DatabaseError`` when a file can't be opened.
+    public init(format: LogFormat = .text, events: LogDestination? = nil, requests: LogDestination? = nil) throws {
+        self.format = format
+        func open(_ destination: LogDestination) throws -> LogFile {
+            try LogFile(destination) { count in
+                let fields: [(name: String, value: JSON)] = [
+                    ("level", "warning"), ("event", "dropped"), ("lines", .number(JSONNumber(count))),
+                ]
+                return LogLine(fields, bare: 2).bytes(format)
+            }
+        }
+        self.events = try events.map(open)
+        self.requests = try requests.map(open)
+    }
+
+    /// Writes what happened as it was meant to.
+    ///
+    /// - Parameters:
+    ///   - event: What, in one word.
+    ///   - details: More about it.
+    public func notice(_ event: String, _ details: KeyValuePairs<String, String> = [:]) {
+        write("notice", event, details.map { ($0.key, $0.value) })
+    }
+
+    /// Writes what somebody should look at.
+    ///
+    /// - Parameters:
+    ///   - message: What is wrong.
+    ///   - details: More about it.
+    public func warning(_ message: String, _ details: KeyValuePairs<String, String> = [:]) {
+        write("warning", "warning", [("message", message)] + details.map { ($0.key, $0.value) })
+    }
+
+    /// Opens the files again, for somebody has moved them away.
+    public func reopen() {
+        events?.reopen()
+        requests?.reopen()
+    }
+
+    /// Waits for what is to be written, two seconds at most, and closes the files.
+    public func close() {
+        requests?.close()
+        events?.close()
+    }
+
+    /// Whether requests are written.
+    var takesRequests: Bool { requests != nil }
+
+    func request(_ record: RequestRecord) {
+        guard let requests else { return }
+        let (seconds, fraction) = record.duration.components
+        let micros = seconds * 1_000_000 + fraction / 1_000_000_000_000
+        func text(_ value: String?) -> JSON { value.flatMap { $0.isEmpty ? nil : .string($0) } ?? .null }
+        var fields: [(name: String, value: JSON)] = [
+            ("id", text(record.id)), ("remote", text(record.peer)), ("user", text(record.user)),
+            ("method", .string(record.method)), ("path", .string(LogRedaction.text(record.target))),
+            ("status", record.status.map { .number(JSONNumber($0)) } ?? .null),
+            ("bytes", .number(JSONNumber(record.bytes))),
+            ("seconds", JSONNumber(Double(micros) / 1_000_000).map(JSON.number) ?? .null),
+        ]
+        if record.isCut { fields.append(("cut", true)) }
+        requests.write(LogLine(fields, bare: 8).bytes(format))
+    }
+
+    private func write(_ level: String, _ event: String, _ details: [(String, String)]) {
+        let fields: [(name: String, value: JSON)] =
+            [("level", .string(level)), ("event", .string(event))]
+            + details.map { ($0.0, .string(LogRedaction.url($0.1))) }
+        events?.write(LogLine(fields, bare: 2).bytes(format))
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import RevisionTree
+import Testing
+
+@testable import SettleServer
+
+@Suite struct LogTests {
+    @Test func `a request is a line, and no secret of it is in the log`() throws {
+        let room = try LogRoom()
+        let server = try LiveServer { $0.log = try? room.open(.json) }
+        #expect(try server.send("GET", "/_session?password=hush1&hush2&limit=1").head.contains("200"))
+        let connection = try server.connect()
+        try connection.write(
+            "GET /nope/http:%2F%2Fanna:hush3@host/x?rev=1-a HTTP/1.1\r\nHost: hush4\r\nCookie: AuthSession=hush5\r\n"
+                + "Authorization: Basic \(Data("admin:admin".utf8).base64EncodedString())\r\n\r\n")
+        _ = try connection.readAnswer()
+        let failing = try server.connect()
+        try failing.write(
+            "GET /_all_dbs HTTP/1.1\r\nHost: x\r\nAuthorization: Basic \(Data("hush6:hush7".utf8).base64EncodedString())\r\n\r\n"
+        )
+        _ = try failing.readAnswer()
+        _ = try server.send("POST", "/_session", #"{"name": "hush8", "password": "hush9"}"#)
+        let lines = try room.lines(4)
+        let text = lines.joined()
+        #expect(!text.contains("hush") && !text.contains("AuthSession") && !text.contains("Basic"))
+        let values = try lines.map { try JSON(parsing: $0) }
+        let first = try #require(values.first { $0["path"]?.string?.hasPrefix("/_session?") == true })
+        #expect(first["path"] == "/_session?*&*&limit=1" && first["status"] == 200 && first["method"] == "GET")
+        #expect(first["remote"] == "127.0.0.1" && first["user"] == "admin" && first["id"]?.string?.count == 10)
+        #expect(first["bytes"]?.int ?? 0 > 20 && first["seconds"]?.double ?? -1 >= 0)
+        let second = try #require(values.first { $0["path"]?.string?.hasPrefix("/nope") == true })
+        #expect(
+            second["path"] == "/nope/http:%2F%2F*@host/x?rev=1-a" && second["status"] == 400
+                && second["user"]?.isNull == true)
+    }
+
+    @Test func `a line of text is one line, whatever it is about`() throws {
+        let room = try LogRoom()
+        let log = try room.open(.text)
+        log.request(
+            RequestRecord(
+                target: RequestTarget("/a\nb?rev=%0A\"x"), method: "G\"E T", peer: "", id: nil, user: "a\u{2028} -",
+                status: nil,
+                bytes: 0, duration: .milliseconds(1500), isCut: true))
+        log.close()
+        let lines = try room.lines(1)
+        let words = lines[0].dropFirst(25)
+        #expect(
+            words == #"- - "a\u2028 -" "G\"E T" "/a\u000ab?rev=%0A%22x" - 0 1.5 cut=true"#, "\(lines[0])")
+        #expect(lines[0].prefix(25).wholeMatch(of: #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /#) != nil)
+    }
+
+    @Test func `a file that was moved away is opened anew`() throws {
+        let room = try LogRoom()
+        let log = try room.open(.text)
+        log.notice("one", ["url": "http://anna:hush@host/"])
+        _ = try room.lines(1)
+        try FileManager.default.moveItem(atPath: room.path, toPath: room.path + ".1")
+        log.reopen()
+        log.notice("two")
+        log.close()
+        #expect(try room.lines(1)[0].hasSuffix("notice two"))
+        let old = try String(contentsOfFile: room.path + ".1", encoding: .utf8)
+        #expect(old.contains("notice one url=http://*@host/") && !old.contains("two"))
+    }
+
+    @Test func `a pipe nobody reads holds nobody up, and what is dropped is counted`() throws {
+        let pipe = Pipe()
+        let file = try LogFile(.descriptor(pipe.fileHandleForWriting.fileDescriptor), bound: 100_000) { count in
+            Array("dropped \(count)\n".utf8)
+        }
+        let line = Array((String(repeating: "x", count: 999) + "\n").utf8)
+        let time = ContinuousClock().measure { for _ in 0..<2000 { file.write(line) } }
+        #expect(time < .seconds(5))
+        let told = Mailbox()
+        Thread.detachNewThread {
+            while !told.isWhole {
+                told.text += String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+            }
+        }
+        for _ in 0..<1000 where !told.isWhole { usleep(10_000) }
+        let rest = told.text.split(separator: "\n")
+        let dropped = rest.last.flatMap { Int($0.dropFirst(8)) } ?? 0
+        #expect(dropped > 1000 && rest.count - 1 + dropped == 2000)
+        file.close()
+    }
+
+    @Test func `a log that can't be opened is told`() {
+        #expect(throws: (any Error).self) { try ServerLog(requests: .file("/nowhere/at/all.log")) }
+    }
+}
+
+/// A folder with a log in it.
+private final class LogRoom {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "settle-log-\(UUID().uuidString)")
+    var path: String { folder.appending(path: "log").path }
+
+    init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func open(_ format: LogFormat) throws -> ServerLog {
+        try ServerLog(format: format, events: .file(path), requests: .file(path))
+    }
+
+    /// The lines of the log, once there are so many.
+    func lines(_ count: Int) throws -> [String] {
+        for _ in 0..<1000 {
+            let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+            let lines = text.split(separator: "\n").map(String.init)
+            if lines.count >= count, text.hasSuffix("\n") { return lines }
+            usleep(10_000)
+        }
+        throw CocoaError(.fileReadUnknown)
+    }
+}
+
+/// Text that one thread fills and another one looks at; guarded by the lock.
+private final class Mailbox: @unchecked Sendable {
+    private let lock = NSLock()
+    private var content = ""
+    var isWhole: Bool { text.contains("dropped") && text.hasSuffix("\n") }
+    var text: String {
+        get { lock.withLock { content } }
+        set { lock.withLock { content = newValue } }
+    }
+}
