@@ -7,6 +7,7 @@ struct ChangeRow {
     let query: ChangesQuery
     let filter: ChangesFilter
     let sequences: WireSequence
+    let metrics: Metrics
 
     /// A change as JSON, or `nil` when the filter does not show it.
     func bytes(_ record: DocumentRecord) throws -> [UInt8]? {
@@ -44,6 +45,7 @@ struct ChangeRow {
 
     private var printer: DocumentPrinter {
         var options = DocumentOptions()
+        options.metrics = metrics
         options.hasConflicts = query.hasConflicts
         options.hasAttachments = query.hasAttachments
         options.hasEncodingInfo = query.hasEncodingInfo

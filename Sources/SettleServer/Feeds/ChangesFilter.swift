@@ -52,12 +52,14 @@ enum ChangesFilter: Sendable {
     /// Whether it looks into documents.
     var needsContent: Bool { if case .selector = self { true } else { false } }
 
-    /// The leaves of a changed document that are shown, winner first; none when the change is not.
+    /// Asks which leaves of a changed document are shown.
     ///
     /// - Parameters:
     ///   - record: The document.
     ///   - hasAllLeaves: Whether all leaves are asked about, each for itself, or the winner only.
     ///   - document: Prints a leaf; `nil` for one whose content is not there, which is not shown then.
+    /// - Returns: The leaves, winner first; none when the change is not shown.
+    /// - Throws: What printing throws.
     func leaves(
         of record: DocumentRecord, hasAllLeaves: Bool, document: (RevisionNode) throws -> JSON?
     ) throws -> [RevisionNode] {

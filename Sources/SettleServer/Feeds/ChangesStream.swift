@@ -25,6 +25,8 @@ final class ChangesStream: ResponseStream {
         var notice: Int?
         var isNoticed = true
         var wake: (@Sendable () -> Void)?
+        /// Whether it counts as an open feed.
+        var isCounted = false
     }
 
     private let database: Database
@@ -36,12 +38,12 @@ final class ChangesStream: ResponseStream {
     private let heartbeat: UInt64?
     private let timeout: UInt64
 
-    init(database: Database, query: ChangesQuery, filter: ChangesFilter) throws {
+    init(database: Database, query: ChangesQuery, filter: ChangesFilter, metrics: Metrics) throws {
         self.database = database
         self.query = query
         needsContent = query.hasDocuments || filter.needsContent
         let sequences = try WireSequence(database)
-        row = ChangeRow(database: database, query: query, filter: filter, sequences: sequences)
+        row = ChangeRow(database: database, query: query, filter: filter, sequences: sequences, metrics: metrics)
         let since = try sequences.parse(query.since, in: database)
         state = Guarded(
             State(position: query.isDescending ? 0 : since, left: query.limit ?? .max, isDone: query.limit == 0))
@@ -53,7 +55,9 @@ final class ChangesStream: ResponseStream {
         state.withLock { state in
             state.wake = wake
             state.lastSign = Self.now
+            state.isCounted = true
         }
+        row.metrics.openedFeed()
     }
 
     func next() throws -> ResponseStep {
@@ -98,13 +102,14 @@ final class ChangesStream: ResponseStream {
     }
 
     func end() {
-        let notice = state.withLock { state in
+        let (notice, isCounted) = state.withLock { state in
             state.hasEnded = true
             state.wake = nil
             state.isNoticed = true
-            defer { state.notice = nil }
-            return state.notice
+            defer { (state.notice, state.isCounted) = (nil, false) }
+            return (state.notice, state.isCounted)
         }
+        if isCounted { row.metrics.closedFeed() }
         if let notice { database.cancelNotice(notice) }
     }
 

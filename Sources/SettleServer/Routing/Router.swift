@@ -21,6 +21,7 @@ struct Router: Sendable {
         response.headers["Server"] = server.options.productName
         response.headers["X-Couch-Request-ID"] = String(UInt64.random(in: 1 << 40..<1 << 44), radix: 16).suffixText(10)
         response.headers["X-CouchDB-Body-Time"] = "0"
+        server.metrics.answered(request.method, status: response.status)
         return response
     }
 

@@ -38,6 +38,7 @@ public final class Server: Sendable {
         settings.certificate = options.certificate
         let router = router
         let started = try MicroHTTPDTransport(settings) { router.respond(to: $0) }
+        state.metrics.setConnections { [weak started] in started?.connections ?? 0 }
         transport.withLock { $0 = started }
     }
 
