@@ -40,7 +40,7 @@ extension SimulationRun {
             "replica \(replica.index) has settled all and finds more to do")
     }
 
-    /// - Parameter settle: Settles, and returns what it knows of the parents of what it wrote.
+    /// Settles by a closure, which returns what it knows of the parents of what it wrote, and checks what that did.
     private func settling(
         _ ids: [DocumentID], on replica: SimulatedReplica, _ settle: () throws -> [RevisionID: RevisionID]
     ) throws {

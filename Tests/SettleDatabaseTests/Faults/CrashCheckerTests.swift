@@ -107,6 +107,7 @@ import Testing
         }
     }
 
+    // SEMANTICS 72
     @Test func `a settlement that was cut is there whole or not at all`() throws {
         let preview = try parted("d-0-1")
         #expect(preview.plan.writes.map(\.isDeleted) == [false, true, true])

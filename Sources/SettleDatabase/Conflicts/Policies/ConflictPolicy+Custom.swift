@@ -25,7 +25,7 @@ extension ConflictPolicy {
     /// A rule that waits: for a person who is shown the leaves, or for a service.
     ///
     /// Such a policy needs the asynchronous calls, ``Database/settle(_:asking:)`` or
-    /// ``Database/settleAutomatically(using:sweepEvery:)``. While it waits nothing is locked.
+    /// ``Database/settleAutomatically(using:sweepEvery:atOnce:)``. While it waits nothing is locked.
     ///
     /// - Parameters:
     ///   - name: The rule's name, stored with what it decides if there is a version.
