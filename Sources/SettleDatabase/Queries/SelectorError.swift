@@ -21,6 +21,8 @@ public struct SelectorError: Error, Hashable, Sendable, CustomStringConvertible 
         public static let badField = Code(name: "bad_field")
         /// A path has an empty part.
         public static let invalidFieldName = Code(name: "invalid_field_name")
+        /// What should name a member to show is no text.
+        public static let invalidField = Code(name: "invalid_field")
         /// The selector is nested deeper than ``Selector/maximumDepth``; CouchDB has no such limit.
         public static let tooDeep = Code(name: "too_deep")
 

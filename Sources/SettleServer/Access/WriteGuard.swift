@@ -8,9 +8,12 @@ struct WriteGuard: Sendable {
     private let isAdmin: Bool
     private let rules: UserDocumentRules?
     private let hasher: PasswordHasher
+    /// Where it is counted what is written.
+    let metrics: Metrics
 
     /// Makes the guard of the database in a request's path.
     init(_ context: RequestContext) throws {
+        metrics = context.server.metrics
         let security = try SecurityObject(of: context.database())
         user = context.user
         isAdmin = security.isAdmin(context.user)
@@ -48,6 +51,14 @@ struct WriteGuard: Sendable {
 
     /// Writes edits, each of which may follow on what is stored, in one transaction with looking at that.
     func write(_ edits: [DocumentEdit], to database: Database) throws -> [Result<RevisionID, DatabaseError>] {
+        let results = try guarded(edits, to: database)
+        metrics.wroteDocuments(results.count { (try? $0.get()) != nil })
+        return results
+    }
+
+    private func guarded(
+        _ edits: [DocumentEdit], to database: Database
+    ) throws -> [Result<RevisionID, DatabaseError>] {
         guard let rules else { return try database.write(edits) }
         return try database.transaction {
             try edits.map { edit in

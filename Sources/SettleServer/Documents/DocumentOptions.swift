@@ -19,6 +19,8 @@ struct DocumentOptions: Sendable {
     var attachmentsSince: [WireRevision]?
     /// Whether a peer's revision is brought, `new_edits=false`.
     var isReplicated = false
+    /// Where it is counted what is read.
+    var metrics: Metrics?
 
     /// Which revisions `open_revs` asks for.
     enum OpenRevisions: Sendable {
@@ -30,8 +32,9 @@ struct DocumentOptions: Sendable {
     init() {}
 
     /// Reads the query of a document; what is unknown is ignored.
-    init(_ query: QueryParameters) throws {
-        for (name, value) in query.items { try take(name, value) }
+    init(_ context: RequestContext) throws {
+        metrics = context.server.metrics
+        for (name, value) in context.query.items { try take(name, value) }
     }
 
     private mutating func take(_ name: String, _ value: String) throws {

@@ -18,6 +18,7 @@ struct DocumentPrinter {
     func print(
         _ revision: RevisionID, _ content: RevisionContent, of record: DocumentRecord, hasMeta: Bool
     ) throws -> (bytes: [UInt8], hasMeta: Bool) {
+        options.metrics?.readDocument()
         var bytes = Array("{\"_id\":".utf8)
         JSON.append(record.id.string, to: &bytes)
         Self.append("_rev", .string(revision.description), to: &bytes)
@@ -41,6 +42,7 @@ struct DocumentPrinter {
 
     /// A local document.
     func print(_ document: LocalDocument) -> [UInt8] {
+        options.metrics?.readDocument()
         var bytes = Array("{\"_id\":".utf8)
         JSON.append(document.id.string, to: &bytes)
         Self.append("_rev", .string(document.revision), to: &bytes)

@@ -91,8 +91,10 @@ struct DocumentWriter {
         }
         // Sequences are given in the order of ids (COUCHDB-FACTS 13).
         revisions.sort { $0.id < $1.id }
+        let outcomes = try database.insertReplicated(revisions)
+        writeGuard.metrics.wroteDocuments(outcomes.count { if case .stored = $0 { true } else { false } })
         return forbidden
-            + zip(revisions, try database.insertReplicated(revisions)).compactMap { revision, outcome in
+            + zip(revisions, outcomes).compactMap { revision, outcome in
                 guard case .refused(let error) = outcome else { return nil }
                 return (revision.id, revision.history.revision.description, Self.told(error, revision.id))
             }

@@ -6,7 +6,7 @@ enum AttachmentEndpoints {
     /// `GET /{db}/{doc}/{file}`
     static let read: Endpoint = { context in
         let database = try context.database()
-        let options = try DocumentOptions(context.query)
+        let options = try DocumentOptions(context)
         let lookup = DocumentLookup(database: database)
         let id = DocumentID(unchecked: context.documentID)
         let found =

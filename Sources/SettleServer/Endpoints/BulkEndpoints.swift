@@ -60,7 +60,7 @@ enum BulkEndpoints {
             throw HTTPError.badRequest("\"\(name)\" query parameter is not acceptable")
         }
         guard let list = docs.array else { throw HTTPError.badRequest("Missing JSON list of 'docs'.") }
-        let options = try DocumentOptions(context.query)
+        let options = try DocumentOptions(context)
         let asked = list.map { BulkGetRow($0) }
         let accepts = { MediaTypes.accepts($0, context.request) }
         let isMixed = accepts("multipart/mixed")

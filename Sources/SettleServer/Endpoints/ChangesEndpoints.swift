@@ -23,7 +23,8 @@ enum ChangesEndpoints {
             "\(WireSequence(database).text(database.lastSequence()))-\(Checksum.of(context.request.target.query, body))"
         )
         if query.feed == .normal, let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
-        let stream = try ChangesStream(database: database, query: query, filter: filter)
+        let stream = try ChangesStream(
+            database: database, query: query, filter: filter, metrics: context.server.metrics)
         var response = HTTPResponse.json(stream: stream)
         if query.feed == .normal { response.headers["ETag"] = tag }
         if query.feed == .eventsource {

@@ -1,12 +1,24 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// What can be configured while the server runs: one switch, and nothing that names a program, a path or a person.
+/// How the server is configured, for its administrators to read, without secrets.
+///
+/// What can be changed while it runs is one switch, and nothing that names a program, a path or a person.
 enum ConfigurationEndpoints {
+    /// `GET /_node/{node}/_config`
+    static let all: Endpoint = { context in
+        .json(.object(JSONObject(try settings(context).sections.map { ($0.name, object($0.values)) })))
+    }
+
+    /// `GET /_node/{node}/_config/{section}`: a section that is not there has nothing in it, as in CouchDB.
+    static let section: Endpoint = { context in .json(object(try values(context))) }
+
     /// `GET /_node/{node}/_config/{section}/{key}`
     static let read: Endpoint = { context in
-        try check(context)
-        return .json(.string(context.server.isUsersSecurityEditable.withLock { "\($0)" }))
+        guard let found = try values(context).first(where: { $0.name == context.parameter("key") }) else {
+            throw HTTPError.notFound("unknown_config_value")
+        }
+        return .json(.string(found.value))
     }
 
     /// `PUT /_node/{node}/_config/{section}/{key}`
@@ -32,8 +44,31 @@ enum ConfigurationEndpoints {
         return .json(.string("\(old)"))
     }
 
+    /// Sees that a path names this server, the only node there is.
+    static func checkNode(_ context: RequestContext) throws {
+        guard isHere(context) else { throw HTTPError.notFound("no such node: \(context.parameter("node"))") }
+    }
+
+    private static func isHere(_ context: RequestContext) -> Bool {
+        ["_local", "nonode@nohost"].contains(context.parameter("node"))
+    }
+
+    private static func settings(_ context: RequestContext) throws -> VisibleSettings {
+        try checkNode(context)
+        let isEditable = context.server.isUsersSecurityEditable.withLock { $0 }
+        return VisibleSettings(context.server.options, isUsersSecurityEditable: isEditable)
+    }
+
+    private static func values(_ context: RequestContext) throws -> [(name: String, value: String)] {
+        try settings(context).sections.first { $0.name == context.parameter("section") }?.values ?? []
+    }
+
+    private static func object(_ values: [(name: String, value: String)]) -> JSON {
+        .object(JSONObject(values.map { ($0.name, .string($0.value)) }))
+    }
+
     private static func check(_ context: RequestContext) throws {
-        guard ["_local", "nonode@nohost"].contains(context.parameter("node")),
+        guard isHere(context),
             context.parameter("section") == "couchdb", context.parameter("key") == "users_db_security_editable"
         else { throw HTTPError.forbidden("This can't be configured while the server runs.") }
     }

@@ -7,7 +7,7 @@ enum DocumentEndpoints {
     static let read: Endpoint = { context in
         let database = try context.database()
         if let redirection = designRedirection(context) { return redirection }
-        let options = try DocumentOptions(context.query)
+        let options = try DocumentOptions(context)
         let id = DocumentID(unchecked: context.documentID)
         if id.isLocal { return try readLocal(id, options, database, context) }
         if case .none = options.openRevisions {
@@ -85,7 +85,7 @@ enum DocumentEndpoints {
     /// `PUT /{db}/{doc}`
     static let put: Endpoint = { context in
         let database = try context.database()
-        let options = try DocumentOptions(context.query)
+        let options = try DocumentOptions(context)
         let id = try WireDocument.checked(context.documentID)
         var (document, following) = try MultipartIntake.document(context, database)
         document.revision = try revision(of: document.revision, context)

@@ -9,7 +9,7 @@ enum ListingEndpoints {
             let database = try context.database()
             var query = ListingQuery()
             try query.take(context.query)
-            return .json(stream: try ListingStream([listing(database, query, namespace)]))
+            return .json(stream: try ListingStream([listing(database, query, namespace, context.server.metrics)]))
         }
     }
 
@@ -25,7 +25,7 @@ enum ListingEndpoints {
                 throw HTTPError.badRequest("`keys` body member must be an array.")
             }
             try query.take(body)
-            return .json(stream: try ListingStream([listing(database, query, namespace)]))
+            return .json(stream: try ListingStream([listing(database, query, namespace, context.server.metrics)]))
         }
     }
 
@@ -41,16 +41,17 @@ enum ListingEndpoints {
                 var query = ListingQuery()
                 try query.take(context.query)
                 try query.take(item.object ?? JSONObject())
-                return try listing(database, query, namespace)
+                return try listing(database, query, namespace, context.server.metrics)
             }
             return .json(stream: ListingStream(listings, isMany: true))
         }
     }
 
     private static func listing(
-        _ database: Database, _ query: ListingQuery, _ namespace: ListingNamespace
+        _ database: Database, _ query: ListingQuery, _ namespace: ListingNamespace,
+        _ metrics: Metrics
     ) throws -> DocumentListing {
         try query.check()
-        return DocumentListing(database: database, query: query, namespace: namespace)
+        return DocumentListing(database: database, query: query, namespace: namespace, metrics: metrics)
     }
 }

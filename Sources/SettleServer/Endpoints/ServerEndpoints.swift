@@ -48,9 +48,6 @@ enum ServerEndpoints {
         return try infos(of: list.map { $0.string ?? "" }, context)
     }
 
-    /// `GET /_active_tasks`: compaction runs within its request, so there are never any.
-    static let activeTasks: Endpoint = { _ in .json([]) }
-
     private static func infos(of names: [String], _ context: RequestContext) throws -> HTTPResponse {
         .json(
             .array(

@@ -7,10 +7,11 @@ struct ChangeRow {
     let query: ChangesQuery
     let filter: ChangesFilter
     let sequences: WireSequence
+    let metrics: Metrics
 
     /// A change as JSON, or `nil` when the filter does not show it.
     func bytes(_ record: DocumentRecord) throws -> [UInt8]? {
-        let leaves = try filter.leaves(of: record, in: database, hasAllLeaves: query.hasAllLeaves)
+        let leaves = try filter.leaves(of: record, hasAllLeaves: query.hasAllLeaves) { try document($0, of: record) }
         guard !leaves.isEmpty, let winner = record.tree.winner else { return nil }
         var bytes = Array("{\"seq\":\"\(sequences.text(record.sequence))\",\"id\":".utf8)
         JSON.append(record.id.string, to: &bytes)
@@ -24,14 +25,27 @@ struct ChangeRow {
         if winner.isDeleted { bytes += Array(",\"deleted\":true".utf8) }
         if query.hasDocuments, let content = record.content {
             bytes += Array(",\"doc\":".utf8)
-            bytes += try printer.print(winner.revision, content, of: record, hasMeta: true).bytes
+            let document = try printer.print(winner.revision, content, of: record, hasMeta: true).bytes
+            bytes += try filter.projection.map { $0.shown(of: try JSON(utf8: document)).utf8 } ?? document
         }
         bytes.append(UInt8(ascii: "}"))
         return bytes
     }
 
+    /// A leaf as the filter sees it: with the conflicts where they are asked for, of the winner only.
+    private func document(_ leaf: RevisionNode, of record: DocumentRecord) throws -> JSON? {
+        let isWinner = leaf.revision == record.tree.winner?.revision
+        let known = isWinner ? record.content : nil
+        guard let content = try known ?? database.content(of: leaf.revision, in: record) else { return nil }
+        var options = DocumentOptions()
+        options.hasConflicts = query.hasConflicts && !query.hasAllLeaves
+        let printer = DocumentPrinter(database: database, options: options)
+        return try JSON(utf8: printer.print(leaf.revision, content, of: record, hasMeta: isWinner).bytes)
+    }
+
     private var printer: DocumentPrinter {
         var options = DocumentOptions()
+        options.metrics = metrics
         options.hasConflicts = query.hasConflicts
         options.hasAttachments = query.hasAttachments
         options.hasEncodingInfo = query.hasEncodingInfo

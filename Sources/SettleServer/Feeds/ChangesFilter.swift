@@ -3,8 +3,7 @@ internal import SettleDatabase
 
 /// Which changes a feed shows.
 ///
-/// Filters that look at documents, by a selector or a function, have their place here: a case each, and a line in
-/// ``leaves(of:in:style:)``.
+/// Filters that run a function have their place here: a case, and a line in ``leaves(of:hasAllLeaves:document:)``.
 enum ChangesFilter: Sendable {
     /// All of them.
     case all
@@ -12,41 +11,121 @@ enum ChangesFilter: Sendable {
     case ids(Set<DocumentID>)
     /// Those of design documents: `_design`.
     case design
+    /// Those of revisions that match: `_selector`, and which of their members are shown.
+    case selector(Selector, Projection?)
 
     /// Makes the filter a request names.
     ///
-    /// - Throws: ``HTTPError`` with status 400 when what the filter needs is missing, 501 for one that is not there yet.
+    /// - Throws: ``HTTPError`` with status 400 when what the filter needs is missing, 404 when it is not there, 501 when it
+    ///   needs a function to be run.
     init(_ name: String?, _ context: RequestContext, body: JSONObject) throws {
         switch name {
         case nil, "": self = .all
         case "_design": self = .design
-        case "_doc_ids":
-            let isGet = context.request.method == "GET"
-            let given = isGet ? try context.query.json("doc_ids") : body["doc_ids"]
-            guard let list = given?.array else {
-                throw HTTPError.badRequest("`doc_ids` filter parameter is not a list of doc ids.")
+        case "_doc_ids": self = .ids(try Self.ids(context, body: body))
+        case "_selector": self = try Self.selector(context, body: body)
+        case "_view":
+            guard let view = context.query["view"], !view.isEmpty else {
+                throw HTTPError.badRequest("`view` filter parameter is not provided.")
             }
-            self = .ids(Set(list.compactMap(\.string).map { DocumentID(unchecked: $0) }))
-        case "_selector": throw HTTPError.notImplemented("the filter _selector is not implemented yet")
-        case "_view": throw HTTPError.notImplemented("filters by views are not implemented yet")
+            let parts = Self.parts(view)
+            guard parts.count == 2 else {
+                throw HTTPError.badRequest("`view` must be of the form `designname/viewname`")
+            }
+            try Self.require("views", parts[1], of: parts[0], context)
+            throw HTTPError.notImplemented("filters by views are not implemented yet")
         case let name?:
             if name.hasPrefix("_") { throw HTTPError.badRequest("unknown builtin filter name") }
-            guard name.contains("/") else {
+            let parts = Self.parts(name)
+            if parts.isEmpty {
+                self = .all
+                return
+            }
+            guard parts.count == 2 else {
                 throw HTTPError.badRequest("`filter` must be of the form `designname/filtername`")
             }
+            try Self.require("filters", parts[1], of: parts[0], context)
             throw HTTPError.notImplemented("filter functions are not implemented yet")
         }
     }
 
-    /// The leaves of a changed document that are shown, winner first; none when the change is not.
-    func leaves(of record: DocumentRecord, in database: Database, hasAllLeaves: Bool) throws -> [RevisionNode] {
-        let isShown =
-            switch self {
-            case .all: true
-            case .ids(let ids): ids.contains(record.id)
-            case .design: record.id.isDesign
+    /// Whether it looks into documents.
+    var needsContent: Bool { if case .selector = self { true } else { false } }
+
+    /// Asks which leaves of a changed document are shown.
+    ///
+    /// - Parameters:
+    ///   - record: The document.
+    ///   - hasAllLeaves: Whether all leaves are asked about, each for itself, or the winner only.
+    ///   - document: Prints a leaf; `nil` for one whose content is not there, which is not shown then.
+    /// - Returns: The leaves, winner first; none when the change is not shown.
+    /// - Throws: What printing throws.
+    func leaves(
+        of record: DocumentRecord, hasAllLeaves: Bool, document: (RevisionNode) throws -> JSON?
+    ) throws -> [RevisionNode] {
+        guard let winner = record.tree.winner else { return [] }
+        let leaves = hasAllLeaves ? record.tree.leaves : [winner]
+        switch self {
+        case .all: return leaves
+        case .ids(let ids): return ids.contains(record.id) ? leaves : []
+        case .design: return record.id.isDesign ? leaves : []
+        case .selector(let selector, _): return try leaves.filter { try document($0).map(selector.matches) ?? false }
+        }
+    }
+
+    /// What is shown of a document that goes with a change; `nil` when that is all of it.
+    var projection: Projection? { if case .selector(_, let projection) = self { projection } else { nil } }
+}
+
+extension ChangesFilter {
+    private static func ids(_ context: RequestContext, body: JSONObject) throws -> Set<DocumentID> {
+        let given = context.request.method == "POST" ? body["doc_ids"] : try context.query.json("doc_ids")
+        guard let list = given?.array else {
+            throw HTTPError.badRequest("`doc_ids` filter parameter is not a list of doc ids.")
+        }
+        return Set(
+            try list.map { id in
+                guard let id = id.string else {
+                    throw HTTPError.badRequest("`doc_ids` filter parameter is not a list of doc ids.")
+                }
+                return DocumentID(unchecked: id)
+            })
+    }
+
+    private static func selector(_ context: RequestContext, body: JSONObject) throws -> ChangesFilter {
+        guard context.request.method == "POST" else {
+            throw HTTPError.badRequest("Selector must be specified in POST payload")
+        }
+        guard let json = body["selector"], json.object != nil else {
+            throw HTTPError.badRequest("Selector error: expected a JSON object")
+        }
+        do {
+            let selector = try Selector(json)
+            guard let fields = body["fields"] else { return .selector(selector, nil) }
+            guard let list = fields.array else {
+                throw HTTPError.badRequest("Selector error: fields must be JSON array")
             }
-        guard isShown, let winner = record.tree.winner else { return [] }
-        return hasAllLeaves ? record.tree.leaves : [winner]
+            return .selector(selector, try Projection(list))
+        } catch let error as SelectorError {
+            throw HTTPError.badRequest(error.reason)
+        }
+    }
+
+    /// The two names in a filter's name; a slash in them is written as `%2F`.
+    private static func parts(_ name: String) -> [String] {
+        name.split(separator: "/").map { PercentCoding.decode($0) }
+    }
+
+    /// Sees that a design document has a function.
+    private static func require(
+        _ kind: String, _ name: String, of design: String, _ context: RequestContext
+    ) throws {
+        let found = try DocumentLookup(database: context.database()).winner(DocumentID(unchecked: "_design/" + design))
+        var value = found.content.body.json
+        for name in [kind, name] {
+            guard let members = value.object else { throw HTTPError.notFound("json_mismatch") }
+            guard let inner = members[name] else { throw HTTPError.notFound("missing json key: \(name)") }
+            value = inner
+        }
     }
 }

@@ -25,20 +25,25 @@ final class ChangesStream: ResponseStream {
         var notice: Int?
         var isNoticed = true
         var wake: (@Sendable () -> Void)?
+        /// Whether it counts as an open feed.
+        var isCounted = false
     }
 
     private let database: Database
     private let query: ChangesQuery
     private let row: ChangeRow
     private let state: Guarded<State>
+    /// Whether documents are shown, or looked at by the filter.
+    private let needsContent: Bool
     private let heartbeat: UInt64?
     private let timeout: UInt64
 
-    init(database: Database, query: ChangesQuery, filter: ChangesFilter) throws {
+    init(database: Database, query: ChangesQuery, filter: ChangesFilter, metrics: Metrics) throws {
         self.database = database
         self.query = query
+        needsContent = query.hasDocuments || filter.needsContent
         let sequences = try WireSequence(database)
-        row = ChangeRow(database: database, query: query, filter: filter, sequences: sequences)
+        row = ChangeRow(database: database, query: query, filter: filter, sequences: sequences, metrics: metrics)
         let since = try sequences.parse(query.since, in: database)
         state = Guarded(
             State(position: query.isDescending ? 0 : since, left: query.limit ?? .max, isDone: query.limit == 0))
@@ -50,7 +55,9 @@ final class ChangesStream: ResponseStream {
         state.withLock { state in
             state.wake = wake
             state.lastSign = Self.now
+            state.isCounted = true
         }
+        row.metrics.openedFeed()
     }
 
     func next() throws -> ResponseStep {
@@ -95,13 +102,14 @@ final class ChangesStream: ResponseStream {
     }
 
     func end() {
-        let notice = state.withLock { state in
+        let (notice, isCounted) = state.withLock { state in
             state.hasEnded = true
             state.wake = nil
             state.isNoticed = true
-            defer { state.notice = nil }
-            return state.notice
+            defer { (state.notice, state.isCounted) = (nil, false) }
+            return (state.notice, state.isCounted)
         }
+        if isCounted { row.metrics.closedFeed() }
         if let notice { database.cancelNotice(notice) }
     }
 
@@ -125,7 +133,7 @@ final class ChangesStream: ResponseStream {
             // Of one state: what is committed behind the page must come later, and must not be passed over.
             let (page, newest) = try database.snapshot {
                 let newest = try database.lastSequence()
-                let page = try database.records(changedIn: range, limit: limit, withContent: query.hasDocuments)
+                let page = try database.records(changedIn: range, limit: limit, withContent: needsContent)
                 return (page, newest)
             }
             guard let last = page.last else {
@@ -150,6 +158,11 @@ final class ChangesStream: ResponseStream {
                 }
             }
             if query.isDescending, last.sequence.number <= 1 { return }
+            // A filter may show nothing for a long time.
+            if let heartbeat, Self.now - state.lastSign >= heartbeat {
+                bytes += sign
+                return
+            }
         }
     }
 
@@ -179,6 +192,9 @@ final class ChangesStream: ResponseStream {
         }
     }
 
+    /// A sign of life.
+    private var sign: [UInt8] { Array((query.feed == .eventsource ? "event: heartbeat\ndata: \n\n" : "\n").utf8) }
+
     private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 }
 
@@ -189,8 +205,7 @@ extension ChangesStream {
         if let heartbeat {
             if silence >= heartbeat {
                 state.lastSign = Self.now
-                let sign = query.feed == .eventsource ? "event: heartbeat\ndata: \n\n" : "\n"
-                return .piece(Array(sign.utf8))
+                return .piece(sign)
             }
         } else if silence >= timeout {
             var bytes: [UInt8] = []

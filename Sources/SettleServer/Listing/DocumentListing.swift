@@ -8,6 +8,7 @@ struct DocumentListing {
     let database: Database
     let query: ListingQuery
     let namespace: ListingNamespace
+    let metrics: Metrics
 
     /// Where the next page begins.
     struct Position {
@@ -167,6 +168,7 @@ struct DocumentListing {
 
     private var printer: DocumentPrinter {
         var options = DocumentOptions()
+        options.metrics = metrics
         options.hasConflicts = query.hasConflicts
         options.hasAttachments = query.hasAttachments
         options.hasEncodingInfo = query.hasEncodingInfo

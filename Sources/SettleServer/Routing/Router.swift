@@ -28,6 +28,7 @@ struct Router: Sendable {
         response.headers["Server"] = server.options.productName
         response.headers["X-Couch-Request-ID"] = id
         response.headers["X-CouchDB-Body-Time"] = "0"
+        server.metrics.answered(request.method, status: response.status)
         return response
     }
 

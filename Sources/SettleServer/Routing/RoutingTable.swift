@@ -10,7 +10,7 @@ enum RoutingTable {
         Route(
             "/_dbs_info", .lister, "GET,HEAD,POST",
             ["GET": ServerEndpoints.databasesInfo, "POST": ServerEndpoints.someDatabasesInfo]),
-        Route("/_active_tasks", .serverAdmin, "GET,HEAD", ["GET": ServerEndpoints.activeTasks]),
+        Route("/_active_tasks", .serverAdmin, "GET,HEAD", ["GET": MonitoringEndpoints.activeTasks]),
         Route(
             "/_session", .anyone, "GET,HEAD,POST,DELETE",
             [
@@ -24,6 +24,11 @@ enum RoutingTable {
                 "GET": ConfigurationEndpoints.read, "PUT": ConfigurationEndpoints.put,
                 "DELETE": ConfigurationEndpoints.delete,
             ]),
+        Route("/_node/{node}/_config", .serverAdmin, "GET", ["GET": ConfigurationEndpoints.all]),
+        Route("/_node/{node}/_config/{section}", .serverAdmin, "GET", ["GET": ConfigurationEndpoints.section]),
+        Route("/_node/{node}/_prometheus", .serverAdmin, "GET", ["GET": MonitoringEndpoints.prometheus]),
+        Route("/_node/{node}/_stats", .serverAdmin, "GET", ["GET": MonitoringEndpoints.statistics]),
+        Route("/_node/{node}/_stats/{what...}", .serverAdmin, "GET", ["GET": MonitoringEndpoints.statistics]),
         Route("/_node/{what...}", .serverAdmin, "GET", notYet("/_node", "GET", "PUT", "DELETE", "POST")),
         Route("/_cluster_setup", .serverAdmin, "GET,POST", notYet("/_cluster_setup", "GET", "POST")),
     ]

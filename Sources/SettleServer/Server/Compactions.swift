@@ -1,22 +1,69 @@
 internal import SettleDatabase
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// Compacts databases one after the other, while nobody waits for it.
 final class Compactions: Sendable {
+    /// Takes note of how far a compaction is: in which phase, and how much of it is done.
+    typealias Report = @Sendable (_ phase: String, _ done: Int, _ total: Int) -> Void
+
+    private struct State {
+        var names: Set<String> = []
+        var running: [CompactionTask] = []
+        var count = 0
+    }
+
     private let pool = WorkerPool(limit: 1)
-    private let names = Guarded<Set<String>>([])
+    private let state = Guarded(State())
 
     /// Compacts a database soon, unless that is to be done already.
     func start(_ database: Database, _ name: String) {
-        guard names.withLock({ $0.insert(name).inserted }) else { return }
-        pool.submit { [names] in
+        start(name) { report in
             // A compaction that fails has changed nothing; the next one begins anew.
-            _ = try? database.compact()
-            _ = names.withLock { $0.remove(name) }
+            _ = try? database.compact {
+                let isFirst = $0.phase == "old revisions"
+                report(
+                    isFirst ? "document_copy" : $0.phase.replacing(" ", with: "_"), $0.completed, $0.total)
+            }
+        }
+    }
+
+    /// Does some work as the compaction of a database.
+    func start(_ name: String, work: @escaping @Sendable (Report) -> Void) {
+        guard state.withLock({ $0.names.insert(name).inserted }) else { return }
+        pool.submit { [state] in
+            state.withLock { state in
+                state.count += 1
+                let now = time(nil)
+                state.running = [CompactionTask(number: state.count, database: name, start: now, update: now)]
+            }
+            work { phase, done, total in
+                let now = time(nil)
+                state.withLock { state in
+                    for index in state.running.indices {
+                        state.running[index].phase = phase
+                        state.running[index].done = done
+                        state.running[index].total = total
+                        state.running[index].update = now
+                    }
+                }
+            }
+            state.withLock { state in
+                state.running = []
+                state.names.remove(name)
+            }
         }
     }
 
     /// Whether a database is being compacted, or will be.
-    func isRunning(_ name: String) -> Bool { names.withLock { $0.contains(name) } }
+    func isRunning(_ name: String) -> Bool { state.withLock { $0.names.contains(name) } }
+
+    /// Those that run.
+    var tasks: [CompactionTask] { state.withLock { $0.running } }
 
     /// Ends the thread once all is done.
     func close() { pool.close() }

@@ -23,6 +23,9 @@ final class DatabasePool: Sendable {
         self.limit = max(limit, 1)
     }
 
+    /// How many are kept open.
+    var openCount: Int { state.withLock { $0.open.count } }
+
     /// The names of all databases, sorted.
     func names() throws -> [String] { try store.names() }
 

@@ -39,6 +39,7 @@ public final class Server: Sendable {
         if let log = options.log, log.takesRequests { settings.observer = { log.request($0) } }
         let router = router
         let started = try MicroHTTPDTransport(settings) { router.respond(to: $0) }
+        state.metrics.setConnections { [weak started] in started?.connections ?? 0 }
         transport.withLock { $0 = started }
     }
 

@@ -9,6 +9,7 @@ final class ServerState: Sendable {
     let authenticator: Authenticator
     let access: AccessCheck
     let compactions = Compactions()
+    let metrics = Metrics()
     /// Whether the security object of `_users` may be changed.
     let isUsersSecurityEditable: Guarded<Bool>
     /// What the root calls the server's own id.

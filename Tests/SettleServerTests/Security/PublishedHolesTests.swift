@@ -122,11 +122,12 @@ import Testing
         for node in ["_local", "nonode@nohost", "other"] {
             let answer = try client.send("PUT", "/_node/\(node)/_config/\(key)", "/bin/sh")
             #expect(answer.status == 403)
-            #expect(try client.send("GET", "/_node/\(node)/_config/\(key)").status == 403)
+            let shown = try client.send("GET", "/_node/\(node)/_config/\(key)")
+            #expect(shown.status == (key == "chttpd/bind_address" && node != "other" ? 200 : 404))
         }
         #expect(try client.send("GET", "/_config/\(key)").status == 404)
         #expect(try client.send("PUT", "/_config/\(key)", "/bin/sh").status >= 400)
-        #expect(try client.send("GET", "/_node/_local/_config").status == 501)
+        #expect(try client.send("GET", "/_node/_local/_config").json["admins"] == nil)
         #expect(try client.send(as: "", "PUT", "/_node/_local/_config/\(key)", "/bin/sh").status == 401)
     }
 
@@ -181,7 +182,8 @@ import Testing
         let client = try RouterClient.withDatabase()
         let code = "function(doc, req) { return JSON.stringify(req.headers); }"
         let design: JSON = [
-            "updates": ["f": .string(code)], "shows": ["f": .string(code)], "lists": ["f": .string(code)],
+            "updates": ["f": .string(code)], "filters": ["f": .string(code)], "shows": ["f": .string(code)],
+            "lists": ["f": .string(code)],
             "validate_doc_update": .string(code), "views": ["v": ["map": .string(code)]],
         ]
         #expect(try client.send("PUT", "/db/_design/x", design).status == 201)
@@ -200,7 +202,7 @@ import Testing
         let hash = try #require(settings.hash(of: "admin")).hash
         for (method, path) in [
             ("GET", "/_session"), ("PUT", "/_users/org.couchdb.user:anna"),
-            ("GET", "/_node/_local/_config/admins/admin"),
+            ("GET", "/_node/_local/_config/admins/admin"), ("GET", "/_node/_local/_config"),
             ("POST", "/_session"), ("GET", "/nope"), ("GET", "/"),
         ] {
             let body: JSON = ["name": "anna", "password": "sesame-open", "roles": 5, "type": "user"]

@@ -61,6 +61,10 @@ final class MicroHTTPDTransport: HTTPTransport {
         state.update { $0.daemon = daemon }
     }
 
+    var connections: Int {
+        state.withLock { state in state.daemon.map { Int(settle_mhd_connections($0)) } ?? 0 }
+    }
+
     func stop(within seconds: Double) {
         let running = state.update { state in
             defer { state.daemon = nil }

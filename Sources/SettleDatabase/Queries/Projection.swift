@@ -1,0 +1,61 @@
+package import RevisionTree
+
+/// Which members of a document are shown, as a list of paths; what a query calls `fields`.
+///
+///     ["_id", "address.city"]    of {"_id": "a", "address": {"city": "B", "zip": 1}}  →  {"_id": "a", "address": {"city": "B"}}
+package struct Projection: Sendable {
+    /// `nil` shows everything.
+    private let paths: [(path: SelectorPath, names: [String])]?
+
+    /// Reads the list; an empty one shows everything.
+    package init(_ fields: [JSON]) throws(SelectorError) {
+        guard !fields.isEmpty else {
+            paths = nil
+            return
+        }
+        var paths: [(SelectorPath, [String])] = []
+        for field in fields {
+            guard let spelling = field.string else {
+                throw SelectorError(.invalidField, "Invalid JSON for field spec: \(Self.text(field))")
+            }
+            let path = SelectorPath(spelling)
+            guard let names = path.names, !names.isEmpty else {
+                throw SelectorError(.invalidFieldName, "Invalid field name: \(spelling)")
+            }
+            paths.append((path, names))
+        }
+        self.paths = paths
+    }
+
+    /// What is shown of a document; a path that leads nowhere adds nothing.
+    package func shown(of document: JSON) -> JSON {
+        guard let paths else { return document }
+        var shown = JSON.object(JSONObject())
+        for (path, names) in paths {
+            guard case .value(let value) = path.destination(in: document) else { continue }
+            Self.set(value, at: names[...], in: &shown)
+        }
+        return shown
+    }
+
+    /// Sets a member; what is no object came whole already.
+    private static func set(_ value: JSON, at names: ArraySlice<String>, in whole: inout JSON) {
+        guard let name = names.first, var members = whole.object else { return }
+        let rest = names.dropFirst()
+        if rest.isEmpty {
+            members[name] = value
+        } else {
+            var inner = members[name] ?? .object(JSONObject())
+            set(value, at: rest, in: &inner)
+            members[name] = inner
+        }
+        whole = .object(members)
+    }
+
+    private static func text(_ field: JSON) -> String {
+        switch field {
+        case .array, .object: String(decoding: field.utf8.prefix(200), as: UTF8.self)
+        default: ErlangText.text(of: field)
+        }
+    }
+}

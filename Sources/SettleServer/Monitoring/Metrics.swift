@@ -1,0 +1,77 @@
+internal import Dispatch
+internal import SettleDatabase
+
+/// Counts what the server does.
+final class Metrics: Sendable {
+    private struct State {
+        var methods: [String: Int] = [:]
+        var statuses: [Int: Int] = [:]
+        var documentsRead = 0
+        var documentsWritten = 0
+        var openFeeds = 0
+        var connections: (@Sendable () -> Int)?
+    }
+
+    private let state = Guarded(State())
+    private let start = DispatchTime.now().uptimeNanoseconds
+
+    /// What is counted by its own name; anybody may make up others.
+    private static let methods: Set = ["COPY", "DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]
+
+    /// A request was answered, or its answer begun.
+    func answered(_ method: String, status: Int) {
+        let method = Self.methods.contains(method) ? method : "other"
+        state.withLock { state in
+            state.methods[method, default: 0] += 1
+            state.statuses[status, default: 0] += 1
+        }
+    }
+
+    /// A document was printed for somebody.
+    func readDocument() { state.withLock { $0.documentsRead += 1 } }
+
+    /// So many revisions were stored.
+    func wroteDocuments(_ count: Int) { state.withLock { $0.documentsWritten += count } }
+
+    /// A feed of changes was opened.
+    func openedFeed() { state.withLock { $0.openFeeds += 1 } }
+
+    /// A feed of changes has ended.
+    func closedFeed() { state.withLock { $0.openFeeds -= 1 } }
+
+    /// Says where the number of connections is known.
+    func setConnections(_ count: @escaping @Sendable () -> Int) { state.withLock { $0.connections = count } }
+
+    /// All numbers as they are now.
+    func all(openDatabases: Int) -> [Metric] {
+        let state = state.withLock { $0 }
+        let uptime = (DispatchTime.now().uptimeNanoseconds - start) / 1_000_000_000
+        var all = [
+            Metric(
+                ["couchdb", "httpd", "requests"], .counter, "number of HTTP requests",
+                state.methods.values.reduce(0, +)),
+            Metric(
+                ["couchdb", "httpd_request_methods"], .counter, "number of HTTP requests by method", label: "method",
+                values: state.methods.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }),
+            Metric(
+                ["couchdb", "httpd_status_codes"], .counter, "number of HTTP responses by status code", label: "code",
+                values: state.statuses.sorted { $0.key < $1.key }.map { ("\($0.key)", $0.value) }),
+            Metric(
+                ["couchdb", "httpd", "clients_requesting_changes"], .gauge, "number of open feeds of changes",
+                state.openFeeds),
+            Metric(
+                ["couchdb", "database_reads"], .counter, "number of times a document was read from a database",
+                state.documentsRead),
+            Metric(
+                ["couchdb", "document_writes"], .counter, "number of document write operations",
+                state.documentsWritten),
+            Metric(["couchdb", "open_databases"], .gauge, "number of open databases", openDatabases),
+            Metric(["settle", "connections"], .gauge, "number of open connections", state.connections?() ?? 0),
+            Metric(["uptime_seconds"], .counter, "seconds since the server was made", Int(uptime)),
+        ]
+        if let memory = ProcessMemory.resident() {
+            all.append(Metric(["settle", "memory_bytes"], .gauge, "memory of the process that is in use", memory))
+        }
+        return all
+    }
+}

@@ -1,0 +1,76 @@
+/// The server's settings under CouchDB's names, as administrators may read them.
+///
+/// No secret is among them, and nothing that a secret could be guessed from: no password or hash, no key, no certificate,
+/// no path, and no section `admins`.
+struct VisibleSettings {
+    /// Sections with their settings, in order.
+    let sections: [(name: String, values: [(name: String, value: String)])]
+
+    init(_ options: ServerOptions, isUsersSecurityEditable: Bool) {
+        let security = options.security
+        var server = [
+            ("admin_only_all_dbs", "\(security.isListingForAdmins)"), ("bind_address", options.host),
+            ("enable_cors", "\(security.crossOrigin != nil)"), ("max_http_request_size", "\(options.largestUpload)"),
+            ("port", "\(options.port)"), ("require_valid_user", "\(security.anonymousAccess == .nowhere)"),
+            ("require_valid_user_except_for_up", "\(security.anonymousAccess == .upOnly)"),
+        ]
+        if let challenge = security.challenge { server.append(("WWW-Authenticate", challenge)) }
+        var login = [
+            ("allow_persistent_cookies", "\(security.hasPersistentCookies)"),
+            ("iterations", "\(security.passwordIterations)"), ("timeout", "\(security.sessionTimeout)"),
+            ("public_fields", security.publicUserFields.sorted().joined(separator: ",")),
+        ]
+        if let sameSite = security.sameSite { login.append(("same_site", sameSite.rawValue.lowercased())) }
+        if let domain = security.cookieDomain { login.append(("cookie_domain", domain)) }
+        if let proxy = security.proxy {
+            login += [
+                ("proxy_use_secret", "true"), ("x_auth_roles", proxy.rolesHeader), ("x_auth_token", proxy.tokenHeader),
+                ("x_auth_username", proxy.nameHeader),
+            ]
+        }
+        var sections = [
+            ("chttpd", server), ("chttpd_auth", login),
+            (
+                "chttpd_auth_lockout",
+                [
+                    ("max_lifetime", "\(Int(security.lockoutSeconds * 1000))"),
+                    ("mode", security.lockoutThreshold > 0 ? "enforce" : "off"),
+                    ("threshold", "\(security.lockoutThreshold)"),
+                ]
+            ),
+            (
+                "couchdb",
+                [
+                    ("max_dbs_open", "\(options.openDatabases)"), ("max_document_size", "\(options.largestDocument)"),
+                    ("users_db_security_editable", "\(isUsersSecurityEditable)"),
+                ]
+            ),
+        ]
+        if let cors = security.crossOrigin {
+            sections.append(
+                (
+                    "cors",
+                    [
+                        ("credentials", "\(cors.allowsCredentials)"),
+                        ("headers", cors.headers.sorted().joined(separator: ",")), ("max_age", "\(cors.maximumAge)"),
+                        ("methods", cors.methods.joined(separator: ",")),
+                        ("origins", cors.origins.sorted().joined(separator: ",")),
+                    ]
+                ))
+        }
+        if let tokens = security.tokens {
+            sections.append(
+                (
+                    "jwt_auth",
+                    [
+                        ("required_claims", tokens.requiredClaims.sorted().joined(separator: ",")),
+                        ("roles_claim_path", tokens.rolesPath.joined(separator: ".")),
+                    ]
+                ))
+        }
+        self.sections = sections.map { section in
+            let sorted = section.1.sorted { $0.0 < $1.0 }
+            return (name: section.0, values: sorted.map { (name: $0.0, value: $0.1) })
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Dispatch
+import Settle
+import Testing
+
+@testable import SettleServer
+
+@Suite struct RouterMonitoringTests {
+    @Test func `a compaction that runs is an active task`() throws {
+        let client = try RouterClient.withDatabase()
+        #expect(try client.send("GET", "/_active_tasks").json == [])
+        let begun = DispatchSemaphore(value: 0)
+        let goesOn = DispatchSemaphore(value: 0)
+        client.server.state.compactions.start("db") { report in
+            report("document_copy", 1, 4)
+            begun.signal()
+            goesOn.wait()
+        }
+        #expect(begun.wait(timeout: .now() + 10) == .success)
+        let task = try client.send("GET", "/_active_tasks").json[0]
+        #expect(task?["type"] == "database_compaction" && task?["database"] == "db" && task?["progress"] == 25)
+        #expect(task?["changes_done"] == 1 && task?["total_changes"] == 4 && task?["phase"] == "document_copy")
+        #expect(try client.send("GET", "/db").json["compact_running"] == true)
+        goesOn.signal()
+        for _ in 0..<1000 where client.server.state.compactions.isRunning("db") {
+            _ = begun.wait(timeout: .now() + 0.01)
+        }
+        #expect(try client.send("GET", "/_active_tasks").json == [])
+    }
+
+    @Test func `what was done is counted`() throws {
+        let client = try RouterClient.withDatabase()
+        _ = try client.send("PUT", "/db/a", [:])
+        _ = try client.send("PUT", "/db/a", [:])
+        _ = try client.send("GET", "/db/a")
+        _ = try client.send("BREW", "/db/a")
+        let answer = try client.send("GET", "/_node/_local/_prometheus")
+        #expect(answer.headers["Content-Type"] == "text/plain; version=2.0")
+        for line in [
+            "# TYPE couchdb_httpd_requests_total counter", "couchdb_httpd_requests_total 5",
+            "couchdb_httpd_request_methods{method=\"PUT\"} 3", "couchdb_httpd_request_methods{method=\"other\"} 1",
+            "couchdb_httpd_status_codes{code=\"409\"} 1", "couchdb_document_writes_total 1",
+            "couchdb_database_reads_total 1", "couchdb_httpd_clients_requesting_changes 0",
+        ] {
+            #expect(answer.text.contains(line + "\n"), "\(line)")
+        }
+        #expect(answer.text.contains("\ncouchdb_uptime_seconds 0\n") || answer.text.contains("couchdb_uptime_seconds "))
+        let statistics = try client.send("GET", "/_node/_local/_stats").json
+        #expect(statistics["couchdb"]?["httpd_request_methods"]?["GET"]?["type"] == "counter")
+        let one = try client.send("GET", "/_node/_local/_stats/couchdb/document_writes").json
+        #expect(one["value"] == 1)
+        #expect(try client.send("GET", "/_node/_local/_stats/couchdb/none").status == 404)
+    }
+
+    @Test func `open feeds are counted while they are open`() throws {
+        let client = try RouterClient.withDatabase()
+        let database = try client.server.state.databases.open("db")
+        let metrics = client.server.state.metrics
+        let context = RequestContext(
+            server: client.server.state,
+            request: HTTPRequest(
+                method: "GET", target: RequestTarget("/db/_changes"), headers: HTTPHeaders(), body: BufferedBody([])),
+            parameters: ["db": "db"], user: User(name: nil, roles: []), query: QueryParameters([("feed", "continuous")])
+        )
+        let stream = try ChangesStream(database: database, query: ChangesQuery(context), filter: .all, metrics: metrics)
+        let gauge = {
+            metrics.all(openDatabases: 0).first { $0.path.last == "clients_requesting_changes" }?.values[0].value
+        }
+        stream.begin {}
+        #expect(gauge() == 1)
+        stream.end()
+        #expect(gauge() == 0)
+    }
+
+    @Test func `settings can be read, secrets can't`() throws {
+        let client = try RouterClient {
+            $0.security.crossOrigin = CrossOriginOptions(origins: ["https://app.example"])
+            $0.security.proxy = ProxyOptions(secret: "hush-hush")
+        }
+        let all = try client.send("GET", "/_node/_local/_config")
+        #expect(all.json["chttpd"]?["enable_cors"] == "true")
+        #expect(all.json["cors"]?["origins"] == "https://app.example")
+        #expect(!all.text.contains("hush-hush") && all.json["admins"] == nil)
+        let section = try client.send("GET", "/_node/_local/_config/couchdb").json
+        #expect(section["users_db_security_editable"] == "false" && section["max_document_size"] == "8000000")
+        #expect(try client.send("GET", "/_node/_local/_config/none").json == [:])
+        #expect(try client.send("GET", "/_node/_local/_config/chttpd/port").json == "5984")
+        #expect(try client.send("GET", "/_node/_local/_config/chttpd/none").error == "not_found: unknown_config_value")
+        #expect(try client.send("GET", "/_node/other/_config").status == 404)
+        #expect(try client.send("PUT", "/_node/_local/_config/chttpd/port", "1").status == 403)
+    }
+}
