@@ -46,6 +46,8 @@ enum ServeVerb: Verb {
         guard options.port <= 65_535 else { throw CommandError.usage("--port takes a number up to 65535") }
         var storeOptions = DatabaseOptions()
         storeOptions.durability = .full
+        // Each database has several connections, and the system keeps its pages too.
+        storeOptions.cacheBytes = 2 << 20
         let store = try Store(path: folder, options: storeOptions)
         raiseFileLimit()
         // Blocked before the first thread is made, so that the signals wait for this one.

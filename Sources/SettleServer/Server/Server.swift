@@ -67,6 +67,9 @@ public final class Server: Sendable {
     /// The port it listens on, 0 before it does.
     public var port: Int { transport.withLock { $0?.port } ?? 0 }
 
+    /// How many connections there are, and how many requests are under way.
+    var load: (connections: Int, requests: Int) { transport.withLock { $0?.load } ?? (0, 0) }
+
     /// Stops to listen, lets requests finish, ends feeds, and closes the databases.
     public func stop() {
         let running = transport.withLock { transport in
