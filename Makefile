@@ -2,6 +2,8 @@
 
 SWIFT ?= swift
 ROUNDS ?= 200
+REQUESTS ?= 100000
+SEED ?= $(shell date +%s)
 SWIFT_CODE := Package.swift Sources Tests Snippets Fuzz $(wildcard Benchmarks)
 
 # The corpus of a real CouchDB's answers, when it lies beside the repository: the tests replay it.
@@ -10,7 +12,7 @@ export SETTLE_CONFORMANCE ?= $(abspath ../shared/conformance)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo serve conformance test format lint docs tsan asan fuzz crash-test bench clean
+.PHONY: help setup build demo serve conformance test format lint docs tsan asan fuzz fuzz-http crash-test bench clean
 
 help: ## Show this list
 	@echo "Settle: an offline-first JSON document database for Swift"
@@ -60,6 +62,9 @@ asan: setup ## Run the tests with the address sanitizer
 
 fuzz: setup ## Feed the parsers with random bytes, SECONDS_EACH
 	@Scripts/fuzz.sh
+
+fuzz-http: setup ## Send REQUESTS malformed requests, from SEED on, to a server that listens
+	SETTLE_FUZZ_HTTP=$(REQUESTS) SETTLE_FUZZ_SEED=$(SEED) $(SWIFT) test --filter HTTPFuzzTests
 
 crash-test: setup ## Kill the process in the middle of writing, ROUNDS times, and check what is left
 	@ROUNDS=$(ROUNDS) Scripts/crash-test.sh

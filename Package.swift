@@ -63,7 +63,8 @@ let package = Package(
             name: "SettleCommandsTests", dependencies: ["SettleCommands", "Settle", "SettleTool"], swiftSettings: strict
         ),
         .testTarget(
-            name: "SettleServerTests", dependencies: ["SettleServer", "Settle", "SettleTesting"], swiftSettings: strict),
+            name: "SettleServerTests", dependencies: ["SettleServer", "Settle", "SettleTesting", "SettleTool"],
+            swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
 
         // What the fuzzers feed, shared with a short test: `make fuzz`.

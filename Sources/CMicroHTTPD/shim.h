@@ -19,6 +19,7 @@ struct settle_mhd_options {
     void *handler_context;
     void *(*begin)(void *context, const char *uri, struct MHD_Connection *connection);
     MHD_RequestCompletedCallback completed;
+    MHD_NotifyConnectionCallback notified;
     // For TLS, both in PEM; NULL for none. Needed until the daemon is stopped.
     const char *key;
     const char *certificate;
@@ -57,6 +58,10 @@ static inline struct MHD_Daemon *settle_mhd_start(const struct settle_mhd_option
         MHD_OPTION_UNESCAPE_CALLBACK, settle_mhd_keep_escapes, NULL,
         MHD_OPTION_URI_LOG_CALLBACK, o->begin, o->handler_context,
         MHD_OPTION_NOTIFY_COMPLETED, o->completed, o->handler_context,
+        MHD_OPTION_NOTIFY_CONNECTION, o->notified, o->handler_context,
+#if MHD_VERSION >= 0x00097701
+        MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1,
+#endif
         MHD_OPTION_ARRAY, is_secure ? tls : plain,
         MHD_OPTION_END);
 }
@@ -68,15 +73,55 @@ static inline const struct sockaddr *settle_mhd_peer(struct MHD_Connection *conn
     return info == NULL ? NULL : info->client_addr;
 }
 
+// The socket of a connection, or -1.
+static inline int settle_mhd_socket(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info == NULL ? -1 : (int)info->connect_fd;
+}
+
+// How far the lines of a header were followed through memory.
+struct settle_mhd_lines {
+    const char *end;
+    int is_plain;
+};
+
+static inline enum MHD_Result settle_mhd_follow_line(
+    void *context, enum MHD_ValueKind kind, const char *name, size_t name_size, const char *value, size_t value_size) {
+    struct settle_mhd_lines *lines = (struct settle_mhd_lines *)context;
+    (void)kind;
+    if (name != lines->end + 2) lines->is_plain = 0;
+    lines->end = value == NULL ? name + name_size + 1 : value + value_size;
+    return MHD_YES;
+}
+
+// Whether each line of a request's header ends with CR LF and none goes on in the next: libmicrohttpd before 0.9.77 takes
+// a bare LF, a bare CR and folded lines, which a proxy in front may read another way. It leaves names and values where
+// they came in, so that two bytes have to lie between a value and the next name; addresses are compared, and nothing is
+// read. Later versions refuse all of that themselves.
+static inline int settle_mhd_has_plain_lines(
+    struct MHD_Connection *connection, const char *method, const char *version) {
+#if MHD_VERSION < 0x00097701
+    struct settle_mhd_lines lines = {version + strlen(version), 1};
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, settle_mhd_follow_line, &lines);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return lines.is_plain && (info == NULL || method + info->header_size == lines.end + 4);
+#else
+    (void)connection, (void)method, (void)version;
+    return 1;
+#endif
+}
+
+// How many connections a daemon has.
+static inline unsigned int settle_mhd_connections(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    return info == NULL ? 0 : info->num_connections;
+}
+
 // The port a daemon listens on, or 0.
 static inline unsigned int settle_mhd_port(struct MHD_Daemon *daemon) {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
     return info == NULL ? 0 : info->port;
-}
-
-static inline unsigned int settle_mhd_connections(struct MHD_Daemon *daemon) {
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-    return info == NULL ? 0 : info->num_connections;
 }
 
 #endif

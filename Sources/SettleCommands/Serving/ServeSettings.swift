@@ -141,7 +141,7 @@ struct ServeSettings {
 
     private static func members(of bytes: [UInt8], _ path: String) throws -> JSONObject {
         let value: JSON
-        do { value = try JSON(utf8: CommentedJSON.plain(bytes)) } catch let error as JSONError {
+        do { value = try JSON(utf8: CommentedJSON.plain(bytes)) } catch {
             throw CommandError.invalid("the configuration: \(path), line \(error.line): it must be a JSON object")
         }
         guard let object = value.object else {

@@ -73,6 +73,8 @@ enum ServeVerb: Verb {
         for warning in warnings(settings, administrator) { log.warning(warning) }
         var storeOptions = DatabaseOptions()
         storeOptions.durability = .full
+        // Each database has several connections, and the system keeps its pages too.
+        storeOptions.cacheBytes = 2 << 20
         storeOptions.warn = { log.warning($0) }
         let server = Server(store: try Store(path: folder, options: storeOptions), options: options)
         if let administrator, let password { try server.setAdministrator(administrator.name, password: password) }

@@ -39,7 +39,7 @@ public final class Server: Sendable {
         if let log = options.log, log.takesRequests { settings.observer = { log.request($0) } }
         let router = router
         let started = try MicroHTTPDTransport(settings) { router.respond(to: $0) }
-        state.metrics.setConnections { [weak started] in started?.connections ?? 0 }
+        state.metrics.setConnections { [weak started] in started?.load.connections ?? 0 }
         transport.withLock { $0 = started }
     }
 
@@ -68,6 +68,9 @@ public final class Server: Sendable {
 
     /// The port it listens on, 0 before it does.
     public var port: Int { transport.withLock { $0?.port } ?? 0 }
+
+    /// How many connections there are, and how many requests are under way.
+    var load: (connections: Int, requests: Int) { transport.withLock { $0?.load } ?? (0, 0) }
 
     /// Stops to listen, lets requests finish, ends feeds, and closes the databases.
     public func stop() {

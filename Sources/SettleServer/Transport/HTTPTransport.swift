@@ -7,8 +7,8 @@ protocol HTTPTransport: AnyObject, Sendable {
     /// The port it listens on.
     var port: Int { get }
 
-    /// How many connections are open.
-    var connections: Int { get }
+    /// How many connections there are, and how many requests are under way.
+    var load: (connections: Int, requests: Int) { get }
 
     /// Stops listening, ends the streams that wait, lets other requests finish for a while, and then ends all.
     func stop(within seconds: Double)

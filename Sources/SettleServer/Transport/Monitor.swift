@@ -39,12 +39,9 @@ final class Monitor<Value>: @unchecked Sendable {
 
     /// Runs a closure with the value, then wakes one of those who wait.
     func updateForOne<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        pthread_mutex_lock(mutex)
-        defer {
-            pthread_cond_signal(condition)
-            pthread_mutex_unlock(mutex)
-        }
-        return try body(&value)
+        // Woken behind the lock, or it would only wait for that.
+        defer { pthread_cond_signal(condition) }
+        return try withLock(body)
     }
 
     /// Runs a closure with the value and wakes nobody.

@@ -43,6 +43,18 @@ final class RawConnection {
         shutdown(socket, Int32(SHUT_RDWR))
     }
 
+    /// Says that nothing more will be sent; answers can still be read.
+    func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
+
+    /// What arrives until the server closes the connection, or is silent for a while: then the second part is false.
+    func readWhatComes(first: Int32, then: Int32) -> (bytes: [UInt8], hasEnded: Bool) {
+        while true {
+            var wanted = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            guard poll(&wanted, 1, buffer.isEmpty ? first : then) > 0 else { return (buffer, false) }
+            guard (try? receive()) == true else { return (buffer, true) }
+        }
+    }
+
     /// Sends text; a request to the host `test` is the administrator's.
     func write(_ text: String) throws {
         let credentials = "Host: test\r\nAuthorization: Basic YWRtaW46YWRtaW4=\r\n"

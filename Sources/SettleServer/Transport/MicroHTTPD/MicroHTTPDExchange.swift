@@ -51,15 +51,18 @@ final class MicroHTTPDExchange: Sendable {
     /// Takes the header, the first time it is called for the request.
     ///
     /// - Returns: `nil` if it was called before, else whether the connection may stay open.
-    func begin(method: String) -> Bool? {
+    func begin(method: UnsafePointer<CChar>, version: UnsafePointer<CChar>?) -> Bool? {
         let connection = state.withLock { state -> OpaquePointer? in
             guard !state.hasHeader else { return nil }
             state.hasHeader = true
-            state.method = method
+            state.method = String(cString: method)
             return state.connection
         }
         guard let connection else { return nil }
         let headers = Self.headers(of: connection)
+        if let problem = Self.problem(in: headers, method, version, of: connection) {
+            return state.withLock { refuse(Self.malformed(problem), on: connection, &$0) }
+        }
         let length = headers["Content-Length"].flatMap { Int64($0) }
         let peer = SocketAddress.name(settle_mhd_peer(connection))
         return state.withLock { state in
@@ -67,9 +70,16 @@ final class MicroHTTPDExchange: Sendable {
             state.peer = peer
             state.declaredLength = length
             guard let length, length > options.bodyLimit else { return true }
-            // Answered before the body comes; the library closes the connection behind the answer.
-            (state.response, state.isQueued) = (Self.tooLarge, true)
-            return queue(Self.tooLarge, on: connection, &state)
+            return refuse(Self.tooLarge, on: connection, &state)
+        }
+    }
+
+    /// How far the request is.
+    var progress: ConnectionWatch.Progress {
+        state.withLock { state in
+            if !state.hasHeader { return .header }
+            let isWanted = state.connection != nil && state.response == nil && !state.isSuspended
+            return isWanted ? .body(state.received) : .answering
         }
     }
 
@@ -195,6 +205,28 @@ extension MicroHTTPDExchange {
             target: target, method: state.method, peer: state.peer, id: response?.headers["X-Couch-Request-ID"],
             user: response?.user, status: response?.status, bytes: state.sent, duration: ContinuousClock.now - start,
             isCut: isCut)
+    }
+
+    /// Answers before the body comes; the library closes the connection behind the answer.
+    private func refuse(_ response: HTTPResponse, on connection: OpaquePointer, _ state: inout State) -> Bool {
+        (state.response, state.isQueued) = (response, true)
+        return queue(response, on: connection, &state)
+    }
+
+    private static func problem(
+        in headers: HTTPHeaders, _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>?,
+        of connection: OpaquePointer
+    ) -> String? {
+        guard let version, settle_mhd_has_plain_lines(connection, method, version) != 0 else {
+            return "each line of the header has to end with CR LF, and none may go on in the next"
+        }
+        return RequestFraming.problem(in: headers, version: String(cString: version))
+    }
+
+    private static func malformed(_ reason: String) -> HTTPResponse {
+        HTTPResponse(
+            status: 400, headers: ["Content-Type": "application/json", "Connection": "close"],
+            body: .bytes(Array("{\"error\":\"bad_request\",\"reason\":\"\(reason)\"}\n".utf8)))
     }
 
     /// Gives an answer to the library.

@@ -15,6 +15,8 @@ internal import Darwin
 final class MicroHTTPDTransport: HTTPTransport {
     let port: Int
     private let pools: WorkerPools
+    private let watch: ConnectionWatch
+    private let watchers = WorkerPool(limit: 1)
     private let state: Monitor<MicroHTTPDRegistrar.State>
     private let context: Unmanaged<MicroHTTPDRegistrar>
     /// The daemon looks at it as long as it runs.
@@ -30,7 +32,9 @@ final class MicroHTTPDTransport: HTTPTransport {
             workers: WorkerPool(limit: options.workers), uploads: WorkerPool(limit: options.uploads))
         state = Monitor(MicroHTTPDRegistrar.State())
         errno = 0
-        let registrar = MicroHTTPDRegistrar(options: options, pools: pools, handler: handler, state: state)
+        watch = ConnectionWatch(limit: options.idleTimeout)
+        let registrar = MicroHTTPDRegistrar(
+            options: options, pools: pools, handler: handler, state: state, watch: watch)
         context = Unmanaged.passRetained(registrar)
         var settings = settle_mhd_options()
         settings.is_ipv6 = address.isIPv6 ? 1 : 0
@@ -42,6 +46,7 @@ final class MicroHTTPDTransport: HTTPTransport {
         settings.handler = takeRequest
         settings.begin = beginRequest
         settings.completed = completeRequest
+        settings.notified = noticeConnection
         certificate = options.certificate.map { PEMText(key: $0.key, chain: $0.chain) }
         settings.key = certificate?.key
         settings.certificate = certificate?.chain
@@ -59,10 +64,14 @@ final class MicroHTTPDTransport: HTTPTransport {
         }
         port = Int(settle_mhd_port(daemon))
         state.update { $0.daemon = daemon }
+        watch.start(on: watchers)
     }
 
-    var connections: Int {
-        state.withLock { state in state.daemon.map { Int(settle_mhd_connections($0)) } ?? 0 }
+    /// How many connections there are, and how many requests are under way.
+    var load: (connections: Int, requests: Int) {
+        state.withLock { state in
+            (state.daemon.map { Int(settle_mhd_connections($0)) } ?? 0, state.exchanges.count)
+        }
     }
 
     func stop(within seconds: Double) {
@@ -79,6 +88,8 @@ final class MicroHTTPDTransport: HTTPTransport {
             for exchange in current { exchange.stop(isForced: true) }
             _ = state.wait(seconds: 5) { $0.exchanges.isEmpty ? true : nil }
         }
+        watch.stop()
+        watchers.close()
         MHD_stop_daemon(daemon)
         pools.close()
         context.release()
@@ -106,7 +117,7 @@ private func takeRequest(
 ) -> MHD_Result {
     guard let pointer = own?.pointee, let method, let count else { return .NO }
     let exchange = Unmanaged<MicroHTTPDExchange>.fromOpaque(pointer).takeUnretainedValue()
-    if let goesOn = exchange.begin(method: String(cString: method)) { return goesOn ? .YES : .NO }
+    if let goesOn = exchange.begin(method: method, version: version) { return goesOn ? .YES : .NO }
     guard count.pointee > 0, let body else { return exchange.answerIfReady() ? .YES : .NO }
     let isTaken = body.withMemoryRebound(to: UInt8.self, capacity: count.pointee) {
         exchange.receive(UnsafeBufferPointer(start: $0, count: count.pointee))
@@ -120,9 +131,19 @@ private func completeRequest(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
 ) {
-    guard let context, let pointer = own?.pointee else { return }
+    guard let context, let connection, let pointer = own?.pointee else { return }
     own?.pointee = nil
     let registrar = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue()
     let exchange = Unmanaged<MicroHTTPDExchange>.fromOpaque(pointer).takeRetainedValue()
-    registrar.complete(exchange, isCut: code.rawValue != 0)
+    registrar.complete(exchange, of: connection, isCut: code.rawValue != 0)
+}
+
+/// The library has taken a connection, or is about to close one.
+private func noticeConnection(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
+) {
+    guard let context, let connection else { return }
+    let watch = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue().watch
+    if code == .CONNECTION_NOTIFY_STARTED { watch.open(connection) } else { watch.close(connection) }
 }

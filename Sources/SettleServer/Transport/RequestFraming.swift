@@ -1,0 +1,44 @@
+/// Finds what is wrong with where a request says it ends.
+///
+/// A request that a proxy in front of the server reads as ending elsewhere smuggles another one past it, so whatever can be
+/// read in two ways is refused: two lengths, a length beside chunks, and an encoding that is not `chunked` alone.
+enum RequestFraming {
+    /// What is wrong, or `nil` when nothing is.
+    static func problem(in headers: HTTPHeaders, version: String) -> String? {
+        var lengths = 0
+        var encodings = 0
+        for (name, value) in headers.fields {
+            guard isToken(name) else { return "the name of a header field is malformed" }
+            guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                return "the value of a header field is malformed"
+            }
+            switch name.utf8.count {
+            case 14 where name.lowercased() == "content-length":
+                lengths += 1
+                let digits = value.trimmingBlanks().utf8
+                guard (1...18).contains(digits.count), digits.allSatisfy({ 0x30...0x39 ~= $0 }) else {
+                    return "the Content-Length is malformed"
+                }
+            case 17 where name.lowercased() == "transfer-encoding":
+                encodings += 1
+                guard value.lowercased() == "chunked" else { return "the Transfer-Encoding is not known" }
+            default: continue
+            }
+        }
+        if lengths > 1 { return "there is more than one Content-Length" }
+        if encodings > 1 { return "there is more than one Transfer-Encoding" }
+        if encodings > 0, lengths > 0 { return "there are both a Content-Length and a Transfer-Encoding" }
+        if encodings > 0, version != "HTTP/1.1" { return "a Transfer-Encoding needs HTTP/1.1" }
+        return nil
+    }
+
+    private static func isToken(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+@testable import SettleServer
+
+/// Many clients at once, and limits.
+@Suite(.serialized) struct CrowdTests {
+    @Test func `a thousand connections at once are all answered`() throws {
+        let live = try LiveServer()
+        _ = try live.send("PUT", "/db")
+        let all = try (0..<1000).map { _ in try live.connect(seconds: 60) }
+        for (number, connection) in all.enumerated() {
+            try connection.write(LiveServer.request("PUT", "/db/d\(number)", #"{"n":\#(number)}"#))
+        }
+        for connection in all { #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 201")) }
+        for connection in all { try connection.write(LiveServer.request("GET", "/db/d7")) }
+        for connection in all { #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 200")) }
+        #expect(String(decoding: try live.send("GET", "/db").body, as: UTF8.self).contains(#""doc_count":1000"#))
+    }
+
+    @Test func `of all who write one document at once exactly one succeeds`() throws {
+        let live = try LiveServer()
+        _ = try live.send("PUT", "/db")
+        let all = try (0..<50).map { _ in try live.connect(seconds: 30) }
+        for round in 0..<5 {
+            for (number, connection) in all.enumerated() {
+                try connection.write(LiveServer.request("PUT", "/db/d\(round)", #"{"n":\#(number)}"#))
+            }
+            let statuses = try all.map { try $0.readAnswer().head.dropFirst(9).prefix(3) }
+            #expect(statuses.count { $0 == "201" } == 1)
+            #expect(statuses.count { $0 == "409" } == all.count - 1)
+        }
+    }
+
+    @Test func `requests that follow each other at once are answered in order`() throws {
+        let live = try LiveServer()
+        _ = try live.send("PUT", "/db")
+        let connection = try live.connect(seconds: 30)
+        let writes = (0..<100).map { LiveServer.request("PUT", "/db/d\($0)", "{}") }
+        let reads = (0..<100).map { LiveServer.request("GET", "/db/d\($0)") }
+        try connection.write((writes + reads).joined())
+        for _ in 0..<100 { #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 201")) }
+        for number in 0..<100 {
+            #expect(String(decoding: try connection.readAnswer().body, as: UTF8.self).contains(#""_id":"d\#(number)""#))
+        }
+    }
+
+    @Test func `a request that fails harms no other`() throws {
+        let live = try LiveServer()
+        _ = try live.send("PUT", "/db")
+        let good = try live.connect()
+        let bad = try live.connect()
+        for number in 0..<50 {
+            try bad.write(LiveServer.request("PUT", "/db/bad", "{\"a\":"))
+            try good.write(LiveServer.request("PUT", "/db/d\(number)", "{}"))
+            #expect(try bad.readAnswer().head.hasPrefix("HTTP/1.1 400"))
+            #expect(try good.readAnswer().head.hasPrefix("HTTP/1.1 201"))
+        }
+    }
+
+    @Test func `a first line longer than allowed is refused`() throws {
+        let live = try LiveServer()
+        let connection = try live.connect()
+        try? connection.write("GET /\(String(repeating: "x", count: 100_000)) HTTP/1.1\r\nHost: test\r\n\r\n")
+        let answer = String(decoding: (try? connection.readToEnd()) ?? [], as: UTF8.self)
+        #expect(answer.hasPrefix("HTTP/1.1 4") || answer.isEmpty)
+        #expect(try live.send("GET", "/").head.hasPrefix("HTTP/1.1 200"))
+    }
+
+    @Test func `a document too large is named, and one too deep is refused`() throws {
+        let live = try LiveServer { $0.largestDocument = 1000 }
+        _ = try live.send("PUT", "/db")
+        let long = #"{"_id":"long","t":"\#(String(repeating: "x", count: 2000))"}"#
+        for (method, path, body) in [("PUT", "/db/long", long), ("POST", "/db", long)] {
+            let answer = try live.send(method, path, body)
+            #expect(answer.head.hasPrefix("HTTP/1.1 413"))
+            #expect(String(decoding: answer.body, as: UTF8.self).contains(#""reason":"long""#))
+        }
+        let batch = try live.send("POST", "/db/_bulk_docs", #"{"docs":[{"_id":"a"},\#(long)]}"#)
+        #expect(batch.head.hasPrefix("HTTP/1.1 413"))
+        #expect(String(decoding: batch.body, as: UTF8.self).contains("long"))
+        let deep = #"{"a":"# + String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000) + "}"
+        #expect(try live.send("PUT", "/db/deep", deep).head.hasPrefix("HTTP/1.1 4"))
+        #expect(try live.send("PUT", "/db/fine", "{}").head.hasPrefix("HTTP/1.1 201"))
+    }
+
+    @Test func `stopping lets requests finish that are under way`() throws {
+        let live = try LiveServer { $0.stopTimeout = 20 }
+        _ = try live.send("PUT", "/db")
+        let documents = (0..<20_000).map { #"{"_id":"d\#($0)"}"# }.joined(separator: ",")
+        let writer = try live.connect(seconds: 60)
+        try writer.write(LiveServer.request("POST", "/db/_bulk_docs", #"{"docs":[\#(documents)]}"#))
+        for _ in 0..<2000 where live.server.load.requests == 0 { usleep(1000) }
+        live.server.stop()
+        #expect(try writer.readAnswer().head.hasPrefix("HTTP/1.1 201"))
+    }
+}

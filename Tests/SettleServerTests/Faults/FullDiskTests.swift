@@ -1,0 +1,56 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+@testable import SettleServer
+
+/// A child process whose files may not grow past a limit, as on a full disk, with a server in it.
+@Suite struct FullDiskTests {
+    private struct Broken: Error, CustomStringConvertible { let description: String }
+
+    static func setFileSizeLimit(_ bytes: UInt?) throws {
+        signal(SIGXFSZ, SIG_IGN)
+        #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        #else
+        let resource = RLIMIT_FSIZE
+        #endif
+        var limit = rlimit()
+        getrlimit(resource, &limit)
+        limit.rlim_cur = bytes.map { rlim_t($0) } ?? limit.rlim_max
+        guard setrlimit(resource, &limit) == 0 else { throw Broken(description: "no limit can be set") }
+    }
+
+    static func check(_ holds: Bool, _ words: String) throws { if !holds { throw Broken(description: words) } }
+
+    @Test func `without room writes are answered with an error, reads go on, and with room all does`() async {
+        await #expect(processExitsWith: .success) {
+            let live = try LiveServer()
+            _ = try live.send("PUT", "/db")
+            try FullDiskTests.setFileSizeLimit(300_000)
+            let body = #"{"t":"\#(String(repeating: "x", count: 4000))"}"#
+            var stored: [String] = []
+            var refused = ""
+            for number in 0..<1000 where refused.isEmpty {
+                let head = try live.send("PUT", "/db/d\(number)", body).head
+                if head.hasPrefix("HTTP/1.1 201") { stored.append("d\(number)") } else { refused = head }
+            }
+            try FullDiskTests.check(
+                refused.hasPrefix("HTTP/1.1 507") || refused.hasPrefix("HTTP/1.1 500"), "refused: \(refused)")
+            try FullDiskTests.check(stored.count > 5, "stored \(stored.count)")
+            let upload = try live.connect()
+            try upload.write(
+                "PUT /db/a/x HTTP/1.1\r\nHost: test\r\nContent-Type: image/x\r\nContent-Length: 3000000\r\n\r\n")
+            try upload.write([UInt8](repeating: 7, count: 3_000_000))
+            try FullDiskTests.check(upload.readAnswer().head.hasPrefix("HTTP/1.1 50"), "an attachment is refused")
+            for id in stored {
+                try FullDiskTests.check(live.send("GET", "/db/\(id)").head.hasPrefix("HTTP/1.1 200"), "\(id) is there")
+            }
+            try FullDiskTests.setFileSizeLimit(nil)
+            try FullDiskTests.check(live.send("PUT", "/db/room", body).head.hasPrefix("HTTP/1.1 201"), "with room")
+            let count = String(decoding: try live.send("GET", "/db").body, as: UTF8.self)
+            try FullDiskTests.check(count.contains(#""doc_count":\#(stored.count + 1)"#), "only what was acknowledged")
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Settle
+import Testing
+
+@testable import SettleServer
+
+/// Malformed requests against a server that listens. `make fuzz-http` sends more of them than every test run does.
+@Suite struct HTTPFuzzTests {
+    /// Statuses of the kind 500 that are meant: not implemented, not now, and a version of HTTP that is none.
+    private static let meant = ["501", "503", "505"]
+
+    @Test(.timeLimit(.minutes(60)))
+    func `whatever comes, the server answers on, fails at nothing, and keeps no connection`() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let count = environment["SETTLE_FUZZ_HTTP"].flatMap { Int($0) } ?? 3000
+        let first = environment["SETTLE_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
+        if count > 3000 { print("fuzzing HTTP with \(count) seeds from \(first)") }
+        let live = try LiveServer { $0.security.lockoutThreshold = 0 }
+        var statuses: [String: Int] = [:]
+        for offset in 0..<count {
+            let seed = first &+ UInt64(offset)
+            if offset % 500 == 0 { try renew(live) }
+            var maker = RequestMaker(seed: seed)
+            let input = maker.next()
+            let connection = try live.connect()
+            try? connection.write(input)
+            // One client in three says that there is no more, one hardly waits, and one waits a little.
+            let isHalfClosed = seed % 3 == 0
+            if isHalfClosed { connection.finishSending() }
+            let patience: Int32 = isHalfClosed ? 10_000 : seed % 3 == 1 ? 2 : 50
+            let (answer, hasEnded) = connection.readWhatComes(first: patience, then: 5)
+            if seed % 7 == 0 { connection.abort() }
+            #expect(hasEnded || !answer.isEmpty || !isHalfClosed, "no answer and no end: seed \(seed)")
+            let text = String(decoding: answer, as: UTF8.self)
+            for line in text.split(separator: "\r\n") where line.hasPrefix("HTTP/1.1 ") {
+                let status = String(line.dropFirst(9).prefix(3))
+                statuses[status, default: 0] += 1
+                #expect(!status.hasPrefix("5") || Self.meant.contains(status), "seed \(seed): \(text)")
+            }
+        }
+        #expect(try live.send("GET", "/").head.hasPrefix("HTTP/1.1 200"))
+        for _ in 0..<500 where live.server.load != (0, 0) { usleep(20_000) }
+        #expect(live.server.load == (0, 0))
+        #expect((statuses["200"] ?? 0) > count / 100 && (statuses["201"] ?? 0) > count / 1000, "\(statuses)")
+        if count > 3000 { print("statuses: \(statuses.sorted { $0.key < $1.key })") }
+    }
+
+    /// Deletes what came into being, and makes the database the requests are about.
+    private func renew(_ live: LiveServer) throws {
+        let names = try JSON(utf8: live.send("GET", "/_all_dbs").body).array?.compactMap(\.string) ?? []
+        for name in names where !name.hasPrefix("_") { _ = try live.send("DELETE", "/\(PercentCoding.encode(name))") }
+        _ = try live.send("PUT", "/db")
+    }
+}

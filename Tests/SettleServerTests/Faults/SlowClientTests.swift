@@ -1,0 +1,88 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+@testable import SettleServer
+
+/// Clients that are slow, stop in the middle, or go away: they are let go, and others notice nothing.
+@Suite(.serialized) struct SlowClientTests {
+    /// Sends a byte at a time until the connection is cut; returns whether it was.
+    private func drip(_ connection: RawConnection, _ byte: String) -> Bool {
+        for _ in 0..<600 {
+            do { try connection.write(Array(byte.utf8)) } catch { return true }
+            if connection.readWhatComes(first: 20, then: 20).hasEnded { return true }
+        }
+        return false
+    }
+
+    @Test(arguments: [
+        "", "GET / HT", "GET / HTTP/1.1\r\nX: ",
+        "PUT /db/a HTTP/1.1\r\nHost: test\r\nContent-Length: 100000\r\n\r\n",
+        "PUT /db/a/x HTTP/1.1\r\nHost: test\r\nContent-Length: 9000000\r\n\r\n"
+            + String(repeating: "x", count: 2_000_000),
+    ])
+    func `who sends a byte now and then is dropped by the idle limit`(beginning: String) throws {
+        let live = try LiveServer { $0.idleTimeout = 1 }
+        _ = try live.send("PUT", "/db")
+        let connection = try live.connect()
+        try connection.write(beginning)
+        #expect(drip(connection, "x"))
+        #expect(try live.send("GET", "/db/a").head.hasPrefix("HTTP/1.1 404"))
+        try waitUntil { live.server.load.requests == 0 }
+    }
+
+    @Test func `who is slow but goes on is served`() throws {
+        let live = try LiveServer()
+        _ = try live.send("PUT", "/db")
+        let connection = try live.connect()
+        for byte
+            in "PUT /db/a HTTP/1.1\r\nHost: x\r\nAuthorization: Basic YWRtaW46YWRtaW4=\r\nContent-Length: 7\r\n\r\n{\"a\":1}"
+            .utf8
+        {
+            try connection.write([byte])
+        }
+        #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 201"))
+    }
+
+    @Test func `uploads that are broken off leave nothing`() throws {
+        let live = try LiveServer()
+        _ = try live.send("PUT", "/db")
+        for size in [10, 70_000, 1_500_000] {
+            for isReset in [true, false] {
+                for target in ["/db/a", "/db/a/x.png", "/db/_bulk_docs"] {
+                    let connection = try live.connect()
+                    try connection.write(
+                        "\(target.hasSuffix("docs") ? "POST" : "PUT") \(target) HTTP/1.1\r\nHost: test\r\n"
+                            + "Content-Type: application/json\r\nContent-Length: 4000000\r\n\r\n")
+                    try connection.write([UInt8](repeating: 0x20, count: size))
+                    if isReset { connection.abort() } else { connection.finishSending() }
+                }
+            }
+        }
+        try waitUntil { live.server.load == (0, 0) }
+        let body = String(decoding: try live.send("GET", "/db").body, as: UTF8.self)
+        #expect(body.contains(#""doc_count":0"#))
+        let left = (try? FileManager.default.contentsOfDirectory(atPath: live.folder("db/attachments/new"))) ?? []
+        #expect(left.isEmpty)
+    }
+
+    /// The library takes it for gone when it notices the end in front of the answer, as CouchDB does.
+    @Test func `a client that closes its half gets a whole answer or none, and keeps no connection`() throws {
+        let live = try LiveServer()
+        _ = try live.send("PUT", "/db")
+        for number in 0..<50 {
+            let connection = try live.connect()
+            try connection.write(LiveServer.request("PUT", "/db/d\(number)", "{}"))
+            connection.finishSending()
+            let answer = String(decoding: (try? connection.readToEnd()) ?? [], as: UTF8.self)
+            #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 201") && answer.hasSuffix("}\n"))
+        }
+        try waitUntil { live.server.load == (0, 0) }
+    }
+
+    private func waitUntil(_ condition: () -> Bool) throws {
+        for _ in 0..<500 where !condition() { usleep(20_000) }
+        #expect(condition())
+    }
+}
