@@ -67,7 +67,7 @@ import Testing
         #expect(left.isEmpty)
     }
 
-    /// The library takes it for gone when it notices the end in front of the answer, as CouchDB does.
+    /// The library takes it for gone when it notices the end in front of the answer.
     @Test func `a client that closes its half gets a whole answer or none, and keeps no connection`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")

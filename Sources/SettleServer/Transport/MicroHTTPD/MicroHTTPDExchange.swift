@@ -251,8 +251,10 @@ extension MicroHTTPDExchange {
             state.pump = StreamPump(stream, pool: pools.workers) { [weak self] in self?.resume() }
             // The exchange outlives the response: the library lets go of that before it says the request is over.
             let context = Unmanaged.passUnretained(self).toOpaque()
+            // Chunks are made in the connection's own memory: only answers of a known length need a block, and thousands
+            // of feeds may wait with theirs.
             return MHD_create_response_from_callback(
-                length.map { UInt64($0) } ?? UInt64.max, 64 * 1024, supplyBytes, context, nil)
+                length.map { UInt64($0) } ?? UInt64.max, length == nil ? 1024 : 64 * 1024, supplyBytes, context, nil)
         }
     }
 
