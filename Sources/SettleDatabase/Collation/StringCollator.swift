@@ -22,7 +22,7 @@ struct StringCollator: Sendable {
         return Collation.Order(rawValue: order.rawValue) ?? .same
     }
     #else
-    // Opened once, never closed and immutable since: ICU lets any number of threads compare by it at once.
+    // Unchecked, no lock: opened once, never closed and immutable since. ICU lets any number of threads compare by it at once.
     nonisolated(unsafe) private let collator = settle_collator_open()
 
     /// The version of the order.

@@ -17,7 +17,7 @@ final class BytePattern: Sendable {
     /// How much memory one search may take, in KiB.
     private static let memory: UInt32 = 65_536
 
-    // Compiled once and immutable since: PCRE2 lets any number of threads search by it at once.
+    // Unchecked, no lock: compiled once and immutable since. PCRE2 lets any number of threads search by it at once.
     nonisolated(unsafe) private let code: OpaquePointer
 
     /// Compiles a pattern; `nil` when it is none.

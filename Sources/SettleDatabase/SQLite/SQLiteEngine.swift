@@ -7,7 +7,7 @@
 /// is committed alone, and those who wait for the commit are told.
 ///
 /// Unchecked: `writer`, `batch`, `writesInBatch`, `doomed`, `undone` and `isClosing` belong to whoever holds the turn of
-/// `queue`; the rest is constant or guarded by a Mutex of its own.
+/// `queue`; the rest is constant or behind a lock of its own (`Guarded`).
 final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private let queue = WriteQueue()
     private var writer: SQLiteWriter

@@ -3,12 +3,6 @@ import SettleTesting
 import Testing
 
 @Suite struct AutomaticSettlingTests {
-    private var quiet: DatabaseOptions {
-        var options = DatabaseOptions()
-        options.warn = { _ in }
-        return options
-    }
-
     // SEMANTICS 40, 86
     @Test(.timeLimit(.minutes(5)))
     func `what is there and what arrives is settled by itself`() async throws {
@@ -43,7 +37,7 @@ import Testing
     // SEMANTICS 28, 30, 31, 33, 41
     @Test(.timeLimit(.minutes(5)))
     func `each attempt is told once, and what failed is tried again after a restart`() async throws {
-        let database = try Database.inMemory(options: quiet)
+        let database = try Database.inMemory(options: .quiet)
         for id: DocumentID in ["a", "b"] { try database.makeConflict(id) }
         let seen = Seen()
         let policy = ConflictPolicy.custom("fails over b once") { conflict in
@@ -73,7 +67,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(5)))
     func `a sweep tries again what failed`() async throws {
-        let database = try Database.inMemory(options: quiet)
+        let database = try Database.inMemory(options: .quiet)
         try database.makeConflict("a")
         let seen = Seen()
         let settling = database.settleAutomatically(

@@ -78,13 +78,7 @@ import Testing
     }
 
     @Test func `a deletion here against an edit there is one on both sides`() throws {
-        try withTwoDatabases { first, second in
-            try first.add("a")
-            try second.pull(from: first)
-            try first.delete("a")
-            try second.set("a", "v", 2)
-            try first.pull(from: second)
-            try second.pull(from: first)
+        try withDeletionAgainstEdit { first, second in
             #expect(try first.conflict(of: "a")?.local?.isDeleted == true)
             #expect(try second.conflict(of: "a")?.remote?.isDeleted == true)
             for database in [first, second] {

@@ -57,6 +57,53 @@ func withTwoDatabases(_ body: (Database, Database) throws -> Void) throws {
     }
 }
 
+extension DatabaseOptions {
+    /// Options by which warnings are not shown.
+    static var quiet: DatabaseOptions {
+        var options = DatabaseOptions()
+        options.warn = { _ in }
+        return options
+    }
+}
+
+/// So many databases in memory, which show no warnings.
+func withDatabases(_ count: Int, _ body: ([Database]) throws -> Void) throws {
+    let databases = try (0..<count).map { _ in try Database.inMemory(options: .quiet) }
+    defer { for database in databases { database.close() } }
+    try body(databases)
+}
+
+/// Lets all have what any has.
+func exchange(_ databases: [Database]) throws {
+    for _ in 0..<2 {
+        for first in databases { for second in databases where first !== second { try first.pull(from: second) } }
+    }
+}
+
+/// Stores a comb: each leaf hangs on the next revision of a long trunk.
+func storeComb(in database: Database, teeth: Int) throws {
+    let revisions = try (1...teeth).map { number in
+        let signatures = try (1...number).reversed().map { index in
+            try RevisionID(validating: "1-\(index == number ? "leaf" : "trunk")\(index)").signature
+        }
+        return peer("d", try RevisionHistory(start: UInt64(number), signatures: signatures), ["v": 1])
+    }
+    try database.insertReplicated(revisions)
+}
+
+/// A document that was deleted on the first database and edited on the second, and what each then knows of the other.
+func withDeletionAgainstEdit(_ body: (Database, Database) throws -> Void) throws {
+    try withTwoDatabases { first, second in
+        try first.add("a")
+        try second.pull(from: first)
+        try first.delete("a")
+        try second.set("a", "v", 2)
+        try first.pull(from: second)
+        try second.pull(from: first)
+        try body(first, second)
+    }
+}
+
 /// Options whose warnings are noted.
 func options(noting seen: Seen) -> DatabaseOptions {
     var options = DatabaseOptions()

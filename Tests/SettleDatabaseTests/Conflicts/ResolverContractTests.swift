@@ -7,13 +7,7 @@ import Testing
 @Suite struct ResolverContractTests {
     // SEMANTICS 14
     @Test func `a side that is deleted is nil`() throws {
-        try withTwoDatabases { first, second in
-            try first.add("a")
-            try second.pull(from: first)
-            try first.delete("a")
-            try second.set("a", "v", 2)
-            try first.pull(from: second)
-            try second.pull(from: first)
+        try withDeletionAgainstEdit { first, second in
             let seen = Seen()
             let policy = ConflictPolicy.couchbaseLite { id, local, remote in
                 seen.note("\(id) \(local?.json.description ?? "nil") \(remote?.json.description ?? "nil")")

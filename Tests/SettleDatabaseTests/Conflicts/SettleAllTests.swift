@@ -6,9 +6,7 @@ import Testing
     // SEMANTICS 85
     @Test(arguments: DatabaseKind.allCases)
     func `a sweep goes on past what fails and counts everything`(kind: DatabaseKind) throws {
-        var quiet = DatabaseOptions()
-        quiet.warn = { _ in }
-        try withTemporaryDatabase(kind, options: quiet) { database in
+        try withTemporaryDatabase(kind, options: .quiet) { database in
             for number in 0..<9 { try database.makeConflict(DocumentID(validating: "d\(number)")) }
             let progress = Log<Int>()
             let report = try database.settleAll(
@@ -79,9 +77,7 @@ import Testing
 
     // SEMANTICS 44
     @Test func `who does not answer in time leaves the conflict, even if they never do`() async throws {
-        var options = DatabaseOptions()
-        options.warn = { _ in }
-        let database = try Database.inMemory(options: options)
+        let database = try Database.inMemory(options: .quiet)
         try database.makeConflict("a")
         let forever = Gate(count: 2)
         var policy = ConflictPolicy.asking("nobody") { conflict in

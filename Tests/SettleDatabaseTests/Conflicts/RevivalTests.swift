@@ -1,0 +1,111 @@
+import Settle
+import SettleTesting
+import Testing
+
+/// Deletions beside edits that came later, or from another side.
+@Suite struct RevivalTests {
+    @Test func `a document revived over two deletions is not deleted by who saw only one of them`() throws {
+        try withDatabases(3) { databases in
+            let (a, b, c) = (databases[0], databases[1], databases[2])
+            try a.add("d", ["v": 1])
+            try b.pull(from: a)
+            try c.pull(from: a)
+            try a.delete("d")
+            try c.pull(from: a)  // c knows a's deletion
+            try b.set("d", "v", 2)
+            try b.delete("d")
+            try a.pull(from: b)  // two tombstones
+            #expect(try a.document("d") == nil)
+            try a.add("d", ["v": "revived"])
+            #expect(try a.conflict(of: "d") == nil)
+            try c.pull(from: a)
+            #expect(try c.conflict(of: "d") == nil)
+            try c.settle("d", using: .deletesWin)
+            #expect(try c.document("d")?["v"] == "revived")
+            try a.pull(from: c)
+            #expect(try a.document("d")?["v"] == "revived")
+        }
+    }
+
+    @Test func `a deletion and an edit are not both closed for each other`() throws {
+        try withDatabases(2) { databases in
+            let (a, b) = (databases[0], databases[1])
+            try a.add("d")
+            try b.pull(from: a)
+            try a.delete("d")
+            try b.set("d", "v", 2)
+            try exchange([a, b])
+            try a.settle("d", using: .localWins)  // the deletion
+            try b.settle("d", using: .localWins)  // the edit
+            try exchange([a, b])
+            // Someone's answer should stand: a live leaf, or a deletion that is open and known as one.
+            let tree = try #require(try a.tree(of: "d"))
+            #expect(tree.leaves.contains { !$0.marks.contains(.closing) })
+        }
+    }
+
+    @Test func `saveAll writes nothing of a document it reports as refused`() throws {
+        try withDatabases(1) { databases in
+            let database = databases[0]
+            try database.insertReplicated([
+                peer("d", path("2-t", "a"), isDeleted: true),
+                peer("d", path("3-x", "y", "a"), ["$closed": "2-t"], isDeleted: true),
+            ])
+            database.addValidation("tombstones keep their type") { context in
+                if context.newRevision.isDeleted, context.newRevision["type"] == nil { throw ValidationError() }
+            }
+            let before = try database.lastSequence()
+            let results = try database.saveAll([Document(id: "d", body: ["type": "t"])], onConflict: .fail)
+            guard case .failure = results[0] else { return }
+            #expect(try database.document("d") == nil)
+            #expect(try database.lastSequence() == before)
+        }
+    }
+
+    @Test func `a user's deletion that keeps a member named closed is a deletion`() throws {
+        try withDatabases(2) { databases in
+            let (a, b) = (databases[0], databases[1])
+            try a.add("d", ["$closed": "2-b", "v": 1])
+            try b.pull(from: a)
+            let document = try #require(try a.document("d"))
+            try a.delete(document, keeping: ["$closed"], onConflict: .fail)
+            try b.set("d", "v", 2)
+            try exchange([a, b])
+            #expect(try a.conflict(of: "d")?.kind == .deletion)
+        }
+    }
+
+    @Test func `a fast-forward of a settled document is no remote side`() throws {
+        try withDatabases(1) { databases in
+            let database = databases[0]
+            // Settled long ago: a closed branch is left.
+            try database.insertReplicated([
+                peer("d", path("2-b", "a"), ["v": 1]),
+                peer("d", path("3-x", "c", "a"), ["$closed": "2-b"], isDeleted: true),
+            ])
+            // What the user has on screen came as a plain update ...
+            try database.insertReplicated([peer("d", path("3-s", "b", "a"), ["v": "screen"])])
+            // ... and then another edit arrives.
+            try database.insertReplicated([peer("d", path("3-n", "b", "a"), ["v": "new"])])
+            let conflict = try #require(try database.conflict(of: "d"))
+            #expect(conflict.local?["v"] == "screen")
+            #expect(conflict.remote?["v"] == "new")
+            let seen = Seen()
+            try database.settle(
+                "d",
+                using: .couchbaseLite { _, local, remote in
+                    seen.note("\(local?["v"]?.string ?? "-") \(remote?["v"]?.string ?? "-")")
+                    return remote
+                })
+            #expect(seen.all == ["screen new"])
+        }
+    }
+
+    @Test(arguments: [200, 1000])
+    func `a conflict of many entangled leaves can be read`(teeth: Int) throws {
+        try withDatabases(1) { databases in
+            try storeComb(in: databases[0], teeth: teeth)
+            #expect(try databases[0].conflict(of: "d")?.leaves.count == teeth)
+        }
+    }
+}

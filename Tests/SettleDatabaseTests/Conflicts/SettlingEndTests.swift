@@ -1,0 +1,78 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+/// How automatic settling waits and ends.
+@Suite struct SettlingEndTests {
+    @Test(.timeLimit(.minutes(5)))
+    func `a deletion learnt of a known tombstone is settled automatically before idle`() async throws {
+        let database = try Database.inMemory(options: .quiet)
+        var tombstone = try peer("d", path("3-t", "x", "a"), isDeleted: true)
+        try database.insertReplicated([peer("d", path("2-b", "a"), ["v": 1]), tombstone])
+        let settling = database.settleAutomatically(using: .deletesWin)
+        try await settling.idle()
+        tombstone.isDeletionAtSource = true
+        try database.insertReplicated([tombstone])
+        #expect(try database.conflictedDocumentIDs(.deletion) == ["d"])
+        try await settling.idle()
+        #expect(try database.conflictedDocumentIDs(.deletion) == [])
+        await settling.stop()
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `idle ends when its task is cancelled`() async throws {
+        let database = try Database.inMemory(options: .quiet)
+        try database.makeConflict("d")
+        let never = Gate(count: 2)
+        let settling = database.settleAutomatically(
+            using: .asking("a person who is out") { _ in
+                await never.pass()
+                return .leaveConflicted
+            })
+        let waiting = Task { try await settling.idle() }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await settling.stop()
+        await never.open()
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a second stop waits, too`() async throws {
+        let database = try Database.inMemory(options: .quiet)
+        try database.makeConflict("d")
+        let seen = Seen()
+        let settling = database.settleAutomatically(
+            using: .custom("slow") { conflict in
+                seen.note("begun")
+                Thread.sleep(forTimeInterval: 0.5)
+                seen.note("done")
+                return .document(conflict.winner)
+            })
+        while seen.all.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        let first = Task { await settling.stop() }
+        await settling.stop()
+        #expect(seen.all == ["begun", "done"])
+        await first.value
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a person who is asked about one document does not hold up the others`() async throws {
+        let database = try Database.inMemory(options: .quiet)
+        for id: DocumentID in ["a", "b"] { try database.makeConflict(id) }
+        let never = Gate(count: 2)
+        let settling = database.settleAutomatically(
+            using: .asking("thinks long over a") { conflict in
+                if conflict.documentID == "a" { await never.pass() }
+                return .document(conflict.winner)
+            })
+        for await event in settling.events {
+            guard case .settled(let settlement) = event else { continue }
+            #expect(settlement.documentID == "b")
+            break
+        }
+        #expect(try database.conflictedDocumentIDs() == ["a"])
+        await settling.stop()
+        await never.open()
+    }
+}
