@@ -46,7 +46,11 @@ let package = Package(
                 "RevisionTree", "CSQLite", "CCrypto", "CZlib", "CPCRE2", "CICU",
             ],
             swiftSettings: strict),
-        .target(name: "Settle", dependencies: ["RevisionTree", "SettleDatabase"], swiftSettings: strict),
+        .target(
+            name: "SettleReplication", dependencies: ["RevisionTree", "SettleDatabase"], swiftSettings: strict),
+        .target(
+            name: "Settle", dependencies: ["RevisionTree", "SettleDatabase", "SettleReplication"],
+            swiftSettings: strict),
         .target(name: "SettleTesting", dependencies: ["Settle"], swiftSettings: strict),
         .target(
             name: "SettleServer", dependencies: ["RevisionTree", "SettleDatabase", "CMicroHTTPD", "CCrypto"],

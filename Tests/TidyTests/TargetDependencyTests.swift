@@ -8,8 +8,9 @@ private let system: Set = [
 private let allowedImports: [String: Set<String>] = [
     "RevisionTree": ["CCrypto", "CommonCrypto", "Synchronization", "Glibc", "Darwin"],
     "SettleDatabase": system.union(["RevisionTree", "CSQLite", "CCrypto", "CZlib", "CPCRE2", "CICU"]),
-    "Settle": ["RevisionTree", "SettleDatabase"],
-    "SettleTesting": system.union(["RevisionTree", "SettleDatabase", "Settle"]),
+    "SettleReplication": system.union(["RevisionTree", "SettleDatabase"]),
+    "Settle": ["RevisionTree", "SettleDatabase", "SettleReplication"],
+    "SettleTesting": system.union(["RevisionTree", "SettleDatabase", "SettleReplication", "Settle"]),
     "SettleServer": system.union(["RevisionTree", "SettleDatabase", "CMicroHTTPD", "CCrypto"]),
     "SettleCommands": system.union(["Settle", "SettleServer", "SettleTesting"]),
     "SettleTool": ["SettleCommands"],

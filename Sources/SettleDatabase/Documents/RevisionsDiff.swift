@@ -8,4 +8,11 @@ public struct RevisionsDiff: Sendable, Hashable {
     public let missing: [RevisionID]
     /// Leaves here that the missing ones may descend from; a peer that knows one may leave out what it has too.
     public let possibleAncestors: [RevisionID]
+
+    /// Makes a row.
+    public init(id: DocumentID, missing: [RevisionID], possibleAncestors: [RevisionID] = []) {
+        self.id = id
+        self.missing = missing
+        self.possibleAncestors = possibleAncestors
+    }
 }

@@ -1,0 +1,42 @@
+public import RevisionTree
+
+/// Some of a peer's changes, in the order of their sequences.
+public struct ChangesPage: Sendable, Hashable {
+    /// The documents that were changed.
+    public var changes: [ChangedDocument]
+    /// The position up to which the page tells everything: that of the last document, or beyond it when those after it
+    /// did not pass the filter.
+    public var last: PeerSequence
+    /// How many changes are left after this page, where the peer says so; with a filter an upper bound.
+    public var pending: Int?
+    /// How many documents a filter of this process refused.
+    public var filtered: Int
+
+    /// Makes a page.
+    public init(changes: [ChangedDocument], last: PeerSequence, pending: Int? = nil, filtered: Int = 0) {
+        self.changes = changes
+        self.last = last
+        self.pending = pending
+        self.filtered = filtered
+    }
+}
+
+/// A document that was changed at a peer.
+public struct ChangedDocument: Sendable, Hashable {
+    /// The position of its last change.
+    public var sequence: PeerSequence
+    /// The document's id.
+    public var id: DocumentID
+    /// Its leaves, the peer's own winner first.
+    public var leaves: [RevisionID]
+    /// Whether the peer's own winner is a tombstone (SEMANTICS K2).
+    public var isDeleted: Bool
+
+    /// Makes a change.
+    public init(sequence: PeerSequence, id: DocumentID, leaves: [RevisionID], isDeleted: Bool = false) {
+        self.sequence = sequence
+        self.id = id
+        self.leaves = leaves
+        self.isDeleted = isDeleted
+    }
+}

@@ -1,0 +1,82 @@
+/// Why a peer could not do what it was asked.
+public struct PeerError: Error, Sendable, CustomStringConvertible {
+    /// The kinds of failure of a peer; more may be added.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        /// The code's name, as `--json` output has it.
+        public let name: String
+
+        /// The host can't be reached: the network is down, nobody listens, or its name is not known.
+        public static let unreachable = Code(name: "unreachable")
+        /// The connection was lost on the way, or the answer was cut off.
+        public static let connectionLost = Code(name: "connection_lost")
+        /// No answer came in time.
+        public static let timedOut = Code(name: "timed_out")
+        /// The certificate or the TLS connection was not accepted.
+        public static let insecure = Code(name: "insecure")
+        /// The credentials were not accepted, or none were given; the message says what was tried.
+        public static let unauthorized = Code(name: "unauthorized")
+        /// These credentials may not do this, or a validation refused a document.
+        public static let forbidden = Code(name: "forbidden")
+        /// There is no such database, document or filter.
+        public static let notFound = Code(name: "not_found")
+        /// A local document was written meanwhile, or a revision would have become a branch where none may.
+        public static let conflict = Code(name: "conflict")
+        /// A document, an attachment or a request is larger than the peer takes.
+        public static let tooLarge = Code(name: "too_large")
+        /// The peer asks to be left alone for a while.
+        public static let busy = Code(name: "busy")
+        /// The peer failed.
+        public static let serverError = Code(name: "server_error")
+        /// The peer did not understand the request, or does not do this.
+        public static let badRequest = Code(name: "bad_request")
+        /// The peer's answer is not what the protocol says.
+        public static let badAnswer = Code(name: "bad_answer")
+        /// An attachment is not what its digest says, or its content is gone.
+        public static let attachmentMissing = Code(name: "attachment_missing")
+        /// The local database failed; the cause is its ``DatabaseError``.
+        public static let database = Code(name: "database")
+        /// The call was cancelled.
+        public static let cancelled = Code(name: "cancelled")
+
+        init(name: String) { self.name = name }
+
+        /// The code's name.
+        public var description: String { name }
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// What happened, where, and what to do; it never holds a secret.
+    public let message: String
+    /// The HTTP status, where the peer gave one.
+    public let status: Int?
+    /// How long the peer asks to wait before the next try.
+    public let retryAfter: Duration?
+    /// Whether the same call may succeed later (SEMANTICS 113).
+    public let isTransient: Bool
+    /// The error underneath, where there is one.
+    public let cause: (any Error)?
+
+    /// Makes an error.
+    ///
+    /// - Parameter isTransient: Whether the same call may succeed later; if not given, what the code says: `unreachable`,
+    ///   `connectionLost`, `timedOut`, `busy`, `serverError` and `badAnswer` are.
+    public init(
+        _ code: Code, _ message: String, status: Int? = nil, retryAfter: Duration? = nil, isTransient: Bool? = nil,
+        cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.status = status
+        self.retryAfter = retryAfter
+        self.isTransient = isTransient ?? Self.transient.contains(code)
+        self.cause = cause
+    }
+
+    private static let transient: Set<Code> = [
+        .unreachable, .connectionLost, .timedOut, .busy, .serverError, .badAnswer,
+    ]
+
+    /// The code, the message and the cause in one line.
+    public var description: String { "\(code): \(message)" + (cause.map { " (\($0))" } ?? "") }
+}

@@ -1,0 +1,40 @@
+public import RevisionTree
+
+/// A revision on its way from one peer to another.
+public struct PeerRevision: Sendable {
+    /// The document's id.
+    public var id: DocumentID
+    /// The revision and its ancestors, newest first.
+    public var history: RevisionHistory
+    /// Whether it is a tombstone.
+    public var isDeleted: Bool
+    /// Whether it is the source's own winner and a tombstone (SEMANTICS K2).
+    public var isDeletionAtSource: Bool
+    /// The members but the reserved ones.
+    public var body: DocumentBody
+    /// The attachments, in order.
+    public var attachments: [PeerAttachment]
+
+    /// Makes a revision.
+    public init(
+        id: DocumentID, history: RevisionHistory, isDeleted: Bool = false, isDeletionAtSource: Bool = false,
+        body: DocumentBody = .empty, attachments: [PeerAttachment] = []
+    ) {
+        self.id = id
+        self.history = history
+        self.isDeleted = isDeleted
+        self.isDeletionAtSource = isDeletionAtSource
+        self.body = body
+        self.attachments = attachments
+    }
+
+    /// The revision itself.
+    public var revision: RevisionID { history.revision }
+
+    /// How many bytes of it are in memory: body, history, and contents of attachments that are not streamed.
+    public var bytesInMemory: Int {
+        attachments.reduce(body.utf8.count + 32 * history.signatures.count + 128) { sum, attachment in
+            if case .bytes(let bytes) = attachment.content { sum + bytes.count } else { sum }
+        }
+    }
+}
