@@ -55,13 +55,16 @@ public protocol Peer: Sendable {
     ///   - budget: How many bytes of bodies to fetch at the most. The first is fetched whatever its size; the call returns
     ///     fewer answers than requests when the budget is used up, and the caller asks again for the rest.
     /// - Returns: An answer for each request from the first on, in order.
+    /// - Throws: ``PeerError`` when the call as a whole failed.
     func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer]
 
     /// Stores revisions with their histories: `_bulk_docs` with `new_edits=false`.
     ///
     /// All revisions of one document that are missing are in one call, since they are made into one tree at once.
     ///
-    /// - Parameter branching: Whether a revision may become a branch beside the ones that are there.
+    /// - Parameters:
+    ///   - revisions: The revisions.
+    ///   - branching: Whether a revision may become a branch beside the ones that are there.
     /// - Returns: For each revision, in order, what became of it; one that is refused does not stop the others.
     /// - Throws: ``PeerError`` when the call as a whole failed; some may be stored then, and storing them again changes
     ///   nothing (SEMANTICS 200).

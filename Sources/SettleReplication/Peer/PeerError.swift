@@ -59,8 +59,14 @@ public struct PeerError: Error, Sendable, CustomStringConvertible {
 
     /// Makes an error.
     ///
-    /// - Parameter isTransient: Whether the same call may succeed later; if not given, what the code says: `unreachable`,
-    ///   `connectionLost`, `timedOut`, `busy`, `serverError` and `badAnswer` are.
+    /// - Parameters:
+    ///   - code: What kind of failure it is.
+    ///   - message: What happened, where, and what to do, without secrets.
+    ///   - status: The HTTP status, if there is one.
+    ///   - retryAfter: How long the peer asks to wait.
+    ///   - isTransient: Whether the same call may succeed later; if not given, what the code says: `unreachable`,
+    ///     `connectionLost`, `timedOut`, `busy`, `serverError` and `badAnswer` are.
+    ///   - cause: The error underneath.
     public init(
         _ code: Code, _ message: String, status: Int? = nil, retryAfter: Duration? = nil, isTransient: Bool? = nil,
         cause: (any Error)? = nil
