@@ -167,12 +167,7 @@ struct DocumentListing {
     }
 
     private var printer: DocumentPrinter {
-        var options = DocumentOptions()
-        options.metrics = metrics
-        options.hasConflicts = query.hasConflicts
-        options.hasAttachments = query.hasAttachments
-        options.hasEncodingInfo = query.hasEncodingInfo
-        return DocumentPrinter(database: database, options: options)
+        DocumentPrinter(database: database, options: query.documents, metrics: metrics)
     }
 
     private static func row(_ id: String, _ revision: String, _ mark: String) -> [UInt8] {

@@ -10,9 +10,8 @@ struct ListingQuery: Sendable {
     var isDescending = false
     var isEndInclusive = true
     var hasDocuments = false
-    var hasConflicts = false
-    var hasAttachments = false
-    var hasEncodingInfo = false
+    /// What the documents show, where they are wanted.
+    var documents = DocumentOptions()
     var hasUpdateSequence = false
 
     static let largestLimit = 576_460_752_303_423_487
@@ -68,9 +67,9 @@ struct ListingQuery: Sendable {
         case "descending": isDescending = try Self.boolean(value)
         case "inclusive_end": isEndInclusive = try Self.boolean(value)
         case "include_docs": hasDocuments = try Self.boolean(value)
-        case "conflicts": hasConflicts = try Self.boolean(value)
-        case "attachments": hasAttachments = try Self.boolean(value)
-        case "att_encoding_info": hasEncodingInfo = try Self.boolean(value)
+        case "conflicts": documents.hasConflicts = try Self.boolean(value)
+        case "attachments": documents.hasAttachments = try Self.boolean(value)
+        case "att_encoding_info": documents.hasEncodingInfo = try Self.boolean(value)
         case "update_seq": hasUpdateSequence = try Self.boolean(value)
         default: try takeViewOnly(name, value)
         }
