@@ -1,2 +1,3 @@
 @_exported public import RevisionTree
 @_exported public import SettleDatabase
+@_exported public import SettleReplication

@@ -8,7 +8,8 @@ private let system: Set = [
 private let allowedImports: [String: Set<String>] = [
     "RevisionTree": ["CCrypto", "CommonCrypto", "Synchronization", "Glibc", "Darwin"],
     "SettleDatabase": system.union(["RevisionTree", "CSQLite", "CCrypto", "CZlib", "CPCRE2", "CICU"]),
-    "Settle": ["RevisionTree", "SettleDatabase"],
+    "SettleReplication": system.union(["RevisionTree", "SettleDatabase", "CCurl", "CCrypto"]),
+    "Settle": ["RevisionTree", "SettleDatabase", "SettleReplication"],
     "SettleTesting": system.union(["RevisionTree", "SettleDatabase", "Settle"]),
     "SettleServer": system.union(["RevisionTree", "SettleDatabase", "CMicroHTTPD", "CCrypto"]),
     "SettleCommands": system.union(["Settle", "SettleServer", "SettleTesting"]),
