@@ -73,3 +73,8 @@ final class RawServer: Sendable {
         }
     }
 }
+
+extension RawServer {
+    /// A server that closes each connection once a request has arrived.
+    static func closing() throws -> RawServer { try RawServer { _ = try $0.readRequest() } }
+}
