@@ -78,10 +78,12 @@ import Testing
             if method == "PUT" {
                 request.body = .stream(length: nil) {
                     let isFirst = Guarded(true)
-                    return { isFirst.withLock { isFirst in
-                        defer { isFirst = false }
-                        return isFirst ? Array("body \(number)".utf8) : nil
-                    } }
+                    return {
+                        isFirst.withLock { isFirst in
+                            defer { isFirst = false }
+                            return isFirst ? Array("body \(number)".utf8) : nil
+                        }
+                    }
                 }
             }
             #expect(try await client.send(request).collect(limit: 10) == Array("ok".utf8))

@@ -7,7 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct HTTPFaultTests {
     private let client = CurlHTTPClient()
 
-    private func request(_ server: RawServer, _ path: String = "/", method: String = "GET") throws -> HTTPClientRequest {
+    private func request(_ server: RawServer, _ path: String = "/", method: String = "GET") throws -> HTTPClientRequest
+    {
         HTTPClientRequest(method, try HTTPURL(server.url + path))
     }
 
@@ -191,10 +192,12 @@ import Testing
         #expect(error?.code == .bodyFailed && error?.cause is Broken)
         request.body = .stream(length: 10) {
             let isFirst = Guarded(true)
-            return { isFirst.withLock { isFirst in
-                defer { isFirst = false }
-                return isFirst ? [1, 2, 3] : nil
-            } }
+            return {
+                isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst ? [1, 2, 3] : nil
+                }
+            }
         }
         let short = await #expect(throws: HTTPClientError.self) { try await client.send(request) }
         #expect(short?.code == .bodyFailed)
@@ -240,8 +243,6 @@ import Testing
     }
 
     @Test func `nobody there, and nobody of that name, are told apart`() async throws {
-        let server = try RawServer { _ in }
-        server.stop()
         let refused = await #expect(throws: HTTPClientError.self) {
             try await client.send(HTTPClientRequest("GET", HTTPURL("http://u:hunter2@127.0.0.1:1/x?y=hunter2")))
         }

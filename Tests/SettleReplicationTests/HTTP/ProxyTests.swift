@@ -84,7 +84,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("http://proxy", "http://proxy:1080"), ("https://proxy", "https://proxy:443"), ("HTTP://proxy:80", "http://proxy:80"),
+        ("http://proxy", "http://proxy:1080"), ("https://proxy", "https://proxy:443"),
+        ("HTTP://proxy:80", "http://proxy:80"),
         ("socks5h://u:hunter2@proxy:9", "socks5h://proxy:9"), ("socks5://[::1]", "socks5://[::1]:1080"),
     ])
     func `a proxy is printed without its password`(url: String, text: String) throws {

@@ -50,7 +50,9 @@ import Testing
         #expect(error?.code == .tlsFailed)
     }
 
-    @Test func `a certificate nobody vouches for is taken only when that was asked for, and for its host only`() async throws {
+    @Test func `a certificate nobody vouches for is taken only when that was asked for, and for its host only`()
+        async throws
+    {
         let live = try makeServer()
         #expect(try await ask(try live.url()) { $0.allowsSelfSigned = true }.get() == 200)
         // A name of this machine that is not in the certificate.

@@ -52,10 +52,12 @@ final class RawServer: Sendable {
 
     /// Closes all connections, and takes no more.
     func stop() {
-        let peers = state.withLock { state in
-            state.isClosed = true
-            return state.peers
+        let peers = state.withLock { state -> [RawPeer]? in
+            defer { state.isClosed = true }
+            return state.isClosed ? nil : state.peers
         }
+        // The second time the number may be another socket's.
+        guard let peers else { return }
         shutdown(socket, Int32(SHUT_RDWR))
         for peer in peers { peer.shut() }
     }

@@ -1,5 +1,11 @@
 import Foundation
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 /// A server of TLS that asks for client certificates: `openssl s_server`, until the object goes.
 final class TLSProcess {
     let port: Int
@@ -33,7 +39,8 @@ final class TLSProcess {
     }
 
     deinit {
-        process.terminate()
+        // It inherits the signals that the threads of tasks have blocked, but this one can't be.
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 }
