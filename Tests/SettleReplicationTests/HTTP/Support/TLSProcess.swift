@@ -12,8 +12,7 @@ final class TLSProcess {
     private let process = Process()
     private let output = Pipe()
 
-    /// - Parameters:
-    ///   - folder: Where `server.pem`, `server-key.pem` and the clients' root `client.pem` are.
+    /// - Parameter folder: Where `server.pem`, `server-key.pem` and the clients' root `client.pem` are.
     /// - Throws: When it can't be started.
     init(folder: String) throws {
         process.executableURL = URL(filePath: "/usr/bin/env")
