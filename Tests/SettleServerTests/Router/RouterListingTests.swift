@@ -39,4 +39,22 @@ import Testing
         #expect(answer.json["rows"]?[1] == ["key": "none", "error": "not_found"])
         #expect(answer.json["offset"] == .null)
     }
+
+    @Test func `a list of one key tells of a document that is missing or deleted, but not in a query of several`()
+        throws
+    {
+        let client = try client(["a", "gone"])
+        let rev = try client.send("GET", "/db/gone").json["_rev"]?.string ?? ""
+        _ = try client.send("DELETE", "/db/gone?rev=\(rev)")
+        let missing: JSON = [["key": "none", "error": "not_found"]]
+        #expect(try client.send("POST", "/db/_all_docs", ["keys": ["none"]]).json["rows"] == missing)
+        #expect(try client.send("GET", "/db/_all_docs?keys=[%22none%22]").json["rows"] == missing)
+        #expect(try client.send("GET", "/db/_all_docs?keys=[%22none%22]&key=%22none%22").json["rows"] == missing)
+        let gone = try client.send("POST", "/db/_all_docs?include_docs=true", ["keys": ["gone"]]).json["rows"]?[0]
+        #expect(gone?["value"]?["deleted"] == true && gone?["doc"] == .null)
+        let queries: JSON = ["queries": [["keys": ["none"]], ["keys": ["none", "a"]]]]
+        let results = try client.send("POST", "/db/_all_docs/queries", queries).json["results"]
+        #expect(results?[0]?["rows"] == [] && results?[1]?["rows"]?[0] == missing[0])
+        #expect(try client.send("GET", "/db/_all_docs?keys=[%22a%22]&key=%22b%22").status == 400)
+    }
 }
