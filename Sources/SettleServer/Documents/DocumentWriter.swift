@@ -7,7 +7,7 @@ struct DocumentWriter {
     let writeGuard: WriteGuard
     var resolver: AttachmentResolver
 
-    init(_ database: Database, _ context: RequestContext, following: [String: Attachment] = [:]) throws {
+    init(_ database: Database, _ context: RequestContext, following: [[UInt8]: Attachment] = [:]) throws {
         self.database = database
         writeGuard = try WriteGuard(context)
         resolver = AttachmentResolver(database: database, following: following)

@@ -161,7 +161,7 @@ enum DocumentEndpoints {
         let id = DocumentID(unchecked: context.documentID)
         let (target, parent) = try CopyDestination.parse(context.request.headers["Destination"])
         var document: WireDocument
-        var following: [String: Attachment] = [:]
+        var following: [[UInt8]: Attachment] = [:]
         let lookup = DocumentLookup(database: database)
         if id.isLocal {
             guard let source = try database.localDocument(id) else { throw HTTPError.missing }
@@ -171,7 +171,7 @@ enum DocumentEndpoints {
             document = try WireDocument(source.content.body.utf8, limit: .max)
             document.isDeleted = source.record.tree[source.revision]?.isDeleted ?? false
             for attachment in source.content.attachments {
-                following[attachment.name] = attachment
+                following[Array(attachment.name.utf8)] = attachment
                 document.attachments.append(
                     try WireAttachment(attachment.name, ["follows": true]))
             }
