@@ -82,4 +82,35 @@ import Testing
             #expect(try client.send("GET", "/db/\(id)/e%CC%81").text == "2")
         }
     }
+
+    /// A body of two pieces, between which something happens.
+    private final class InterruptedBody: RequestBody {
+        let declaredLength: Int64? = nil
+        private let pieces: Guarded<[[UInt8]]>
+        private let between: @Sendable () -> Void
+
+        init(_ pieces: [[UInt8]], between: @escaping @Sendable () -> Void) {
+            self.pieces = Guarded(pieces)
+            self.between = between
+        }
+
+        func read() -> [UInt8]? {
+            let (piece, isLast) = pieces.withLock { ($0.popLast(), $0.isEmpty) }
+            if isLast, piece != nil { between() }
+            return piece
+        }
+    }
+
+    @Test(arguments: [10, 40_000, 100_000])
+    func `an upload into a database that is deleted meanwhile finds none, and leaves nothing`(size: Int) throws {
+        let client = try RouterClient.withDatabase()
+        let piece = [UInt8](repeating: 7, count: size)
+        let body = InterruptedBody([piece, piece]) { try? client.server.state.databases.delete("db") }
+        let response = client.server.router.respond(
+            to: HTTPRequest(
+                method: "PUT", target: RequestTarget("/db/a/x"),
+                headers: ["Authorization": "Basic YWRtaW46YWRtaW4=", "Content-Type": "image/x"], body: body))
+        #expect(response.status == 404)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: client.folder.path).isEmpty)
+    }
 }
