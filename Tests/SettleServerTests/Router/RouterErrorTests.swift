@@ -1,4 +1,7 @@
+import Foundation
 import Settle
+import SettleDatabase
+import SettleTesting
 import Testing
 
 @testable import SettleServer
@@ -84,5 +87,14 @@ import Testing
         let answer = try client.send(
             "PUT", "/db/a", bytes: [1, 2, 3], headers: ["Content-Encoding": "gzip"])
         #expect(answer.status == 400)
+    }
+
+    @Test func `errors of the server itself tell nobody where its files are`() throws {
+        let client = try RouterClient.withDatabase()
+        client.server.state.databases.closeAll()
+        let path = client.folder("db.settle/database.sqlite")
+        try Data("this is no database, whatever it is called".utf8).write(to: URL(fileURLWithPath: path))
+        let answer = try client.send(as: "", "GET", "/db")
+        #expect(answer.status == 500 && !answer.text.contains("/") && !answer.text.contains("sqlite"), "\(answer.text)")
     }
 }
