@@ -86,7 +86,7 @@ enum DocumentEndpoints {
     static let put: Endpoint = { context in
         let database = try context.database()
         let options = try DocumentOptions(context)
-        let id = try WireDocument.checked(context.documentID)
+        let id = try context.checkedID()
         var (document, following) = try MultipartIntake.document(context, database)
         document.revision = try revision(of: document.revision, context)
         document.id = id.string
@@ -214,6 +214,26 @@ extension RequestContext {
         if let name = parameters["local"] { return "_local/" + name }
         return parameter("doc")
     }
+
+    /// The document the path names, where one may be written under that name.
+    ///
+    /// - Throws: ``HTTPError`` with status 400.
+    func checkedID() throws -> DocumentID {
+        guard request.target.isUTF8(part: partOfID) else { throw WireDocument.idIsNoText }
+        return try WireDocument.checked(documentID)
+    }
+
+    /// Sees that an attachment may be written under the name that the path has for it.
+    ///
+    /// - Throws: ``HTTPError`` with status 400.
+    func checkAttachmentName() throws {
+        guard (partOfID + 1..<request.target.segments.count).allSatisfy(request.target.isUTF8) else {
+            throw HTTPError.badRequest("Attachment name is not UTF-8 encoded")
+        }
+        try WireAttachment.check(name: parameter("file"))
+    }
+
+    private var partOfID: Int { parameters["doc"] == nil ? 2 : 1 }
 }
 
 extension String {

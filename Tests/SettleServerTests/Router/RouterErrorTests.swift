@@ -97,4 +97,20 @@ import Testing
         let answer = try client.send(as: "", "GET", "/db")
         #expect(answer.status == 500 && !answer.text.contains("/") && !answer.text.contains("sqlite"), "\(answer.text)")
     }
+
+    @Test func `a name that is no UTF-8 is refused where it would be written`() throws {
+        let client = try RouterClient.withDatabase()
+        _ = try client.send("PUT", "/db/a", [:])
+        let id = "illegal_docid: Document id must be valid UTF-8"
+        for path in ["/db/%FF", "/db/_design/%C3", "/db/_local/%C3%28", "/db/%FE/x"] {
+            #expect(try client.send("PUT", path, [:]).error == id)
+        }
+        #expect(try client.send("COPY", "/db/a", headers: ["Destination": "%FF"]).error == id)
+        let name = "bad_request: Attachment name is not UTF-8 encoded"
+        for path in ["/db/b/%FF", "/db/b/x/%FF", "/db/_design/b/%FF"] {
+            #expect(try client.send("PUT", path, [:]).error == name)
+        }
+        #expect(try client.send("GET", "/db/%FF").status == 404)
+        #expect(try client.send("PUT", "/db/%C3%A4%2Fb/%C3%A4", [:]).status == 201)
+    }
 }
