@@ -113,4 +113,17 @@ import Testing
         #expect(try client.send("GET", "/db/%FF").status == 404)
         #expect(try client.send("PUT", "/db/%C3%A4%2Fb/%C3%A4", [:]).status == 201)
     }
+
+    @Test func `a gzip body that is cut off is not taken for a whole one`() throws {
+        let client = try RouterClient.withDatabase()
+        let gzip = try Gzip(.compress)
+        var bytes: [UInt8] = []
+        try Array("{\"a\":1}".utf8).withUnsafeBytes { try gzip.process($0, isLast: true) { bytes += $0 } }
+        let headers: HTTPHeaders = ["Content-Encoding": "gzip"]
+        let cut = try client.send("PUT", "/db/a", bytes: Array(bytes.dropLast(4)), headers: headers)
+        #expect(cut.status == 400)
+        #expect(try client.send("PUT", "/db/a", bytes: bytes, headers: headers).status == 201)
+        let other = try client.send("PUT", "/db/b", [:], headers: ["Content-Encoding": "br"])
+        #expect(other.status == 415 && other.error == "bad_content_type: br is not a supported content encoding.")
+    }
 }
