@@ -106,10 +106,7 @@ enum DocumentEndpoints {
                 id, id.isLocal ? try database.localDocument(id)?.revision ?? "0-0" : revision.description,
                 status: document.isDeleted ? 200 : 201, location)
         }
-        if context.query["batch"] == "ok" {
-            _ = try? writer.edit(document, id: id)
-            return .json(["ok": true, "id": .string(id.string)], status: 202)
-        }
+        if context.query["batch"] == "ok" { return try accept(document, id, writer) }
         return written(
             id, try writer.edit(document, id: id), status: document.isDeleted ? 200 : 201, location)
     }
@@ -122,14 +119,22 @@ enum DocumentEndpoints {
         for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
         let id = try document.complete()
         let writer = try DocumentWriter(database, context)
-        if context.query["batch"] == "ok" {
-            _ = try? writer.edit(document, id: id)
-            return .json(["ok": true, "id": .string(id.string)], status: 202)
-        }
+        if context.query["batch"] == "ok" { return try accept(document, id, writer) }
         var response = written(
             id, try writer.edit(document, id: id), status: 201, context.location(context.parameter("db"), id.string))
         response.headers["ETag"] = nil
         return response
+    }
+
+    /// Writes a document at once of which the client does not want to know whether it was refused, only that the server
+    /// did what it can.
+    private static func accept(
+        _ document: WireDocument, _ id: DocumentID, _ writer: DocumentWriter
+    ) throws -> HTTPResponse {
+        do { _ = try writer.edit(document, id: id) } catch {
+            guard HTTPError(error).status < 500 else { throw error }
+        }
+        return .json(["ok": true, "id": .string(id.string)], status: 202)
     }
 
     /// `POST /{db}/{doc}`: a form with attachments, of a page of the same server.
