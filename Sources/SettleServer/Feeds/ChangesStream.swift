@@ -115,9 +115,10 @@ final class ChangesStream: ResponseStream {
 
     private var isOneText: Bool { query.feed == .normal || query.feed == .longpoll }
 
-    /// Whether the feed waits for more when there are no changes.
+    /// Whether the feed waits for more when there are no changes; one that goes backward is at the end then.
     private func goesOn(_ state: State) -> Bool {
-        switch query.feed {
+        if query.isDescending { return false }
+        return switch query.feed {
         case .normal: false
         case .longpoll: state.rows == 0
         case .continuous, .eventsource: true

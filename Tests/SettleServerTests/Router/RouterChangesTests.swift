@@ -77,4 +77,21 @@ import Testing
         let feed = try client.send("GET", "/db/_changes?feed=longpoll&timeout=50").json
         #expect(feed["results"] == [] && feed["pending"] == 0)
     }
+
+    @Test(arguments: ["continuous", "eventsource", "longpoll"])
+    func `a feed that goes backward ends at the beginning instead of turning round for ever`(feed: String) throws {
+        let client = try RouterClient.withDatabase()
+        for name in ["a", "b"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
+        let path = "/db/_changes?feed=\(feed)&descending=true&filter=_doc_ids&doc_ids=[%22none%22]&heartbeat=60000"
+        let response = client.server.router.respond(
+            to: HTTPRequest(
+                method: "GET", target: RequestTarget(path), headers: ["Authorization": "Basic YWRtaW46YWRtaW4="],
+                body: BufferedBody()))
+        guard case .stream(let stream, _) = response.body else { return #expect(response.status == 200) }
+        stream.begin {}
+        defer { stream.end() }
+        var hasEnded = false
+        for _ in 0..<10 where !hasEnded { if case .end = try stream.next() { hasEnded = true } }
+        #expect(hasEnded)
+    }
 }
