@@ -118,4 +118,13 @@ import Testing
         #expect(steps > 5)
         #expect(try JSON(parsing: text)["results"] == [] && text.contains("\"last_seq\":\"4000-"))
     }
+
+    @Test func `a POST that means a GET needs no body`() throws {
+        let client = try RouterClient.withDatabase()
+        _ = try client.send("PUT", "/db/a", [:])
+        let answer = try client.send(
+            "POST", "/db/_changes?filter=_doc_ids&doc_ids=[%22a%22]", bytes: nil,
+            headers: ["X-HTTP-Method-Override": "GET"])
+        #expect(answer.json["results"]?.array?.count == 1)
+    }
 }
