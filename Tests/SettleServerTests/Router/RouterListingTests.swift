@@ -57,4 +57,24 @@ import Testing
         #expect(results?[0]?["rows"] == [] && results?[1]?["rows"]?[0] == missing[0])
         #expect(try client.send("GET", "/db/_all_docs?keys=[%22a%22]&key=%22b%22").status == 400)
     }
+
+    @Test func `a list of what was deleted gives way after each page`() throws {
+        let names = (0..<1000).map { "d\($0)" }
+        let client = try RouterClient.withDatabase()
+        let docs = names.map { ["_id": .string($0), "_deleted": true] as JSON }
+        #expect(try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)]).status == 201)
+        let response = client.server.router.respond(
+            to: HTTPRequest(
+                method: "GET", target: RequestTarget("/db/_all_docs"),
+                headers: ["Authorization": "Basic YWRtaW46YWRtaW4="], body: BufferedBody()))
+        guard case .stream(let stream, _) = response.body else { return #expect(response.status == 200) }
+        var text = ""
+        var steps = 0
+        while case .piece(let bytes) = try stream.next() {
+            steps += 1
+            text += String(decoding: bytes, as: UTF8.self)
+        }
+        #expect(steps > 4)
+        #expect(try JSON(parsing: text) == ["total_rows": 0, "offset": 0, "rows": []])
+    }
 }
