@@ -15,7 +15,7 @@ struct FormedRequest {
     let target: String
     /// Whether it is well formed, so that it has to be answered.
     let isWhole: Bool
-    /// Whether its answer may go on for ever.
+    /// Whether its answer may go on for ever, or come late.
     let isEndless: Bool
 
     /// Makes one from a seed, with revisions that the server has told.
@@ -41,8 +41,7 @@ struct FormedRequestMaker {
             isWhole = false
             for _ in 0...grammar.choices.below(3) { spoil(&bytes) }
         }
-        let isEndless =
-            target.contains("heartbeat") || target.contains("=continuous") || target.contains("=eventsource")
+        let isEndless = ["heartbeat", "=continuous", "=eventsource", "=longpoll"].contains { target.contains($0) }
         return FormedRequest(
             bytes: bytes, sender: sender, method: method, target: target, isWhole: isWhole, isEndless: isEndless)
     }
