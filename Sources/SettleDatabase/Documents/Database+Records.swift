@@ -63,6 +63,9 @@ extension Database {
 
     private static var instanceSetting: String { "instance" }
 
+    /// Whether it was closed, or deleted.
+    package var isClosed: Bool { notifier.isFinished }
+
     /// Calls a closure once: as soon as something after a sequence is committed, on the thread that did it and so to be
     /// left quickly; or with false when the database is closed, or it is cancelled.
     package func notify(after seen: UpdateSequence, _ body: @escaping @Sendable (Bool) -> Void) -> Int {

@@ -46,9 +46,11 @@ struct Router: Sendable {
                 if let database { _ = try server.databases.open(database) }
                 throw HTTPError.methodNotAllowed(route.allow)
             }
+            let meant = HTTPRequest(
+                method: method, target: target, headers: request.headers, body: request.body, peer: request.peer)
             var response = try endpoint(
                 RequestContext(
-                    server: server, request: request, parameters: parameters, user: user,
+                    server: server, request: meant, parameters: parameters, user: user,
                     query: QueryParameters(target.query)))
             if let cookie = user.renewedCookie, response.headers["Set-Cookie"] == nil {
                 response.headers["Set-Cookie"] = cookie

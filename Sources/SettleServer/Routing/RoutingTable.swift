@@ -26,9 +26,9 @@ enum RoutingTable {
             ]),
         Route("/_node/{node}/_config", .serverAdmin, "GET", ["GET": ConfigurationEndpoints.all]),
         Route("/_node/{node}/_config/{section}", .serverAdmin, "GET", ["GET": ConfigurationEndpoints.section]),
-        Route("/_node/{node}/_prometheus", .serverAdmin, "GET", ["GET": MonitoringEndpoints.prometheus]),
-        Route("/_node/{node}/_stats", .serverAdmin, "GET", ["GET": MonitoringEndpoints.statistics]),
-        Route("/_node/{node}/_stats/{what...}", .serverAdmin, "GET", ["GET": MonitoringEndpoints.statistics]),
+        Route("/_node/{node}/_prometheus", .metrics, "GET", ["GET": MonitoringEndpoints.prometheus]),
+        Route("/_node/{node}/_stats", .metrics, "GET", ["GET": MonitoringEndpoints.statistics]),
+        Route("/_node/{node}/_stats/{what...}", .metrics, "GET", ["GET": MonitoringEndpoints.statistics]),
         Route("/_node/{what...}", .serverAdmin, "GET", notYet("/_node", "GET", "PUT", "DELETE", "POST")),
         Route("/_cluster_setup", .serverAdmin, "GET,POST", notYet("/_cluster_setup", "GET", "POST")),
     ]

@@ -69,8 +69,13 @@ final class DatabasePool: Sendable {
         for database in all { database.close() }
     }
 
+    /// The database that is kept open; one that was closed, for it was deleted, is none.
     private func use(_ name: String, _ state: inout State) -> Database? {
         guard let database = state.open[name]?.database else { return nil }
+        guard !database.isClosed else {
+            state.open[name] = nil
+            return nil
+        }
         state.uses += 1
         state.open[name]?.lastUse = state.uses
         return database

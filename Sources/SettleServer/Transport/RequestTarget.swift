@@ -11,6 +11,12 @@ struct RequestTarget: Sendable {
     /// The parameters in order, decoded; separated by `&` or `;`.
     let query: [(name: String, value: String)]
 
+    /// Whether a part of the path is UTF-8; what is not was repaired, so that many would become one.
+    func isUTF8(part index: Int) -> Bool {
+        let parts = rawPath.split(separator: "/")
+        return !parts.indices.contains(index) || PercentCoding.isUTF8(parts[index])
+    }
+
     init(_ text: String) {
         let path = text.prefix { $0 != "?" && $0 != "#" }
         rawPath = String(path)

@@ -36,6 +36,8 @@ final class MicroHTTPDExchange: Sendable {
     private let state: Guarded<State>
     /// A body up to this size is taken whole before its request is handed on.
     private static let wholeBody = 1 << 20
+    /// How much of a body past the limit is read to give an answer to who sends it.
+    private static let mostDropped: Int64 = 16 << 20
 
     init(
         _ connection: OpaquePointer, target: RequestTarget, options: TransportOptions, pools: WorkerPools,
@@ -78,31 +80,38 @@ final class MicroHTTPDExchange: Sendable {
     var progress: ConnectionWatch.Progress {
         state.withLock { state in
             if !state.hasHeader { return .header }
-            let isWanted = state.connection != nil && state.response == nil && !state.isSuspended
+            // Also where the answer is known: what is left of the body is read and dropped in front of it.
+            let isWanted = state.connection != nil && !state.isQueued && !state.isSuspended
             return isWanted ? .body(state.received) : .answering
         }
     }
 
-    /// Takes a piece of the body; returns false when it has to come again later.
-    func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    /// Takes a piece of the body.
+    ///
+    /// - Returns: False when it has to come again later, `nil` when the connection must be closed.
+    func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool? {
         state.withLock { state in
             if state.isForcedToEnd { return true }
+            let received = state.received + Int64(bytes.count)
+            if state.response == nil, received > options.bodyLimit {
+                state.pipe?.abort(.tooLarge)
+                if state.pipe == nil { state.response = Self.tooLarge }
+            }
+            if state.response != nil || received > options.bodyLimit {
+                // The rest is read and dropped, but not for ever.
+                state.received = received
+                return received <= options.bodyLimit + Self.mostDropped ? true : nil
+            }
             if let pipe = state.pipe {
-                if state.response != nil { return true }  // answered already: the rest is read and dropped
-                guard state.received + Int64(bytes.count) <= options.bodyLimit else {
-                    pipe.abort()
-                    return true
-                }
                 guard pipe.write(bytes) else {
                     suspend(&state)
                     return false
                 }
-                state.received += Int64(bytes.count)
+                state.received = received
                 return true
             }
-            if state.response != nil { return true }
             state.collected.append(contentsOf: bytes)
-            state.received += Int64(bytes.count)
+            state.received = received
             guard state.collected.count > Self.wholeBody else { return true }
             let pipe = BodyPipe(state.collected, declaredLength: state.declaredLength) { [weak self] in self?.resume() }
             state.pipe = pipe

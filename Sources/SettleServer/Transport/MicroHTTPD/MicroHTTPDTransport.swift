@@ -122,6 +122,7 @@ private func takeRequest(
     let isTaken = body.withMemoryRebound(to: UInt8.self, capacity: count.pointee) {
         exchange.receive(UnsafeBufferPointer(start: $0, count: count.pointee))
     }
+    guard let isTaken else { return .NO }
     if isTaken { count.pointee = 0 }
     return .YES
 }
