@@ -3,8 +3,10 @@ enum PercentCoding {
     /// Text without its escapes; a plus is a blank, also in paths (COUCHDB-FACTS 8), and a `%` that begins no escape
     /// stays. Bytes that are no UTF-8 are repaired.
     static func decode(_ text: some StringProtocol) -> String {
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+            return String(text)
+        }
         let utf8 = Array(text.utf8)
-        guard utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else { return String(text) }
         var bytes: [UInt8] = []
         var index = 0
         while index < utf8.count {
