@@ -33,7 +33,7 @@ struct AccessCheck: Sendable {
             }
         case .member, .databaseAdmin, .settings:
             guard let database else { return try checkServerAdmin(user) }
-            let security = try SecurityObject(of: databases.open(database))
+            let security = try databases.security(of: database)
             try check(access, user, security)
             if database == "_users", !security.isAdmin(user) {
                 try UserDocumentRules.checkPath(path, method: method, user, publicFields: options.publicUserFields)

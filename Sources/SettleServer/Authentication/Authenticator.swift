@@ -77,6 +77,7 @@ struct Authenticator: Sendable {
         guard let tokens = options.tokens, let header = request.headers["Authorization"],
             header.hasPrefix("Bearer ")
         else { return nil }
+        try Waiting.check()
         return try SignedToken(options: tokens).user(header.dropFirst(7))
     }
 

@@ -8,7 +8,7 @@ struct RequestContext: Sendable {
     /// The request.
     let request: HTTPRequest
     /// What the words in braces of the route's path stand for.
-    let parameters: [String: String]
+    let parameters: PathParameters
     /// Who asks.
     let user: User
     /// The parameters of the query.

@@ -3,8 +3,8 @@ enum RoutingTable {
     static let routes: [Route] = server + database + listings + design + documents
 
     private static let server: [Route] = [
-        Route("/", .anyone, "GET,HEAD", ["GET": ServerEndpoints.welcome]),
-        Route("/_up", .anyone, "GET,HEAD", ["GET": ServerEndpoints.up]),
+        Route("/", .anyone, "GET,HEAD", ["GET": ServerEndpoints.welcome], areReadsQuick: true),
+        Route("/_up", .anyone, "GET,HEAD", ["GET": ServerEndpoints.up], areReadsQuick: true),
         Route("/_uuids", .anyone, "GET", ["GET": ServerEndpoints.uuids]),
         Route("/_all_dbs", .lister, "GET,HEAD", ["GET": ServerEndpoints.allDatabases]),
         Route(
@@ -97,12 +97,13 @@ enum RoutingTable {
     ]
 
     private static let documents: [Route] = [
-        Route("/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites),
+        Route(
+            "/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites, areReadsQuick: true),
         Route("/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites),
         Route("/{db}/_local", .member, document, LocalDocumentEndpoints.noID),
         Route("/{db}/_local/{local}", .member, document, documentMethods),
         Route("/{db}/_local/{local}/{file...}", .member, document, LocalDocumentEndpoints.noAttachments),
-        Route("/{db}/{doc}", .member, document, documentMethods),
+        Route("/{db}/{doc}", .member, document, documentMethods, areReadsQuick: true),
         Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods),
     ]
 

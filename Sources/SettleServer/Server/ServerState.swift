@@ -10,6 +10,7 @@ final class ServerState: Sendable {
     let access: AccessCheck
     let compactions = Compactions()
     let metrics = Metrics()
+    let requestIDs = RequestIDs()
     /// Whether the security object of `_users` may be changed.
     let isUsersSecurityEditable: Guarded<Bool>
     /// What the root calls the server's own id.

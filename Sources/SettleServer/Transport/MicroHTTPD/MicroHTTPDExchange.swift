@@ -12,7 +12,6 @@ final class MicroHTTPDExchange: Sendable {
         var isSuspended = false
         var method = ""
         var headers = HTTPHeaders()
-        var peer = ""
         var declaredLength: Int64?
         var hasHeader = false
         /// The body as long as it is short.
@@ -29,6 +28,7 @@ final class MicroHTTPDExchange: Sendable {
     }
 
     let target: RequestTarget
+    private let peer: String
     private let start = ContinuousClock.now
     private let options: TransportOptions
     private let pools: WorkerPools
@@ -40,9 +40,10 @@ final class MicroHTTPDExchange: Sendable {
     private static let mostDropped: Int64 = 16 << 20
 
     init(
-        _ connection: OpaquePointer, target: RequestTarget, options: TransportOptions, pools: WorkerPools,
-        handler: @escaping HTTPHandler
+        _ connection: OpaquePointer, peer: String, target: RequestTarget, options: TransportOptions,
+        pools: WorkerPools, handler: HTTPHandler
     ) {
+        self.peer = peer
         self.target = target
         self.options = options
         self.pools = pools
@@ -66,10 +67,8 @@ final class MicroHTTPDExchange: Sendable {
             return state.withLock { refuse(Self.malformed(problem), on: connection, &$0) }
         }
         let length = headers["Content-Length"].flatMap { Int64($0) }
-        let peer = SocketAddress.name(settle_mhd_peer(connection))
         return state.withLock { state in
             state.headers = headers
-            state.peer = peer
             state.declaredLength = length
             guard let length, length > options.bodyLimit else { return true }
             return refuse(Self.tooLarge, on: connection, &state)
@@ -125,7 +124,8 @@ final class MicroHTTPDExchange: Sendable {
     ///
     /// - Returns: Whether the connection may stay open.
     func answerIfReady() -> Bool {
-        state.withLock { state in
+        answerAtOnce()
+        return state.withLock { state in
             if state.isForcedToEnd { return false }
             state.pipe?.finish()
             if let response = state.response {
@@ -176,11 +176,26 @@ final class MicroHTTPDExchange: Sendable {
         }
     }
 
+    /// Has the answer made here, on the library's thread, where there is no body and the handler can do so at once.
+    private func answerAtOnce() {
+        let request = state.withLock { state -> HTTPRequest? in
+            guard !state.isHandedOn, state.response == nil, state.received == 0, !state.isForcedToEnd else {
+                return nil
+            }
+            return makeRequest(BufferedBody(), state)
+        }
+        guard let request, let response = handler.answerAtOnce(request) else { return }
+        state.withLock { ($0.response, $0.isHandedOn) = (response, true) }
+    }
+
+    private func makeRequest(_ body: any RequestBody, _ state: State) -> HTTPRequest {
+        HTTPRequest(method: state.method, target: target, headers: state.headers, body: body, peer: peer)
+    }
+
     private func handOn(_ body: any RequestBody, in pool: WorkerPool, _ state: inout State) {
         state.isHandedOn = true
-        let request = HTTPRequest(
-            method: state.method, target: target, headers: state.headers, body: body, peer: state.peer)
-        pool.submit { [self] in answer(handler(request)) }
+        let request = makeRequest(body, state)
+        pool.submit { [self] in answer(handler.answer(request)) }
     }
 
     private func answer(_ response: HTTPResponse) {
@@ -211,7 +226,7 @@ extension MicroHTTPDExchange {
     private func makeRecord(_ state: State, isCut: Bool) -> RequestRecord {
         let response = state.isQueued ? state.response : nil
         return RequestRecord(
-            target: target, method: state.method, peer: state.peer, id: response?.headers["X-Couch-Request-ID"],
+            target: target, method: state.method, peer: peer, id: response?.headers["X-Couch-Request-ID"],
             user: response?.user, status: response?.status, bytes: state.sent, duration: ContinuousClock.now - start,
             isCut: isCut)
     }
