@@ -94,6 +94,8 @@ final class ProxyExchange {
             sendUp()
             sendDown()
             if let end { return end }
+            // What was sent made room for more that is here already, of which `poll` would not tell.
+            if canTake { continue }
             guard wait() else { return .stopped }
         }
     }
@@ -109,6 +111,13 @@ final class ProxyExchange {
             return keepsConnection && !server.isBroken ? .complete : .last
         }
         return server.hasEnded && server.input.isEmpty ? (isAnswered ? .last : .left) : nil
+    }
+
+    /// Whether something that has been read can go into a queue.
+    private var canTake: Bool {
+        if !request.isDone, up.count < Self.room, !client.input.isEmpty { return true }
+        if case .body = answer { return down.count < Self.room && !server.input.isEmpty }
+        return false
     }
 
     private func takeRequest() {
