@@ -17,7 +17,8 @@ struct AttachmentBehaviourTests {
         let large = Self.bytes(20 * 1024 * 1024, seed: 1)
         var document = Document(id: "files", body: ["n": 1])
         document.attach(try database.makeAttachment("empty", content: []))
-        document.attach(try database.makeAttachment("small.txt", contentType: "text/plain", content: Array("Hello".utf8)))
+        document.attach(
+            try database.makeAttachment("small.txt", contentType: "text/plain", content: Array("Hello".utf8)))
         document.attach(
             try database.makeAttachment(
                 "long.txt", contentType: "text/plain", content: Array(String(repeating: "na ", count: 100_000).utf8)))

@@ -113,9 +113,15 @@ struct ConflictBehaviourTests {
             guard case .document(let document) = event else { continue }
             told[document.documentID, default: 0] += 1
             if document.documentID == "d3" {
-                guard case .unsettled = document.outcome else { Issue.record("\(document.outcome)"); continue }
+                guard case .unsettled = document.outcome else {
+                    Issue.record("\(document.outcome)")
+                    continue
+                }
             } else {
-                guard case .settled = document.outcome else { Issue.record("\(document.outcome)"); continue }
+                guard case .settled = document.outcome else {
+                    Issue.record("\(document.outcome)")
+                    continue
+                }
             }
             if told.count == 6 { break }
         }

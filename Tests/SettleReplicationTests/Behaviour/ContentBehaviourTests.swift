@@ -49,7 +49,8 @@ struct ContentBehaviourTests {
             let id = try DocumentID(validating: "t\(number)")
             for generation in 0..<(1 + random.below(5)) {
                 if random.oneIn(3), generation > 0 {
-                    try database.branch(id, ["here": .number(JSONNumber(generation))], ["there": .number(JSONNumber(generation))])
+                    try database.branch(
+                        id, ["here": .number(JSONNumber(generation))], ["there": .number(JSONNumber(generation))])
                 } else {
                     try database.put(id, ["n": .number(JSONNumber(generation))])
                 }

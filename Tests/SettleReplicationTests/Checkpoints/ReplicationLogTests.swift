@@ -93,7 +93,8 @@ struct ReplicationLogTests {
         #expect(id(.selector(selectors[0])) == id(.selector(selectors[1])))
         #expect(id(.documents(["x", "y", "x"])) == id(.documents(["y", "x"])))
         #expect(id(.documents(["x"])) != id(.documents(["y"])))
-        #expect(id(.named("f", parameters: ["a": "1", "b": "2"])) == id(.named("f", parameters: ["b": "2", "a": "1"])))
+        #expect(
+            id(.named("f", parameters: ["a": "1", "b": "2"])) == id(.named("f", parameters: ["b": "2", "a": "1"])))
         #expect(id(.named("f", parameters: ["a": "1"])) != id(.named("f")))
         #expect(id(.channels(["a", "b"])) == id(.channels(["b", "a", "a"])))
     }

@@ -108,22 +108,39 @@ struct FlowTests {
         var actions = flow.handle(.begin, jitter: 0)
         var delays: [Duration] = []
         for _ in 0..<3 {
-            guard case .read(let id, _) = actions.first else { return Issue.record("\(actions)") }
+            guard case .read(let id, _) = actions.first else {
+                Issue.record("\(actions)")
+                return
+            }
             actions = flow.handle(.changes(id, .failure(PeerError(.connectionLost, "cut"))), jitter: 0)
-            guard case .wait(id, let delay) = actions.first else { return Issue.record("\(actions)") }
+            guard case .wait(id, let delay) = actions.first else {
+                Issue.record("\(actions)")
+                return
+            }
             #expect(flow.unreachable != nil)
             delays.append(delay)
             actions = flow.handle(delays.count == 2 ? .network : .time(id), jitter: 0)
         }
         #expect(delays == [.milliseconds(500), .seconds(1), .seconds(2)])
-        guard case .read(let id, _) = actions.first else { return Issue.record("\(actions)") }
+        guard case .read(let id, _) = actions.first else {
+            Issue.record("\(actions)")
+            return
+        }
         actions = flow.handle(.changes(id, .failure(PeerError(.connectionLost, "cut"))), jitter: 0)
-        guard case .end(let error?) = actions.first else { return Issue.record("\(actions)") }
+        guard case .end(let error?) = actions.first else {
+            Issue.record("\(actions)")
+            return
+        }
         #expect(error.code == .connectionLost)
         var other = Flow(settings)
         _ = other.handle(.begin, jitter: 0)
-        guard case .end(let refusal?) = other.handle(.changes(1, .failure(PeerError(.unauthorized, "no"))), jitter: 0).first
-        else { return Issue.record("it went on") }
+        guard
+            case .end(let refusal?) = other.handle(.changes(1, .failure(PeerError(.unauthorized, "no"))), jitter: 0)
+                .first
+        else {
+            Issue.record("it went on")
+            return
+        }
         #expect(refusal.code == .unauthorized)
     }
 

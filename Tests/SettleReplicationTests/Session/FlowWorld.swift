@@ -96,7 +96,8 @@ struct FlowWorld {
         case .compare(let id, let changes):
             send(.differences(id, fails ? .failure(error) : .success(differences(changes))))
         case .fetch(let id, let requests, let budget):
-            let answers: Result<[RevisionAnswer], PeerError> = fails ? .failure(error) : .success(answer(requests, budget))
+            let answers: Result<[RevisionAnswer], PeerError> =
+                fails ? .failure(error) : .success(answer(requests, budget))
             send(.revisions(id, answers, took: .milliseconds(random.below(9000))))
         case .store(let id, let revisions):
             send(.outcomes(id, fails ? .failure(error) : .success(store(revisions))))

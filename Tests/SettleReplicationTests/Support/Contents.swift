@@ -22,7 +22,9 @@ struct Contents: Equatable, CustomStringConvertible {
                     return Leaf(
                         history: tree.history(of: revision)?.revisions ?? [], isDeleted: document.isDeleted,
                         body: document.json,
-                        attachments: document.attachments.map { "\($0.name) \($0.contentType) \($0.digest) \($0.length)" })
+                        attachments: document.attachments.map {
+                            "\($0.name) \($0.contentType) \($0.digest) \($0.length)"
+                        })
                 }
             }
         }
@@ -61,7 +63,9 @@ extension Database {
     func branch(_ id: DocumentID, _ here: JSON, _ there: JSON) throws {
         let other = try Database.inMemory()
         defer { other.close() }
-        if let base = try document(id), let revision = base.revision, let history = try tree(of: id)?.history(of: revision) {
+        if let base = try document(id), let revision = base.revision,
+            let history = try tree(of: id)?.history(of: revision)
+        {
             try other.insertReplicated([ReplicatedRevision(id: id, history: history, body: try base.body())])
         }
         let revision = try other.put(id, there)

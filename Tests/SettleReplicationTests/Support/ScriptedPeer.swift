@@ -66,7 +66,8 @@ final class ScriptedPeer: Peer {
         try pass(.store)
         let change = script.withLock(\.onStore)
         let given = revisions.map(change)
-        var stored = try await base.store(zip(revisions, given).filter { $1 == nil }.map(\.0), branching: branching)[...]
+        var stored = try await base.store(zip(revisions, given).filter { $1 == nil }.map(\.0), branching: branching)[
+            ...]
         return given.compactMap { $0 ?? stored.popFirst() }
     }
 
