@@ -67,6 +67,9 @@ let package = Package(
             name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite", "CrashTool"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
+            name: "SettleReplicationTests",
+            dependencies: ["Settle", "SettleReplication", "SettleServer", "SettleTesting"], swiftSettings: strict),
+        .testTarget(
             name: "SettleCommandsTests", dependencies: ["SettleCommands", "Settle", "SettleTool"], swiftSettings: strict
         ),
         .testTarget(

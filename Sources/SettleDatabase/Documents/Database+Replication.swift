@@ -10,12 +10,27 @@ extension Database {
     /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
     @discardableResult
     public func insertReplicated(_ revisions: [ReplicatedRevision]) throws -> [ReplicatedRevision.Outcome] {
+        try insertReplicated(revisions, refusingBranches: false)
+    }
+
+    /// Stores revisions as ``insertReplicated(_:)`` does.
+    ///
+    /// - Parameters:
+    ///   - revisions: The revisions.
+    ///   - refusingBranches: Whether one whose history leads over none of the leaves that are here is refused with code
+    ///     `conflict`, so that every document keeps one branch. It is looked at within the transaction.
+    /// - Returns: For each revision, in order, what became of it.
+    /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
+    package func insertReplicated(
+        _ revisions: [ReplicatedRevision], refusingBranches: Bool
+    ) throws -> [ReplicatedRevision.Outcome] {
         try edit { editor in
             try revisions.map { revision in
                 do {
                     guard !revision.id.isLocal else {
                         throw DatabaseError(.invalid, "\"\(revision.id)\" is local and does not replicate")
                     }
+                    if refusingBranches { try editor.refuseBranch(revision) }
                     return try editor.insert(revision)
                 } catch let error as DatabaseError where error.code.isOfOneDocument { return .refused(error) }
             }
@@ -45,11 +60,34 @@ extension Database {
     /// Notes that a peer holds revisions, since it acknowledged them. Their contents are then bases that three-way merges
     /// may need, and compaction keeps them while there is work on top that no peer has.
     public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) throws {
+        // Most are known to be shared when a replication begins anew, and a write would wait for others.
+        let news = try engine.snapshot { reader in
+            try revisions.filter { id, revision in
+                try reader.record(of: id, withContent: false)?.tree[revision]?.isShared == false
+            }
+        }
+        guard !news.isEmpty else { return }
         try engine.write { writer in
-            for (id, revision) in revisions {
+            for (id, revision) in news {
                 guard var record = try writer.record(of: id, withContent: false) else { continue }
                 if record.tree.markShared(revision) { try writer.updateTree(of: record) }
             }
         }
+    }
+}
+
+extension DocumentEditor {
+    /// Refuses a revision that would begin a branch beside the leaves that are here.
+    fileprivate func refuseBranch(_ replicated: ReplicatedRevision) throws {
+        guard let tree = try writer.record(of: replicated.id, withContent: false)?.tree, let winner = tree.winner,
+            !tree.contains(replicated.history.revision)
+        else { return }
+        guard !replicated.history.revisions.contains(where: { tree[$0]?.isLeaf == true }) else { return }
+        throw DatabaseError(
+            .conflict,
+            """
+            \(replicated.history.revision) of \"\(replicated.id)\" does not follow \(winner.revision), which is stored, and \
+            branches are refused; pull, settle, and push again
+            """)
     }
 }

@@ -47,6 +47,8 @@ public final class Database: Sendable {
     let notifier = ChangeNotifier()
     let settlings = SettlingPolicies()
     let expirations = ExpirationTimer()
+    /// What layers above keep with the database; see ``companion(_:_:)``.
+    let companions = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
     private let lock: DatabaseLock?
     let hashers = HasherPool()
 
@@ -102,6 +104,12 @@ public final class Database: Sendable {
         expirations.cancel()
         notifier.finish()
         engine.close()
+        // They may hold the database, so it would never end; and their end may take other locks.
+        let ended = companions.withLock { companions in
+            defer { companions = [:] }
+            return companions
+        }
+        withExtendedLifetime(ended) {}
         DatabaseRegistry.shared.forget(self) { lock?.release() }
     }
 

@@ -1,0 +1,17 @@
+/// What a replication has done.
+public struct ReplicationResult: Sendable {
+    /// The replication's name, under which both sides keep its log: 32 hexadecimal digits.
+    public let replicationID: String
+    /// What it has done, in numbers.
+    public internal(set) var counts = ReplicationCounts()
+    /// The position of the source from which it read.
+    public internal(set) var start = PeerSequence.start
+    /// The position of the source up to which everything is done.
+    public internal(set) var end = PeerSequence.start
+    /// What was not brought, as of the end.
+    public internal(set) var ledger = ReplicationLedger()
+    /// What an app should know, oldest first; the first 100.
+    public internal(set) var warnings: [ReplicationWarning] = []
+
+    init(replicationID: String) { self.replicationID = replicationID }
+}
