@@ -32,7 +32,7 @@ public struct CouchDBError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Whether the same request may succeed later without anybody doing anything.
-    public var isTransient: Bool { RetryPolicy.transientStatuses.contains(status) }
+    public var isTransient: Bool { [408, 429, 500, 502, 503, 504].contains(status) }
 
     /// Request, status, name and reason in one line, and what was tried.
     public var description: String {
