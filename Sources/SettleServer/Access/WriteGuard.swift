@@ -15,7 +15,7 @@ struct WriteGuard: Sendable {
     /// Makes the guard of the database in a request's path.
     init(_ context: RequestContext) throws {
         metrics = context.server.metrics
-        let security = try SecurityObject(of: context.database())
+        let security = try context.server.databases.security(of: context.parameter("db"))
         user = context.user
         isAdmin = security.isAdmin(context.user)
         hasher = context.server.administration.hasher

@@ -13,6 +13,7 @@ enum UserDocumentEndpoints {
         }
         let found = try DocumentLookup(database: database).winner(DocumentID(unchecked: context.documentID))
         let fields = context.server.options.security.publicUserFields.subtracting(PasswordHash.memberNames)
+            .subtracting(["totp"])
         let members = (try JSON(utf8: found.content.body.utf8).object ?? JSONObject())
             .filter { fields.contains($0.name) }.map { ($0.name, $0.value) }
         guard !members.isEmpty else { throw HTTPError.missing }

@@ -13,6 +13,7 @@ final class ServerState: Sendable {
     let metrics = Metrics()
     let scheduler: ReplicationScheduler
     let replicatorDocuments: ReplicatorDocuments
+    let requestIDs = RequestIDs()
     /// Whether the security object of `_users` may be changed.
     let isUsersSecurityEditable: Guarded<Bool>
     /// What the root calls the server's own id.
