@@ -56,7 +56,8 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "SettleTesting", dependencies: ["Settle"], swiftSettings: strict),
         .target(
-            name: "SettleServer", dependencies: ["RevisionTree", "SettleDatabase", "CMicroHTTPD", "CCrypto"],
+            name: "SettleServer",
+            dependencies: ["RevisionTree", "SettleDatabase", "SettleReplication", "CMicroHTTPD", "CCrypto"],
             swiftSettings: strict),
         .target(
             name: "SettleCommands", dependencies: ["Settle", "SettleServer", "SettleTesting"], swiftSettings: strict),

@@ -35,6 +35,9 @@ struct AccessCheck: Sendable {
             guard let database else { return try checkServerAdmin(user) }
             let security = try databases.security(of: database)
             try check(access, user, security)
+            if ReplicatorDocuments.isReplicator(database) {
+                try ReplicatorDocumentRules(user: user).checkPath(path, method: method)
+            }
             if database == "_users", !security.isAdmin(user) {
                 try UserDocumentRules.checkPath(path, method: method, user, publicFields: options.publicUserFields)
             }

@@ -78,7 +78,8 @@ struct DocumentWriter {
             let body: DocumentBody
             do {
                 try writeGuard.check(id)
-                body = try writeGuard.prepared(document.body, id, isDeleted: document.isDeleted)
+                body = try writeGuard.prepared(
+                    document.body, id, isDeleted: document.isDeleted, isReplicated: true)
             } catch let error as HTTPError where error.isAboutRights {
                 forbidden.append((id, document.revision?.description ?? "", error))
                 continue

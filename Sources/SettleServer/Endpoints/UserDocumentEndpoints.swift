@@ -5,6 +5,7 @@ internal import SettleDatabase
 enum UserDocumentEndpoints {
     /// `GET /_users/{doc}` by somebody who may see the public members only, and any other document as it is.
     static let read: Endpoint = { context in
+        if let other = try ReplicatorDocumentEndpoints.readOther(context) { return other }
         guard context.parameter("db") == "_users", !isOwn(context) else { return try DocumentEndpoints.read(context) }
         let database = try context.database()
         guard try !SecurityObject(of: database).isAdmin(context.user) else {

@@ -51,6 +51,16 @@ struct Router: Sendable {
             }
             response = .error(challenged(told, request))
         }
+        guard case .later(let deferred) = response.body else { return finished(response, request, user, id) }
+        response.body = .later(deferred.map { [self, user] in finished($0, request, user, id) })
+        return response
+    }
+
+    /// A response with what all have.
+    private func finished(
+        _ response: HTTPResponse, _ request: HTTPRequest, _ user: String?, _ id: String
+    ) -> HTTPResponse {
+        var response = response
         response.user = user
         server.options.security.crossOrigin?.apply(to: &response, request)
         secure(&response)

@@ -16,8 +16,12 @@ enum RoutingTable {
             [
                 "GET": SessionEndpoints.read, "POST": SessionEndpoints.login, "DELETE": SessionEndpoints.logout,
             ]),
-        Route("/_replicate", .serverAdmin, "POST", notYet("/_replicate", "POST")),
-        Route("/_scheduler/{what...}", .serverAdmin, "GET,HEAD", notYet("/_scheduler", "GET")),
+        Route("/_replicate", .serverAdmin, "POST", ["POST": ReplicateEndpoint.replicate]),
+        Route("/_scheduler/jobs", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.jobs]),
+        Route("/_scheduler/jobs/{id}", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.job]),
+        Route("/_scheduler/docs", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.documents]),
+        Route("/_scheduler/docs/{what...}", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.documents]),
+        Route("/_scheduler/{what...}", .serverAdmin, "GET,HEAD", [:]),
         Route(
             "/_node/{node}/_config/{section}/{key}", .serverAdmin, "GET,PUT,DELETE",
             [

@@ -42,6 +42,8 @@ public final class Server: Sendable {
         let started = try MicroHTTPDTransport(settings, handler: handler)
         state.metrics.setConnections { [weak started] in started?.load.connections ?? 0 }
         transport.withLock { $0 = started }
+        // After it listens, for they may be with this very server.
+        for name in try state.databases.names() { try state.watchReplications(name) }
     }
 
     /// Makes the administrator `admin` with a random password when the server has none, neither by its options nor by
@@ -79,6 +81,7 @@ public final class Server: Sendable {
             defer { transport = nil }
             return transport
         }
+        state.stopReplications(within: options.stopTimeout)
         running?.stop(within: options.stopTimeout)
         state.compactions.close()
         state.databases.closeAll()

@@ -199,6 +199,10 @@ final class MicroHTTPDExchange: Sendable {
     }
 
     private func answer(_ response: HTTPResponse) {
+        if case .later(let deferred) = response.body {
+            // Others hold it until it is there, and need not hold a connection that is gone.
+            return deferred.whenReady { [weak self] in self?.answer($0) }
+        }
         let isGone = state.withLock { state in
             state.response = response
             return state.connection == nil
@@ -271,6 +275,7 @@ extension MicroHTTPDExchange {
                 MHD_create_response_from_buffer(
                     buffer.count, UnsafeMutableRawPointer(mutating: buffer.baseAddress), .RESPMEM_MUST_COPY)
             }
+        case .later: return nil
         case .stream(let stream, let length):
             state.pump = StreamPump(stream, pool: pools.workers) { [weak self] in self?.resume() }
             // The exchange outlives the response: the library lets go of that before it says the request is over.
