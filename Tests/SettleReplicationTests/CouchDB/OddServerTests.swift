@@ -182,6 +182,23 @@ import Testing
         #expect(server.requests.count == 7)
     }
 
+    @Test func `all leaves of a document go in one request, as long as they fit`() async throws {
+        let server = try OddServer { _ in .init(201, "[]") }
+        let peer = try server.peer(change: { $0.requestBytes = 3000 })
+        let text = JSON.string(String(repeating: "x", count: 300))
+        let all = try (0..<40).flatMap { number in
+            let leaves = number == 20 ? 30 : number % 3 + 1
+            return try (0..<leaves).map { try revision(DocumentID(validating: "d\(number)"), "1-\($0)", ["t": text]) }
+        }
+        _ = try await peer.store(all, branching: .allowed)
+        #expect(server.requests.allSatisfy { $0.body.count <= 3000 } && server.requests.count > 10)
+        for number in (0..<40) where number != 20 {
+            #expect(server.requests.count { $0.text.contains("\"d\(number)\"") } == 1)
+        }
+        let sent = server.requests.reduce(0) { $0 + $1.text.components(separatedBy: "\"_id\"").count - 1 }
+        #expect(sent == all.count)
+    }
+
     @Test(arguments: [(413, "refused too_large"), (400, "refused bad_request"), (412, "failed attachment_missing")])
     func `the one that a whole batch is refused for is found and named`(_ status: Int, _ outcome: String) async throws {
         let server = try OddServer { request in
