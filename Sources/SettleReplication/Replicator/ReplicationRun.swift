@@ -66,6 +66,8 @@ struct ReplicationRun: Sendable {
                 let end = await executor.run()
                 counts = executor.flow.counts
                 result?.end = executor.flow.tracker.position
+                result?.log = executor.checkpointer.log.json
+                if executor.checkpointer.hasWritten { result?.hasWritten = true }
                 switch end {
                 case .done: return .success(finished())
                 case .failed(let error): return .failure(error)
@@ -128,9 +130,7 @@ struct ReplicationRun: Sendable {
         if identities.source == identities.target {
             throw PeerError(.badRequest, "\(source.name) can't be replicated with itself", status: 400)
         }
-        let id = ReplicationID(
-            source: identities.source, target: identities.target, filter: configuration.filter,
-            branching: configuration.branching)
+        let id = try await configuration.id()
         var settings = FlowSettings(start: .start, end: sourceInfo.lastSequence)
         settings.isContinuous = configuration.isContinuous
         settings.filter = configuration.filter
@@ -143,6 +143,10 @@ struct ReplicationRun: Sendable {
             let point = try await beginning.checkpointer.resume(source: sourceInfo, target: targetInfo)
             beginning.settings.start = point.position
             beginning.problem = point.problem
+        }
+        if let since = configuration.since, result == nil || beginning.settings.start.isStart {
+            beginning.settings.start = since
+            beginning.problem = nil
         }
         if result == nil, let database = configuration.database {
             beginning.ledger = try await LocalPeer(database).localDocument(id.ledgerID).map {
@@ -169,8 +173,8 @@ extension PeerError {
     static func result<Success: Sendable>(
         _ body: () async throws -> Success
     ) async -> Result<Success, PeerError> {
-        do { return .success(try await body()) } catch let error as PeerError { return .failure(error) } catch
-            let error as DatabaseError
+        do { return .success(try await body()) } catch let error as PeerError { return .failure(error) } catch let error
+            as DatabaseError
         { return .failure(PeerError(error, of: "the local database")) } catch is CancellationError {
             return .failure(PeerError(.cancelled, "the call was cancelled"))
         } catch { return .failure(PeerError(.serverError, "a peer failed", isTransient: false, cause: error)) }

@@ -86,8 +86,9 @@ import Testing
         (push.isContinuous, pull.isContinuous) = (true, true)
         let replicators = [Replicator(push), Replicator(pull)]
         for replicator in replicators { replicator.start() }
+        let observation = try there.database.observe()
         let arrived = Task {
-            for try await change in there.database.observeChanges() where change.id == "last" { return }
+            for try await change in observation where change.id == "last" { return }
         }
         for number in 0..<20 {
             try here.database.save(Document(id: DocumentID(validating: "d\(number)"), body: [:]), onConflict: .fail)
