@@ -73,9 +73,6 @@ let package = Package(
         .testTarget(
             name: "SettleServerTests", dependencies: ["SettleServer", "Settle", "SettleTesting", "SettleTool"],
             swiftSettings: strict),
-        .testTarget(
-            name: "SettleReplicationTests",
-            dependencies: ["Settle", "SettleReplication", "SettleServer", "SettleTesting"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
 
         // What the fuzzers feed, shared with a short test: `make fuzz`.
