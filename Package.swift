@@ -38,6 +38,8 @@ let package = Package(
         .systemLibrary(
             name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
 
         .target(name: "RevisionTree", dependencies: ["CCrypto"], swiftSettings: strict),
         .target(
@@ -47,13 +49,15 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "SettleReplication", dependencies: ["RevisionTree", "SettleDatabase"], swiftSettings: strict),
+            name: "SettleReplication", dependencies: ["RevisionTree", "SettleDatabase", "CCurl", "CCrypto"],
+            swiftSettings: strict),
         .target(
             name: "Settle", dependencies: ["RevisionTree", "SettleDatabase", "SettleReplication"],
             swiftSettings: strict),
         .target(name: "SettleTesting", dependencies: ["Settle"], swiftSettings: strict),
         .target(
-            name: "SettleServer", dependencies: ["RevisionTree", "SettleDatabase", "CMicroHTTPD", "CCrypto"],
+            name: "SettleServer",
+            dependencies: ["RevisionTree", "SettleDatabase", "SettleReplication", "CMicroHTTPD", "CCrypto"],
             swiftSettings: strict),
         .target(
             name: "SettleCommands", dependencies: ["Settle", "SettleServer", "SettleTesting"], swiftSettings: strict),
@@ -64,14 +68,14 @@ let package = Package(
             name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite", "CrashTool"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
-            name: "SettleReplicationTests",
-            dependencies: ["Settle", "SettleReplication", "SettleServer", "SettleTesting"], swiftSettings: strict),
-        .testTarget(
             name: "SettleCommandsTests", dependencies: ["SettleCommands", "Settle", "SettleTool"], swiftSettings: strict
         ),
         .testTarget(
             name: "SettleServerTests", dependencies: ["SettleServer", "Settle", "SettleTesting", "SettleTool"],
             swiftSettings: strict),
+        .testTarget(
+            name: "SettleReplicationTests",
+            dependencies: ["Settle", "SettleReplication", "SettleServer", "SettleTesting"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
 
         // What the fuzzers feed, shared with a short test: `make fuzz`.

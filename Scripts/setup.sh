@@ -15,7 +15,8 @@ require_swift() {
 missing_on_debian() {
     have make || echo make
     if ! have pkg-config; then
-        printf '%s\n' pkg-config libsqlite3-dev libssl-dev zlib1g-dev libpcre2-dev libicu-dev libmicrohttpd-dev
+        printf '%s\n' pkg-config libsqlite3-dev libssl-dev zlib1g-dev libpcre2-dev libicu-dev libmicrohttpd-dev \
+            libcurl4-openssl-dev
         return
     fi
     pkg-config --exists sqlite3 || echo libsqlite3-dev
@@ -24,6 +25,7 @@ missing_on_debian() {
     pkg-config --exists libpcre2-8 || echo libpcre2-dev
     pkg-config --exists icu-i18n || echo libicu-dev
     pkg-config --exists libmicrohttpd || echo libmicrohttpd-dev
+    pkg-config --exists libcurl || echo libcurl4-openssl-dev
 }
 
 # Test data alone: without it the tests run as well, all but those that read it.
@@ -36,7 +38,7 @@ missing_for_tests() {
 missing_on_macos() {
     local installed name
     installed=$(brew list --formula)
-    for name in sqlite openssl@3 zlib pcre2 libmicrohttpd pkg-config; do
+    for name in sqlite openssl@3 zlib pcre2 libmicrohttpd curl pkg-config; do
         # Today's formula for pkg-config is called pkgconf.
         if [[ $name == pkg-config ]] && have pkg-config; then continue; fi
         grep -qx "$name" <<<"$installed" || echo "$name"
@@ -60,7 +62,7 @@ tests=no
 [[ ${1:-} == --tests ]] && tests=yes
 require_swift
 if [[ $(uname) == Darwin ]]; then
-    have brew || fail "Homebrew is missing (https://brew.sh). It brings: sqlite openssl@3 zlib pcre2 libmicrohttpd pkg-config"
+    have brew || fail "Homebrew is missing (https://brew.sh). It brings: sqlite openssl@3 zlib pcre2 libmicrohttpd curl pkg-config"
     missing=$(missing_on_macos)
     [[ -z $missing ]] && exit 0
     say "installing with Homebrew:" $missing
@@ -69,5 +71,5 @@ fi
 
 missing=$(missing_on_debian; missing_for_tests)
 [[ -z $missing ]] && exit 0
-have apt-get || fail "install the development files of SQLite, OpenSSL, zlib, PCRE2, ICU and libmicrohttpd, and pkg-config. In Debian's words:" $missing
+have apt-get || fail "install the development files of SQLite, OpenSSL, zlib, PCRE2, ICU, libmicrohttpd and libcurl, and pkg-config. In Debian's words:" $missing
 install_on_debian $missing

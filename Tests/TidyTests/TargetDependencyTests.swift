@@ -8,10 +8,10 @@ private let system: Set = [
 private let allowedImports: [String: Set<String>] = [
     "RevisionTree": ["CCrypto", "CommonCrypto", "Synchronization", "Glibc", "Darwin"],
     "SettleDatabase": system.union(["RevisionTree", "CSQLite", "CCrypto", "CZlib", "CPCRE2", "CICU"]),
-    "SettleReplication": system.union(["RevisionTree", "SettleDatabase"]),
+    "SettleReplication": system.union(["RevisionTree", "SettleDatabase", "CCurl", "CCrypto"]),
     "Settle": ["RevisionTree", "SettleDatabase", "SettleReplication"],
     "SettleTesting": system.union(["RevisionTree", "SettleDatabase", "SettleReplication", "Settle"]),
-    "SettleServer": system.union(["RevisionTree", "SettleDatabase", "CMicroHTTPD", "CCrypto"]),
+    "SettleServer": system.union(["RevisionTree", "SettleDatabase", "SettleReplication", "CMicroHTTPD", "CCrypto"]),
     "SettleCommands": system.union(["Settle", "SettleServer", "SettleTesting"]),
     "SettleTool": ["SettleCommands"],
 ]

@@ -32,6 +32,8 @@ struct Checkpointer: Sendable {
     private(set) var log = ReplicationLog()
     /// The position of the newest checkpoint.
     private(set) var recorded = PeerSequence.start
+    /// Whether a checkpoint was written since ``resume(source:target:)``.
+    private(set) var hasWritten = false
     private let start: String
     private var started = PeerSequence.start
 
@@ -70,7 +72,7 @@ struct Checkpointer: Sendable {
                 next.onlySide = onlySide
                 try await save(next, to: onlySide == "source" ? \.source : \.target)
             }
-            (log, recorded) = (next, position)
+            (log, recorded, hasWritten) = (next, position, true)
             return .written(onlyOn: onlySide)
         } catch let error as PeerError {
             return error.code == .conflict ? .changed : .failed(error)

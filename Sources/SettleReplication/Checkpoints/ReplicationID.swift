@@ -14,13 +14,16 @@ struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
     let description: String
 
     /// Makes the name of a replication.
-    init(source: String, target: String, filter: ReplicationFilter, branching: Branching) {
-        let meaning: JSON = [
+    init(
+        source: String, target: String, filter: ReplicationFilter, branching: Branching, since: PeerSequence? = nil
+    ) {
+        var meaning: JSONObject = [
             "version": .number(JSONNumber(Self.version)), "source": .string(source), "target": .string(target),
             "filter": Self.meaning(of: filter), "branching": .bool(branching == .allowed),
         ]
+        meaning["since"] = since?.json
         let hash = SHA256()
-        meaning.utf8.withUnsafeBytes { hash.update($0) }
+        JSON.object(meaning).utf8.withUnsafeBytes { hash.update($0) }
         let digits = hash.finish().prefix(16).map { byte in
             String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
         }

@@ -163,13 +163,14 @@ struct FlowExecutor {
     }
 
     private func show(_ mode: ReplicationStatus.Mode, _ progress: (completed: Int, total: Int)) {
-        let (flow, count) = (flow, conflicts.count)
+        let (flow, count, checkpointed) = (flow, conflicts.count, checkpointer.recorded)
         state.show { status in
             status.mode = mode
             (status.completed, status.total) = (progress.completed, max(progress.completed, progress.total))
             status.bytesWritten = flow.counts.bytesWritten
             status.counts = flow.counts
             status.pendingConflicts = count
+            (status.position, status.checkpointed) = (flow.tracker.position, checkpointed)
             status.error = flow.unreachable
         }
     }

@@ -34,6 +34,9 @@ public struct ReplicationConfiguration: Sendable {
     public var checkpointInterval = Duration.seconds(5)
     /// Whether there are checkpoints at all. Without them every run compares all documents.
     public var usesCheckpoints = true
+    /// The position of the source to begin after, whatever the checkpoints say; none unless set. It is part of what the
+    /// replication means, so such a one has checkpoints of its own.
+    public var since: PeerSequence?
     /// When calls that failed are made again.
     public var retry = RetryPolicy()
     /// What measures delays; another one is for tests.
@@ -60,6 +63,17 @@ public struct ReplicationConfiguration: Sendable {
         var configuration = ReplicationConfiguration(source: peer, target: LocalPeer(database))
         configuration.direction = .pull
         return configuration
+    }
+
+    /// The name under which both sides keep its log: 32 hexadecimal digits.
+    ///
+    /// - Throws: ``PeerError`` when the identity of a peer can't be told.
+    package func replicationID() async throws -> String { try await id().description }
+
+    func id() async throws -> ReplicationID {
+        ReplicationID(
+            source: try await source.identity(), target: try await target.identity(), filter: filter,
+            branching: branching, since: since)
     }
 
     /// The database of this process whose replication it is; the target's of two.

@@ -67,6 +67,8 @@ struct ReplicationRun: Sendable {
                 let end = await executor.run()
                 counts = executor.flow.counts
                 result?.end = executor.flow.tracker.position
+                result?.log = executor.checkpointer.log.json
+                if executor.checkpointer.hasWritten { result?.hasWritten = true }
                 switch end {
                 case .done: return .success(finished())
                 case .failed(let error): return .failure(error)
@@ -129,9 +131,7 @@ struct ReplicationRun: Sendable {
         if identities.source == identities.target {
             throw PeerError(.badRequest, "\(source.name) can't be replicated with itself", status: 400)
         }
-        let id = ReplicationID(
-            source: identities.source, target: identities.target, filter: configuration.filter,
-            branching: configuration.branching)
+        let id = try await configuration.id()
         var settings = FlowSettings(start: .start, end: sourceInfo.lastSequence)
         settings.isContinuous = configuration.isContinuous
         settings.filter = configuration.filter
@@ -144,6 +144,10 @@ struct ReplicationRun: Sendable {
             let point = try await beginning.checkpointer.resume(source: sourceInfo, target: targetInfo)
             beginning.settings.start = point.position
             beginning.problem = point.problem
+        }
+        if let since = configuration.since, result == nil || beginning.settings.start.isStart {
+            beginning.settings.start = since
+            beginning.problem = nil
         }
         if result == nil, let database = configuration.database {
             beginning.ledger = try await LocalPeer(database).localDocument(id.ledgerID).map {

@@ -29,6 +29,11 @@ public struct ReplicationStatus: Sendable {
     /// What it has done since it was started.
     public internal(set) var counts = ReplicationCounts()
 
+    /// The position of the source up to which everything is done.
+    package internal(set) var position = PeerSequence.start
+    /// The position of the newest checkpoint.
+    package internal(set) var checkpointed = PeerSequence.start
+
     /// Makes the status of a replication that was never started.
     init() {}
 }

@@ -3,9 +3,9 @@
 /// Delays grow by doubling, and each is shortened at random by up to half, so that clients that lost a server at the same
 /// time do not return together. A peer that says how long to wait (`Retry-After`) is asked no sooner.
 public struct RetryPolicy: Sendable, Hashable {
-    /// The longest first delay; half a second unless set.
+    /// The first delay; half a second unless set.
     public var firstDelay: Duration = .milliseconds(500)
-    /// The longest delay; five minutes unless set.
+    /// The longest delay; five minutes unless set. A peer that asks for more by `Retry-After` gets it, up to a day.
     public var maximumDelay: Duration = .seconds(300)
     /// How often in a row a one-shot replication makes a call before it fails; 6 unless set. A continuous one never gives
     /// up on an error that may pass.
@@ -29,6 +29,6 @@ public struct RetryPolicy: Sendable, Hashable {
     func delay(after failures: Int, jitter: Double, retryAfter: Duration?) -> Duration {
         let doubled = firstDelay * (1 << min(max(failures - 1, 0), 20))
         let delay = min(doubled, maximumDelay) * (1 - jitter / 2)
-        return max(delay, retryAfter ?? .zero)
+        return max(delay, min(retryAfter ?? .zero, .seconds(86400)))
     }
 }

@@ -6,6 +6,18 @@ struct DocumentPrinter {
     let database: Database
     let options: DocumentOptions
 
+    init(database: Database, options: DocumentOptions) {
+        self.database = database
+        self.options = options
+    }
+
+    /// A printer of the documents in a list or a feed, whose readings are counted.
+    init(database: Database, options: DocumentOptions, metrics: Metrics) {
+        var options = options
+        options.metrics = metrics
+        self.init(database: database, options: options)
+    }
+
     /// One revision of a document.
     ///
     /// - Parameters:
@@ -25,7 +37,10 @@ struct DocumentPrinter {
         Self.append(members: content.body, to: &bytes)
         if record.tree[revision]?.isDeleted == true { Self.append("_deleted", true, to: &bytes) }
         let history = record.tree.history(of: revision, limit: try historyLimit())
-        if options.hasRevisions, let history { Self.append("_revisions", Self.revisions(history), to: &bytes) }
+        if options.hasRevisions, let history {
+            bytes += Array(",\"_revisions\":".utf8)
+            history.append(to: &bytes)
+        }
         var isTold = false
         if hasMeta {
             for (name, value) in meta(revision, record) {
@@ -132,13 +147,5 @@ extension DocumentPrinter {
         guard !members.isEmpty else { return }
         bytes.append(UInt8(ascii: ","))
         WireJSON.append(members, to: &bytes)
-    }
-
-    /// A history as `_revisions`.
-    static func revisions(_ history: RevisionHistory) -> JSON {
-        [
-            "start": .number(JSONNumber(history.start)),
-            "ids": .array(history.signatures.map { .string($0.description) }),
-        ]
     }
 }

@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `a deletion here against an edit there is one on both sides`() throws {
-        try withDeletionAgainstEdit { first, second in
+        try withDeletionAgainstEdit { (first, second) throws in
             #expect(try first.conflict(of: "a")?.local?.isDeleted == true)
             #expect(try second.conflict(of: "a")?.remote?.isDeleted == true)
             for database in [first, second] {

@@ -1,0 +1,102 @@
+internal import Foundation
+internal import Settle
+
+/// Exports a database at a server: documents are brought into a database on this machine some at a time, with their leaves and
+/// attachments, and written from there, as those of any database are.
+struct RemoteExport {
+    let remote: RemoteDatabase
+    let options: Exporter.Options
+    private static let pageLength = 200
+    private static let budget = 16 << 20
+
+    /// Writes all, in the order of the last changes.
+    func run(_ exporter: Exporter, progress: (ExportCounts) -> Void) throws {
+        var since = PeerSequence.start
+        while true {
+            let from = since
+            let page = try remote.wait { _, peer in
+                try await peer.changes(ChangesRequest(since: from, limit: Self.pageLength))
+            }
+            try write(page.changes, exporter, progress)
+            if page.changes.isEmpty || page.last == since { break }
+            since = page.last
+        }
+        if options.includesLocal { try writeLocals(exporter) }
+        try exporter.finish()
+    }
+
+    private func write(
+        _ changes: [ChangedDocument], _ exporter: Exporter, _ progress: (ExportCounts) -> Void
+    ) throws {
+        let wanted = changes.filter { options.includesDeleted || !$0.isDeleted }.flatMap { change in
+            (options.includesConflicts ? change.leaves : Array(change.leaves.prefix(1))).map { leaf in
+                RevisionRequest(
+                    id: change.id, revision: leaf, isDeletionAtSource: change.isDeleted && leaf == change.leaves.first)
+            }
+        }
+        if wanted.isEmpty { return }
+        let scratch = try ScratchDatabase()
+        var rest = wanted[...]
+        while !rest.isEmpty {
+            let asked = Array(rest)
+            let answers = try remote.wait { _, peer in try await peer.revisions(asked, budget: Self.budget) }
+            rest = rest.dropFirst(answers.count)
+            for (request, answer) in zip(asked, answers) { try take(answer, request, into: scratch.database) }
+        }
+        try exporter.export(from: scratch.database, progress: progress)
+    }
+
+    private func take(_ answer: RevisionAnswer, _ request: RevisionRequest, into database: Database) throws {
+        switch answer {
+        case .found(let found):
+            var revision = ReplicatedRevision(
+                id: found.id, history: found.history, isDeleted: found.isDeleted, body: found.body,
+                attachments: try found.attachments.map { try bring($0, of: found.id, into: database) })
+            revision.isDeletionAtSource = found.isDeletionAtSource
+            revision.keepsZeroRevpos = true
+            if case .refused(let error)? = try database.insertReplicated([revision]).first { throw error }
+        case .missing:
+            // It was changed since, and comes again with a later change.
+            return
+        case .failed(let error): throw RemoteFailure(url: remote.url, document: request.id).told(error)
+        }
+    }
+
+    /// Brings the stored bytes of an attachment; they are the same that the server has.
+    private func bring(
+        _ attachment: PeerAttachment, of id: DocumentID, into database: Database
+    ) throws -> Attachment {
+        let writer = try database.attachmentWriter(contentType: attachment.contentType, encoding: .identity)
+        switch attachment.content {
+        case .bytes(let bytes): try writer.write(bytes)
+        case .source(let source):
+            let pipe = PieceQueue()
+            try remote.wait(
+                about: id, meanwhile: { while let piece = try pipe.take() { try writer.write(piece) } },
+                for: { _, _ in
+                    defer { pipe.finish() }
+                    try await source.read(from: 0) { try await pipe.put($0) }
+                })
+        case .stub:
+            throw CommandError(
+                "attachment_missing", "the content of \"\(attachment.name)\" of \"\(id)\" did not come",
+                status: .damaged)
+        }
+        return try writer.finish(name: attachment.name).described(
+            as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,
+            encoding: attachment.encoding, length: attachment.length)
+    }
+
+    private func writeLocals(_ exporter: Exporter) throws {
+        try remote.forEachElement("rows", of: "_local_docs", query: ["include_docs": "true"]) { text in
+            let outline = try JSONOutline(text, elementsOf: "")
+            guard let range = outline["doc"] else { return true }
+            let reader = try DocumentReader.read(Array(text[range]), allowsReserved: true)
+            guard let name = try reader.reserved.last(where: { $0.name == "_id" }).map({ try JSON(utf8: $0.value) }),
+                let id = name.string
+            else { return true }
+            try exporter.write(local: DocumentID(unchecked: id), reader.body)
+            return true
+        }
+    }
+}

@@ -1,0 +1,105 @@
+internal import CCurl
+
+/// One transfer in curl's hands; touched by the thread of its loop alone.
+final class CurlExchange {
+    let transfer: CurlTransfer
+    let easy: UnsafeMutableRawPointer
+    /// Which queue of the loop the transfer came from.
+    let origin: String
+    /// When the last byte went either way, or somebody on this side was waited for.
+    private(set) var lastActivity: ContinuousClock.Instant
+    private(set) var head = CurlHead()
+    private var wasHeadHandedOn = false
+    private let errorText: UnsafeMutablePointer<CChar>
+    private var headerList: UnsafeMutablePointer<curl_slist>?
+
+    /// Prepares a handle.
+    ///
+    /// - Throws: ``HTTPClientError`` for an option that this curl has not.
+    init(
+        _ transfer: CurlTransfer, easy: UnsafeMutableRawPointer, origin: String, options: HTTPClientOptions,
+        now: ContinuousClock.Instant
+    ) throws(HTTPClientError) {
+        self.transfer = transfer
+        self.easy = easy
+        self.origin = origin
+        lastActivity = now
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        var setup = CurlSetup(easy)
+        headerList = setup.apply(transfer.request, options)
+        setup.check(settle_curl_set_error_buffer(easy, errorText))
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        setup.check(
+            settle_curl_set_callbacks(
+                easy, context,
+                { CurlExchange.of($3)?.received(header: UnsafeRawBufferPointer(start: $0, count: $1 * $2)) ?? 0 },
+                { CurlExchange.of($3)?.received(body: UnsafeRawBufferPointer(start: $0, count: $1 * $2)) ?? 0 },
+                { CurlExchange.of($3)?.send(UnsafeMutableRawBufferPointer(start: $0, count: $1 * $2)) ?? 0 },
+                { CurlExchange.of($0)?.seek($1, $2) ?? CURL_SEEKFUNC_FAIL }))
+        try setup.finish()
+    }
+
+    deinit {
+        curl_slist_free_all(headerList)
+        errorText.deallocate()
+    }
+
+    /// The exchange a callback or an ended transfer belongs to.
+    static func of(_ context: UnsafeMutableRawPointer?) -> CurlExchange? {
+        // It lives in its loop until its handle was taken out of curl's.
+        context.map { Unmanaged<CurlExchange>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// curl's own words about what went wrong.
+    var explanation: String { String(cString: errorText) }
+
+    /// Notes whether somebody on this side is waited for: then the silence is not the other's fault.
+    func noteStalls(_ now: ContinuousClock.Instant) {
+        if transfer.inbox.isStalled || transfer.upload.isStalled { lastActivity = now }
+    }
+
+    /// Hands the head on once it is complete; curl is not in the middle of it then.
+    func handHeadOn() {
+        guard head.isComplete, !wasHeadHandedOn else { return }
+        wasHeadHandedOn = true
+        transfer.inbox.put(head)
+    }
+
+    /// Lets both ways go on that nobody on this side is waited for in.
+    func resume() {
+        lastActivity = .now
+        let mask =
+            (transfer.inbox.isStalled ? CURLPAUSE_RECV : 0) | (transfer.upload.isStalled ? CURLPAUSE_SEND : 0)
+        curl_easy_pause(easy, mask)
+    }
+
+    private func received(header: UnsafeRawBufferPointer) -> Int {
+        lastActivity = .now
+        return head.take(header) ? header.count : 0
+    }
+
+    private func received(body: UnsafeRawBufferPointer) -> Int {
+        lastActivity = .now
+        switch transfer.inbox.put(body) {
+        case .taken: return body.count
+        case .stalled: return settle_curl_pause_write
+        case .ended: return 0
+        }
+    }
+
+    private func send(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        lastActivity = .now
+        switch transfer.upload.read(into: buffer) {
+        case .bytes(let count): return count
+        case .stall: return settle_curl_pause_read
+        case .failed: return settle_curl_abort_read
+        }
+    }
+
+    private func seek(_ offset: curl_off_t, _ whence: Int32) -> Int32 {
+        guard offset == 0, whence == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
+        transfer.upload.rewind()
+        return CURL_SEEKFUNC_OK
+    }
+}

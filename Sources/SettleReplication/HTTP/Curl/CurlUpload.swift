@@ -1,0 +1,131 @@
+internal import SettleDatabase
+
+/// The body of a request: asks its producer for a piece when curl has sent the one before.
+final class CurlUpload: Sendable {
+    /// What curl is told when it asks for bytes.
+    enum Step {
+        case bytes(Int)
+        /// The next piece is being made; curl pauses.
+        case stall
+        case failed
+    }
+
+    private struct State {
+        var piece: [UInt8] = []
+        var offset = 0
+        var sent: Int64 = 0
+        var isAtEnd = false
+        var isStalled = false
+        var isCancelled = false
+        var failure: (any Error)?
+        var producer: HTTPClientRequestBody.Producer?
+        var pull: Task<Void, Never>?
+        /// Counts the beginnings of the body, so that a piece of an earlier one is not sent.
+        var beginning = 0
+        var onPiece: @Sendable () -> Void = {}
+    }
+
+    private let body: HTTPClientRequestBody
+    private let state = Guarded(State())
+
+    init(_ body: HTTPClientRequestBody) {
+        self.body = body
+        rewind()
+    }
+
+    /// Says what to do when a piece was made that curl waits for.
+    func begin(onPiece: @escaping @Sendable () -> Void) { state.withLock { $0.onPiece = onPiece } }
+
+    /// Whether curl was told to wait for a piece.
+    var isStalled: Bool { state.withLock { $0.isStalled } }
+
+    /// Why there is no body, where that is so.
+    var failure: (any Error)? { state.withLock { $0.failure } }
+
+    /// Goes back to the beginning of the body.
+    func rewind() {
+        var producer: HTTPClientRequestBody.Producer?
+        if case .stream(_, let open) = body { producer = open() }
+        let pull = state.withLock { [producer] state in
+            let pull = state.pull
+            let (beginning, onPiece) = (state.beginning + 1, state.onPiece)
+            state = State(beginning: beginning, onPiece: onPiece)
+            if case .bytes(let bytes) = body { state.piece = bytes }
+            state.producer = producer
+            state.isAtEnd = producer == nil
+            return pull
+        }
+        pull?.cancel()
+    }
+
+    /// Nobody wants the rest.
+    func cancel() {
+        let pull = state.withLock { state in
+            state.isCancelled = true
+            state.producer = nil
+            defer { state.pull = nil }
+            return state.pull
+        }
+        pull?.cancel()
+    }
+
+    /// Fills a buffer with what comes next; with nothing behind the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
+        state.withLock { state in
+            if state.failure != nil || state.isCancelled { return .failed }
+            let count = min(buffer.count, state.piece.count - state.offset)
+            if count > 0 {
+                state.piece.withUnsafeBytes {
+                    buffer.copyMemory(from: .init(rebasing: $0[state.offset...].prefix(count)))
+                }
+                state.offset += count
+            }
+            if state.offset == state.piece.count, !state.isAtEnd, state.pull == nil { pull(&state) }
+            if count > 0 || state.isAtEnd { return .bytes(count) }
+            state.isStalled = true
+            return .stall
+        }
+    }
+
+    private func pull(_ state: inout State) {
+        guard let producer = state.producer else { return }
+        state.pull = Task { [beginning = state.beginning] in
+            do {
+                try take(await producer(), of: beginning)
+            } catch {
+                fail(error, of: beginning)
+            }
+        }
+    }
+
+    private func take(_ piece: [UInt8]?, of beginning: Int) throws {
+        let onPiece = try state.withLock { state -> (@Sendable () -> Void)? in
+            guard beginning == state.beginning, !state.isCancelled else { return nil }
+            state.pull = nil
+            (state.piece, state.offset) = (piece ?? [], 0)
+            state.sent += Int64(state.piece.count)
+            state.isAtEnd = piece == nil
+            if let length = body.length, state.sent > length || state.isAtEnd && state.sent < length {
+                throw HTTPClientError(
+                    .bodyFailed, "a body of \(length) bytes was promised, and \(state.isAtEnd ? "fewer" : "more") came")
+            }
+            // An empty piece is none.
+            if !state.isAtEnd, state.piece.isEmpty { pull(&state) }
+            guard state.isStalled, state.isAtEnd || !state.piece.isEmpty else { return nil }
+            state.isStalled = false
+            return state.onPiece
+        }
+        onPiece?()
+    }
+
+    private func fail(_ error: any Error, of beginning: Int) {
+        let onPiece = state.withLock { state -> (@Sendable () -> Void)? in
+            guard beginning == state.beginning, !state.isCancelled else { return nil }
+            state.pull = nil
+            state.failure = error
+            defer { state.isStalled = false }
+            return state.isStalled ? state.onPiece : nil
+        }
+        onPiece?()
+    }
+}

@@ -1,0 +1,55 @@
+/// Through whom requests go.
+public struct HTTPProxy: Sendable {
+    enum Kind: Sendable {
+        case environment
+        case none
+        case url(String, user: String?, password: String?, except: [String])
+    }
+
+    let kind: Kind
+
+    /// As the environment says by `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in the manner of curl.
+    public static let environment = HTTPProxy(kind: .environment)
+    /// Straight to the server.
+    public static let direct = HTTPProxy(kind: .none)
+
+    /// Through a proxy.
+    ///
+    /// - Parameters:
+    ///   - url: Where it is: `http://`, `https://`, `socks5://`, or `socks5h://` when the proxy is to find the names. User and
+    ///     password stand in front of the host.
+    ///   - except: Hosts and domains that are reached without it, as in `no_proxy`; `*` for all.
+    /// - Returns: The way through it.
+    /// - Throws: ``HTTPClientError`` with code `badURL`.
+    public static func through(_ url: String, except: [String] = []) throws(HTTPClientError) -> HTTPProxy {
+        guard let mark = url.firstRange(of: "://"),
+            let standardPort = standardPorts[url[..<mark.lowerBound].lowercased()]
+        else {
+            throw HTTPClientError(
+                .badURL, "the address of a proxy has to begin with http://, https://, socks5:// or socks5h://")
+        }
+        // The rules for the rest are those of any address.
+        let place = try HTTPURLReader.read("http://" + url[mark.upperBound...], keepsLastSlash: false)
+        let isTold = url.hasSuffix(":80") || url.contains(":80/")
+        let port = place.port == 80 && !isTold ? standardPort : place.port
+        let host = place.host.contains(":") ? "[\(place.host)]" : place.host
+        let plain = "\(url[..<mark.lowerBound].lowercased())://\(host):\(port)"
+        return HTTPProxy(kind: .url(plain, user: place.user, password: place.password, except: except))
+    }
+
+    private static let standardPorts = ["http": 1080, "https": 443, "socks5": 1080, "socks5h": 1080]
+}
+
+extension HTTPProxy: CustomStringConvertible, CustomReflectable {
+    /// Where the proxy is, without user and password.
+    public var description: String {
+        switch kind {
+        case .environment: "the proxy of the environment"
+        case .none: "no proxy"
+        case .url(let url, _, _, _): url
+        }
+    }
+
+    /// Where the proxy is, without user and password.
+    public var customMirror: Mirror { Mirror(self, children: ["proxy": description], displayStyle: .struct) }
+}

@@ -1,0 +1,34 @@
+internal import CCrypto
+internal import SettleDatabase
+
+extension TLSOptions {
+    /// The pin of a certificate's public key.
+    ///
+    /// - Parameter pem: The text of the certificate in PEM; of several the first counts.
+    /// - Returns: The pin.
+    /// - Throws: ``HTTPClientError`` with code `tlsFailed` for what is no certificate.
+    public static func pin(ofCertificate pem: String) throws(HTTPClientError) -> String {
+        guard let key = publicKey(ofCertificate: Array(pem.utf8)) else {
+            throw HTTPClientError(
+                .tlsFailed, "this is no certificate in PEM: it begins with -----BEGIN CERTIFICATE-----")
+        }
+        var hash = [UInt8](repeating: 0, count: 32)
+        EVP_Digest(key, key.count, &hash, nil, EVP_sha256(), nil)
+        return "sha256//" + Base64.encode(hash)
+    }
+
+    /// The key with its algorithm, in DER.
+    private static func publicKey(ofCertificate pem: [UInt8]) -> [UInt8]? {
+        guard let source = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return nil }
+        defer { BIO_free(source) }
+        guard let certificate = PEM_read_bio_X509(source, nil, nil, nil) else { return nil }
+        defer { X509_free(certificate) }
+        guard let key = X509_get_X509_PUBKEY(certificate) else { return nil }
+        let count = i2d_X509_PUBKEY(key, nil)
+        guard count > 0 else { return nil }
+        return [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, written in
+            var end = buffer.baseAddress
+            written = i2d_X509_PUBKEY(key, &end) == count ? Int(count) : 0
+        }
+    }
+}
