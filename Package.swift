@@ -68,8 +68,9 @@ let package = Package(
             name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite", "CrashTool"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
-            name: "SettleCommandsTests", dependencies: ["SettleCommands", "Settle", "SettleTool"], swiftSettings: strict
-        ),
+            name: "SettleCommandsTests",
+            dependencies: ["SettleCommands", "Settle", "SettleServer", "SettleTesting", "SettleTool"],
+            swiftSettings: strict),
         .testTarget(
             name: "SettleServerTests", dependencies: ["SettleServer", "Settle", "SettleTesting", "SettleTool"],
             swiftSettings: strict),
