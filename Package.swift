@@ -56,7 +56,8 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "SettleTesting", dependencies: ["Settle"], swiftSettings: strict),
         .target(
-            name: "SettleServer", dependencies: ["RevisionTree", "SettleDatabase", "CMicroHTTPD", "CCrypto"],
+            name: "SettleServer",
+            dependencies: ["RevisionTree", "SettleDatabase", "SettleReplication", "CMicroHTTPD", "CCrypto"],
             swiftSettings: strict),
         .target(
             name: "SettleCommands", dependencies: ["Settle", "SettleServer", "SettleTesting"], swiftSettings: strict),
@@ -73,9 +74,6 @@ let package = Package(
         .testTarget(
             name: "SettleServerTests", dependencies: ["SettleServer", "Settle", "SettleTesting", "SettleTool"],
             swiftSettings: strict),
-        .testTarget(
-            name: "SettleReplicationTests",
-            dependencies: ["Settle", "SettleReplication", "SettleServer", "SettleTesting"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
 
         // What the fuzzers feed, shared with a short test: `make fuzz`.

@@ -7,7 +7,7 @@ public import RevisionTree
 ///     let milk = try await remote.json("GET", .document("milk")).json
 ///
 /// Answers with a status of 400 and more are thrown as ``CouchDBError``. A login or a token that ran out is renewed by
-/// itself, once a request. Nothing else is tried again: see ``RetryPolicy``.
+/// itself, once a request. Nothing else is tried again.
 public struct CouchDBConnection: Sendable {
     /// The address that paths are below, without user and password.
     public let url: HTTPURL

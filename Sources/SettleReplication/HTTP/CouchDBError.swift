@@ -32,7 +32,10 @@ public struct CouchDBError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Whether the same request may succeed later without anybody doing anything.
-    public var isTransient: Bool { RetryPolicy.transientStatuses.contains(status) }
+    public var isTransient: Bool { Self.transientStatuses.contains(status) }
+
+    /// The statuses after which the same request may succeed (SEMANTICS 113).
+    private static let transientStatuses: Set = [408, 429, 500, 502, 503, 504]
 
     /// Request, status, name and reason in one line, and what was tried.
     public var description: String {

@@ -6,6 +6,18 @@ struct DocumentPrinter {
     let database: Database
     let options: DocumentOptions
 
+    init(database: Database, options: DocumentOptions) {
+        self.database = database
+        self.options = options
+    }
+
+    /// A printer of the documents in a list or a feed, whose readings are counted.
+    init(database: Database, options: DocumentOptions, metrics: Metrics) {
+        var options = options
+        options.metrics = metrics
+        self.init(database: database, options: options)
+    }
+
     /// One revision of a document.
     ///
     /// - Parameters:

@@ -51,6 +51,9 @@ struct WireDocument: Sendable {
         }
     }
 
+    /// What is said of an id that is no UTF-8.
+    static let idIsNoText = HTTPError.illegalID("Document id must be valid UTF-8")
+
     private mutating func take(_ member: DocumentReader.ReservedMember) throws {
         let value = try JSON(utf8: member.value)
         switch (member.name, value) {

@@ -25,6 +25,7 @@ struct ChangeRow {
         if winner.isDeleted { bytes += Array(",\"deleted\":true".utf8) }
         if query.hasDocuments, let content = record.content {
             bytes += Array(",\"doc\":".utf8)
+            let printer = DocumentPrinter(database: database, options: query.documents, metrics: metrics)
             let document = try printer.print(winner.revision, content, of: record, hasMeta: true).bytes
             bytes += try filter.projection.map { $0.shown(of: try JSON(utf8: document)).utf8 } ?? document
         }
@@ -38,17 +39,8 @@ struct ChangeRow {
         let known = isWinner ? record.content : nil
         guard let content = try known ?? database.content(of: leaf.revision, in: record) else { return nil }
         var options = DocumentOptions()
-        options.hasConflicts = query.hasConflicts && !query.hasAllLeaves
+        options.hasConflicts = query.documents.hasConflicts && !query.hasAllLeaves
         let printer = DocumentPrinter(database: database, options: options)
         return try JSON(utf8: printer.print(leaf.revision, content, of: record, hasMeta: isWinner).bytes)
-    }
-
-    private var printer: DocumentPrinter {
-        var options = DocumentOptions()
-        options.metrics = metrics
-        options.hasConflicts = query.hasConflicts
-        options.hasAttachments = query.hasAttachments
-        options.hasEncodingInfo = query.hasEncodingInfo
-        return DocumentPrinter(database: database, options: options)
     }
 }

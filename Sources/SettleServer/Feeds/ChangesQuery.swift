@@ -21,9 +21,8 @@ struct ChangesQuery: Sendable {
     var isDescending = false
     var hasAllLeaves = false
     var hasDocuments = false
-    var hasConflicts = false
-    var hasAttachments = false
-    var hasEncodingInfo = false
+    /// What the documents show, where they are wanted.
+    var documents = DocumentOptions()
     /// After how many milliseconds of silence a sign of life is sent.
     var heartbeat: Int?
     /// After how many milliseconds without a change a feed ends.
@@ -61,9 +60,9 @@ struct ChangesQuery: Sendable {
         case ("heartbeat", _): heartbeat = try Self.heartbeat(value)
         case ("timeout", _): timeout = try Self.number(value, "timeout")
         case ("include_docs", "true"): hasDocuments = true
-        case ("conflicts", "true"): hasConflicts = true
-        case ("attachments", "true"): hasAttachments = true
-        case ("att_encoding_info", "true"): hasEncodingInfo = true
+        case ("conflicts", "true"): documents.hasConflicts = true
+        case ("attachments", "true"): documents.hasAttachments = true
+        case ("att_encoding_info", "true"): documents.hasEncodingInfo = true
         case ("filter", _): filter = value
         case ("seq_interval", _):
             guard let interval = Int(value), interval > 0 else { throw HTTPError.badRequest("invalid_seq_interval") }

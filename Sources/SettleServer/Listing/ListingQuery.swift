@@ -10,9 +10,8 @@ struct ListingQuery: Sendable {
     var isDescending = false
     var isEndInclusive = true
     var hasDocuments = false
-    var hasConflicts = false
-    var hasAttachments = false
-    var hasEncodingInfo = false
+    /// What the documents show, where they are wanted.
+    var documents = DocumentOptions()
     var hasUpdateSequence = false
 
     static let largestLimit = 576_460_752_303_423_487
@@ -35,18 +34,18 @@ struct ListingQuery: Sendable {
         for member in members { try take(member.name, member.value) }
     }
 
-    /// Takes a list of keys; one alone is a range.
-    mutating func take(keys list: [JSON]) {
-        if list.count == 1 {
-            (start, end) = (list[0], list[0])
-        } else {
-            keys = list
-        }
+    /// Reads one of several queries of a request, of which a list of one key is a range, and tells nothing of a key that
+    /// is missing.
+    mutating func take(query members: JSONObject) throws {
+        try take(members)
+        guard let key = keys?.first, keys?.count == 1 else { return }
+        (start, end, keys) = (key, key, nil)
     }
 
     /// Sees that what was asked for goes together.
     func check() throws {
-        if keys?.isEmpty == false, start != nil || end != nil {
+        guard let keys, let key = keys.first, start != nil || end != nil else { return }
+        if keys.count > 1 || start != key || end != key {
             throw HTTPError.queryParse("`keys` is incompatible with `key`, `start_key` and `end_key`")
         }
     }
@@ -56,7 +55,7 @@ struct ListingQuery: Sendable {
         case "key": (start, end) = (value, value)
         case "keys":
             guard let list = value.array else { throw HTTPError.badRequest("`keys` parameter must be an array.") }
-            take(keys: list)
+            keys = list
         case "startkey", "start_key": start = value
         case "endkey", "end_key": end = value
         case "limit":
@@ -68,9 +67,9 @@ struct ListingQuery: Sendable {
         case "descending": isDescending = try Self.boolean(value)
         case "inclusive_end": isEndInclusive = try Self.boolean(value)
         case "include_docs": hasDocuments = try Self.boolean(value)
-        case "conflicts": hasConflicts = try Self.boolean(value)
-        case "attachments": hasAttachments = try Self.boolean(value)
-        case "att_encoding_info": hasEncodingInfo = try Self.boolean(value)
+        case "conflicts": documents.hasConflicts = try Self.boolean(value)
+        case "attachments": documents.hasAttachments = try Self.boolean(value)
+        case "att_encoding_info": documents.hasEncodingInfo = try Self.boolean(value)
         case "update_seq": hasUpdateSequence = try Self.boolean(value)
         default: try takeViewOnly(name, value)
         }

@@ -10,6 +10,8 @@ import Darwin
 final class RawConnection {
     private let socket: Int32
     private var buffer: [UInt8] = []
+    /// Whether the other side ended the connection with a reset.
+    private(set) var wasReset = false
 
     struct Failure: Error, CustomStringConvertible { let description: String }
 
@@ -125,7 +127,10 @@ final class RawConnection {
     private func receive() throws -> Bool {
         var piece = [UInt8](repeating: 0, count: 64 * 1024)
         let count = recv(socket, &piece, piece.count, 0)
-        if count < 0 { throw Failure(description: "recv: \(String(cString: strerror(errno)))") }
+        if count < 0 {
+            wasReset = errno == ECONNRESET
+            throw Failure(description: "recv: \(String(cString: strerror(errno)))")
+        }
         buffer += piece.prefix(count)
         return count > 0
     }

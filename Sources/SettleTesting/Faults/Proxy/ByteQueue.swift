@@ -1,0 +1,26 @@
+/// Bytes that wait for their turn.
+struct ByteQueue {
+    private var bytes: [UInt8] = []
+    private var start = 0
+
+    var count: Int { bytes.count - start }
+    var isEmpty: Bool { count == 0 }
+    /// What waits, the first first.
+    var waiting: ArraySlice<UInt8> { bytes[start...] }
+
+    mutating func append(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
+
+    /// Takes the first so many away.
+    mutating func drop(_ count: Int) {
+        start += count
+        if start == bytes.count {
+            bytes.removeAll(keepingCapacity: true)
+            start = 0
+        } else if start > 1 << 16 {
+            bytes.removeFirst(start)
+            start = 0
+        }
+    }
+
+    mutating func removeAll() { drop(count) }
+}

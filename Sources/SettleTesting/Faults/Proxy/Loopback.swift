@@ -1,0 +1,119 @@
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// The calls of the system for TCP on the loopback interface, as far as the systems differ or make them long.
+enum Loopback {
+    /// A new socket, bound to a port of 127.0.0.1; to one that the system chooses for 0.
+    static func bound(to port: Int) throws(FaultProxyError) -> Int32 {
+        let descriptor = try made()
+        set(descriptor, SOL_SOCKET, SO_REUSEADDR)
+        set(descriptor, SOL_SOCKET, SO_REUSEPORT)
+        let code = withAddress(port) { bind(descriptor, $0, $1) }
+        guard code == 0 else {
+            let error = FaultProxyError("bind")
+            close(descriptor)
+            throw error
+        }
+        return descriptor
+    }
+
+    /// The port of a bound socket.
+    static func port(of descriptor: Int32) throws(FaultProxyError) -> Int {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard code == 0 else { throw FaultProxyError("getsockname") }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    /// A connection to a port, or `nil` when there is none within some seconds, or a signal comes.
+    static func connect(to port: Int, _ signal: ProxySignal) -> ProxySocket? {
+        guard let descriptor = try? made() else { return nil }
+        let socket = ProxySocket(descriptor)
+        let code = withAddress(port) { start($0, $1, descriptor) }
+        if code == 0 { return socket }
+        guard errno == EINPROGRESS || errno == EINTR else { return nil }
+        var polled = [
+            pollfd(fd: signal.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
+        ]
+        guard poll(&polled, 2, 10_000) > 0, polled[0].revents == 0 else { return nil }
+        var problem: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &problem, &length)
+        return problem == 0 ? socket : nil
+    }
+
+    /// The next connection of a listening socket, or `nil` when there is none.
+    static func accepted(by listener: Int32) -> Int32? {
+        let descriptor = accept(listener, nil, nil)
+        return descriptor < 0 ? nil : descriptor
+    }
+
+    /// Makes a socket one that never blocks, that no other program inherits, and that sends no signal.
+    static func prepare(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        #if canImport(Darwin)
+        set(descriptor, SOL_SOCKET, SO_NOSIGPIPE)
+        #endif
+    }
+
+    /// Turns an option on.
+    static func set(_ descriptor: Int32, _ level: Int32, _ name: Int32) {
+        var value: Int32 = 1
+        setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Sends as much as goes now; -1 with `errno` when nothing does.
+    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+        Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        #else
+        Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
+        #endif
+    }
+
+    /// Gives a socket back to the system.
+    static func close(_ descriptor: Int32) {
+        #if canImport(Glibc)
+        _ = Glibc.close(descriptor)
+        #else
+        _ = Darwin.close(descriptor)
+        #endif
+    }
+
+    private static func made() throws(FaultProxyError) -> Int32 {
+        #if canImport(Glibc)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        guard descriptor >= 0 else { throw FaultProxyError("socket") }
+        prepare(descriptor)
+        return descriptor
+    }
+
+    private static func start(_ address: UnsafePointer<sockaddr>, _ length: socklen_t, _ descriptor: Int32) -> Int32 {
+        #if canImport(Glibc)
+        Glibc.connect(descriptor, address, length)
+        #else
+        Darwin.connect(descriptor, address, length)
+        #endif
+    }
+
+    private static func withAddress(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(truncatingIfNeeded: port)).bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+internal import Settle
+internal import SettleDatabase
+
+/// Threads that end by themselves, and can be waited for.
+final class ProxyThreads: Sendable {
+    private struct State {
+        var running: [Int: ProxyThread] = [:]
+        var ended: [ProxyThread] = []
+        var next = 0
+    }
+
+    private let state = Guarded(State())
+
+    /// How many are running.
+    var count: Int { state.withLock { $0.running.count } }
+
+    /// Starts one.
+    func start(_ body: @escaping @Sendable () -> Void) throws(FaultProxyError) {
+        joinEnded()
+        let result = state.withLock { state -> Result<Void, FaultProxyError> in
+            let number = state.next
+            state.next += 1
+            // The thread takes the lock to note its end, so it finds itself noted.
+            return Result { () throws(FaultProxyError) in
+                state.running[number] = try ProxyThread { [self] in
+                    body()
+                    noteEnd(of: number)
+                }
+            }
+        }
+        try result.get()
+    }
+
+    /// Waits for the end of all, those too that are started meanwhile.
+    func joinAll() {
+        while true {
+            let all = state.withLock { state in
+                defer { (state.running, state.ended) = ([:], []) }
+                return state.ended + state.running.values
+            }
+            if all.isEmpty { return }
+            for thread in all { thread.join() }
+        }
+    }
+
+    private func joinEnded() {
+        let ended = state.withLock { state in
+            defer { state.ended = [] }
+            return state.ended
+        }
+        for thread in ended { thread.join() }
+    }
+
+    private func noteEnd(of number: Int) {
+        state.withLock { state in
+            if let thread = state.running.removeValue(forKey: number) { state.ended.append(thread) }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import RevisionTree
+import Testing
+
+/// In which steps the leaves of small trees are merged, and on which bases.
+@Suite struct RevisionTreeMergeStepTests {
+    /// The steps as `2-b: 3-d 3-c`, a leaf's name standing for what was made of it; `-` for no base, and a `?` behind a step
+    /// whose past is not known to the start.
+    private func steps(
+        _ tree: RevisionTree, _ leaves: [RevisionID], closed: [(revision: RevisionID, survivor: RevisionID)] = []
+    ) -> [String] {
+        tree.mergeSteps(of: leaves, closed: closed).map { step in
+            let names = step.versions.map { leaves[$0].description }.joined(separator: " ")
+            return "\(step.base?.description ?? "-"): \(names)\(step.isPastKnown ? "" : " ?")"
+        }
+    }
+
+    @Test func `one leaf, or none, needs no step`() {
+        #expect(steps(tree("1-a 2-b"), ["2-b"]) == [])
+        #expect(steps(tree("1-a 2-b"), []) == [])
+        #expect(steps(RevisionTree(), []) == [])
+    }
+
+    /// ```
+    /// 1-a ─┬─ 2-b
+    ///      └─ 2-c
+    /// ```
+    @Test func `two leaves are merged where they parted`() {
+        #expect(steps(tree("1-a 2-b", "1-a 2-c"), ["2-c", "2-b"]) == ["1-a: 2-c 2-b"])
+    }
+
+    /// ```
+    /// 1-a ── 2-b ─┬─ 3-c ── 4-d ── 5-e
+    ///             └─ 3-x
+    /// ```
+    @Test func `branches of different lengths too`() {
+        #expect(steps(tree("1-a 2-b 3-c 4-d 5-e", "1-a 2-b 3-x"), ["5-e", "3-x"]) == ["2-b: 5-e 3-x"])
+    }
+
+    /// ```
+    /// 1-a ─┬─ 2-b
+    ///      ├─ 2-c
+    ///      └─ 2-d
+    /// ```
+    @Test func `leaves that parted at once are merged at once`() {
+        let tree = tree("1-a 2-b", "1-a 2-c", "1-a 2-d")
+        #expect(steps(tree, ["2-d", "2-c", "2-b"]) == ["1-a: 2-d 2-c 2-b"])
+    }
+
+    /// ```
+    /// 1-a ─┬─ 2-b ─┬─ 3-c
+    ///      │       └─ 3-d
+    ///      └─ 2-x
+    /// ```
+    @Test func `those that parted last are merged first`() {
+        let tree = tree("1-a 2-b 3-c", "1-a 2-b 3-d", "1-a 2-x")
+        #expect(steps(tree, ["3-d", "3-c", "2-x"]) == ["2-b: 3-d 3-c", "1-a: 3-d 2-x"])
+        // The first of the list stands for the result, whichever branch it is on.
+        #expect(steps(tree, ["2-x", "3-c", "3-d"]) == ["2-b: 3-c 3-d", "1-a: 2-x 3-c"])
+    }
+
+    /// ```
+    /// 1-a ─┬─ 2-b ─┬─ 3-c
+    ///      │       └─ 3-d
+    ///      └─ 2-e ─┬─ 3-f
+    ///              └─ 3-g
+    /// ```
+    @Test func `of two forks at one height the higher revision comes first`() {
+        let tree = tree("1-a 2-b 3-c", "1-a 2-b 3-d", "1-a 2-e 3-f", "1-a 2-e 3-f0")
+        #expect(
+            steps(tree, ["3-d", "3-c", "3-f0", "3-f"]) == ["2-e: 3-f0 3-f", "2-b: 3-d 3-c", "1-a: 3-d 3-f0"])
+    }
+
+    /// ```
+    /// 1-a ── 2-b
+    /// 1-c ── 2-d
+    /// ```
+    @Test func `without a common past there is no base`() {
+        #expect(steps(tree("1-a 2-b", "1-c 2-d"), ["2-d", "2-b"]) == ["-: 2-d 2-b"])
+        let tree = tree("1-a 2-b", "1-c 2-d 3-e", "1-c 2-d 3-f")
+        #expect(steps(tree, ["3-f", "3-e", "2-b"]) == ["2-d: 3-f 3-e", "-: 3-f 2-b"])
+        #expect(steps(.init(), ["1-a", "1-b"]) == ["-: 1-a 1-b"])
+    }
+
+    /// ```
+    /// 3-c ─┬─ 4-d          the revisions before 3-c are forgotten
+    ///      └─ 4-e
+    /// ```
+    @Test func `a past that was stemmed away is told`() {
+        #expect(steps(tree("3-c 4-d", "3-c 4-e"), ["4-e", "4-d"]) == ["3-c: 4-e 4-d ?"])
+        let mixed = tree("1-a 2-b", "1-a 2-c", "5-e 6-f")
+        #expect(steps(mixed, ["6-f", "2-c", "2-b"]) == ["1-a: 2-c 2-b", "-: 6-f 2-c ?"])
+    }
+
+    /// ```
+    /// 1-a ─┬─ 2-a ── 3-d
+    ///      └─ 2-b ─┬─ 3-e      closed for 3-d
+    ///              └─ 3-c
+    /// ```
+    @Test func `what went on behind a closing is merged on what was closed`() {
+        let tree = tree("1-a 2-a 3-d", "1-a 2-b 3-e!", "1-a 2-b 3-c")
+        #expect(steps(tree, ["3-d", "3-c"]) == ["1-a: 3-d 3-c"])
+        #expect(steps(tree, ["3-d", "3-c"], closed: [("2-b", "3-d")]) == ["2-b: 3-d 3-c"])
+    }
+
+    /// ```
+    /// 1-a ─┬─ 2-a ── 3-d ── 4-f       edited after 3-e had been closed for 3-d
+    ///      └─ 2-b ── 3-c
+    /// ```
+    @Test func `who descends from a survivor has seen what it has seen`() {
+        let tree = tree("1-a 2-a 3-d 4-f", "1-a 2-b 3-c")
+        #expect(steps(tree, ["4-f", "3-c"], closed: [("2-b", "3-d")]) == ["2-b: 4-f 3-c"])
+        // The other way round nobody has: what was written before the survivor does not know of it.
+        #expect(steps(tree, ["4-f", "3-c"], closed: [("3-c", "4-f")]) == ["3-c: 4-f 3-c"])
+    }
+
+    /// ```
+    /// 1-a ─┬─ 2-a ── 3-d            2-b was closed for 3-d, and 3-d for 4-f
+    ///      ├─ 2-b ── 3-c
+    ///      └─ 2-e ── 3-e ── 4-f
+    /// ```
+    @Test func `closings follow each other, in any order of the list`() {
+        let tree = tree("1-a 2-a 3-d", "1-a 2-b 3-c", "1-a 2-e 3-e 4-f")
+        let closed: [(revision: RevisionID, survivor: RevisionID)] = [("2-b", "3-d"), ("3-d", "4-f")]
+        #expect(steps(tree, ["4-f", "3-c"], closed: closed) == ["2-b: 4-f 3-c"])
+        #expect(steps(tree, ["4-f", "3-c"], closed: closed.reversed()) == ["2-b: 4-f 3-c"])
+        #expect(steps(tree, ["4-f", "3-c"], closed: [closed[0]]) == ["1-a: 4-f 3-c"])
+        #expect(steps(tree, ["4-f", "3-c"], closed: [closed[1]]) == ["1-a: 4-f 3-c"])
+    }
+
+    /// ```
+    /// 1-a ─┬─ 2-b ── 3-x ─┬─ 4-y      3-x was closed for 2-c, which stands before it
+    ///      │              └─ 4-z
+    ///      └─ 2-c
+    /// ```
+    @Test func `a closing for what stands before it, or is unknown, does not count`() {
+        let tree = tree("1-a 2-b 3-b 4-d", "1-a 2-c")
+        let whole = ["1-a: 4-d 2-c"]
+        #expect(steps(tree, ["4-d", "2-c"], closed: [("3-b", "2-c")]) == whole)
+        #expect(steps(tree, ["4-d", "2-c"], closed: [("3-b", "3-b")]) == whole)
+        #expect(steps(tree, ["4-d", "2-c"], closed: [("3-b", "9-f"), ("9-f", "4-d")]) == whole)
+    }
+
+    /// ```
+    /// 1-a ─┬─ 2-b ── 3-b ─┬─ 4-e      3-c was closed for 4-e and for 4-f: both have seen 3-b and 3-c
+    ///      │              └─ 4-f
+    ///      └─ 2-c ── 3-c
+    /// ```
+    @Test func `where there are two newest common revisions the higher is the base`() {
+        let tree = tree("1-a 2-b 3-b 4-e", "1-a 2-b 3-b 4-f", "1-a 2-c 3-c")
+        #expect(steps(tree, ["4-f", "4-e"], closed: [("3-c", "4-e"), ("3-c", "4-f")]) == ["3-c: 4-f 4-e"])
+        #expect(steps(tree, ["4-f", "4-e"], closed: [("3-c", "4-e")]) == ["3-b: 4-f 4-e"])
+    }
+
+    /// ```
+    /// 1-a ── 2-a ── … ── 99-a ─┬─ 100-a ── … ── 150-a
+    ///                          └─ 100-b ── … ── 170-b
+    /// ```
+    @Test func `long branches reach over many words of the sets`() {
+        let long = tree(
+            (1...150).map { "\($0)-a" }.joined(separator: " "),
+            (1...170).map { $0 < 100 ? "\($0)-a" : "\($0)-b" }.joined(separator: " "))
+        #expect(steps(long, ["170-b", "150-a"]) == ["99-a: 170-b 150-a"])
+    }
+}

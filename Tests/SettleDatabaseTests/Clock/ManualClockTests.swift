@@ -1,0 +1,158 @@
+import SettleTesting
+import Synchronization
+import Testing
+
+/// The clock that tests of the replicator advance by hand.
+@Suite(.timeLimit(.minutes(5))) struct ManualClockTests {
+    private let clock = ManualClock()
+
+    /// Sleeps, each for so many seconds, that began in this order.
+    private func sleepers(_ seconds: [Int]) async throws -> [Task<Void, any Error>] {
+        var tasks: [Task<Void, any Error>] = []
+        for (index, seconds) in seconds.enumerated() {
+            let clock = clock
+            tasks.append(Task { try await clock.sleep(for: .seconds(seconds)) })
+            try await clock.waitForSleepers(index + 1)
+        }
+        return tasks
+    }
+
+    @Test func `time passes only when it is told to`() {
+        #expect(clock.now == ManualClock.Instant())
+        clock.advance(by: .seconds(3))
+        clock.advance(by: .milliseconds(-5))
+        #expect(clock.now.offset == .seconds(3))
+        clock.advance(to: ManualClock.Instant(offset: .seconds(2)))
+        #expect(clock.now.offset == .seconds(3))
+        clock.advance(to: ManualClock.Instant(offset: .seconds(4)))
+        #expect(clock.now.offset == .seconds(4))
+        #expect(clock.minimumResolution == .zero)
+        #expect(ManualClock.Instant().duration(to: clock.now) == .seconds(4))
+        #expect(clock.now.advanced(by: .seconds(-1)) < clock.now)
+    }
+
+    @Test func `who sleeps is woken when the moment is reached, not before`() async throws {
+        let tasks = try await sleepers([1, 5, 3])
+        clock.advance(by: .milliseconds(999))
+        #expect(clock.sleeperCount == 3)
+        clock.advance(by: .milliseconds(1))
+        #expect(clock.sleeperCount == 2)
+        try await tasks[0].value
+        clock.advance(by: .seconds(10))
+        #expect(clock.sleeperCount == 0)
+        for task in tasks { try await task.value }
+        #expect(clock.now.offset == .seconds(11))
+    }
+
+    @Test func `the earliest is woken first, and those of one moment in their order`() async throws {
+        // All go on on one executor that keeps the order, which is that of their waking.
+        let seconds = [4, 2, 4, 1, 3, 2]
+        let log = WakingLog()
+        var tasks: [Task<Void, any Error>] = []
+        for (index, seconds) in seconds.enumerated() {
+            tasks.append(Task { try await log.sleep(index, .seconds(seconds), clock) })
+            try await clock.waitForSleepers(index + 1)
+        }
+        clock.advance(by: .seconds(100))
+        for task in tasks { try await task.value }
+        #expect(await log.woken == [3, 1, 5, 4, 0, 2])
+    }
+
+    @Test func `step by step each sleeper sees its own moment`() async throws {
+        let seen = Mutex<[Duration]>([])
+        let clock = clock
+        let task = Task {
+            for _ in 0..<3 {
+                try await clock.sleep(for: .seconds(7))
+                seen.withLock { $0.append(clock.now.offset) }
+            }
+        }
+        for _ in 0..<3 {
+            try await clock.waitForSleepers(1)
+            #expect(clock.advanceToNextSleeper())
+        }
+        try await task.value
+        #expect(seen.withLock { $0 } == [.seconds(7), .seconds(14), .seconds(21)])
+        #expect(!clock.advanceToNextSleeper())
+    }
+
+    @Test func `a moment that is over is not waited for`() async throws {
+        clock.advance(by: .seconds(5))
+        try await clock.sleep(until: ManualClock.Instant(offset: .seconds(5)))
+        try await clock.sleep(for: .zero)
+        try await clock.sleep(for: .seconds(-1))
+        try await clock.waitForSleepers(0)
+        #expect(clock.now.offset == .seconds(5))
+    }
+
+    @Test func `who is cancelled is woken at once, and others sleep on`() async throws {
+        let tasks = try await sleepers([1, 2, 3])
+        tasks[1].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[1].value }
+        #expect(clock.sleeperCount == 2)
+        clock.advance(by: .seconds(5))
+        try await tasks[0].value
+        try await tasks[2].value
+        // Too late: it has been woken.
+        tasks[0].cancel()
+        try await tasks[0].value
+    }
+
+    @Test func `who was cancelled before does not fall asleep`() async throws {
+        let clock = clock
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await clock.sleep(for: .seconds(1))
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let other = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await clock.waitForSleepers(1)
+        }
+        await #expect(throws: CancellationError.self) { try await other.value }
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `waiting for sleepers can be cancelled`() async {
+        let clock = clock
+        let task = Task { try await clock.waitForSleepers(1) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func `cancelling and waking may race, and each sleeper is woken once`() async throws {
+        for _ in 0..<300 {
+            let clock = clock
+            let task = Task { try await clock.sleep(for: .seconds(1)) }
+            let canceller = Task { task.cancel() }
+            clock.advance(by: .seconds(1))
+            await canceller.value
+            clock.advance(by: .seconds(1))
+            // Either way it ends; had it been woken twice, the continuation would trap.
+            _ = await task.result
+        }
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func `it is a clock for what is written for any clock`() async throws {
+        func wait(_ clock: some Clock<Duration>) async throws -> Duration {
+            try await clock.measure { try await clock.sleep(for: .seconds(2)) }
+        }
+        let clock = clock
+        let task = Task { try await wait(clock) }
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(9))
+        #expect(try await task.value == .seconds(9))
+    }
+}
+
+/// Notes in which order its calls were woken: an actor runs what is ready in the order in which it became so, as long as
+/// nothing has a higher priority.
+private actor WakingLog {
+    private(set) var woken: [Int] = []
+
+    func sleep(_ index: Int, _ duration: Duration, _ clock: ManualClock) async throws {
+        try await clock.sleep(for: duration)
+        woken.append(index)
+    }
+}
