@@ -212,6 +212,27 @@ struct ConflictBehaviourTests {
         #expect(try lacking.database.document("a")?.json == ["x": 2, "y": 2])
     }
 
+    @Test func `where all is kept, the base is brought for who settles later`() async throws {
+        let (here, there) = try await PeerPair.all[0].make()
+        try there.database.put("a", ["x": 1, "y": 1])
+        try there.database.put("a", ["x": 1, "y": 2])
+        let base = try #require(try there.database.tree(of: "a")).revisions[0]
+        let other = try Database.inMemory()
+        let first = try #require(try there.database.document("a", revision: base))
+        try other.insertReplicated([
+            ReplicatedRevision(id: "a", history: RevisionHistory(base), body: try first.body())
+        ])
+        let mine = try other.put("a", ["x": 2, "y": 1])
+        let history = try #require(try other.tree(of: "a")?.history(of: mine))
+        try here.database.insertReplicated([
+            ReplicatedRevision(id: "a", history: history, body: ["x": 2, "y": 1])
+        ])
+        try await replicate(there, to: here)
+        #expect(try here.database.document("a", revision: base) != nil)
+        try here.database.settle("a", using: .threeWayMerge())
+        #expect(try here.database.document("a")?.json == ["x": 2, "y": 2])
+    }
+
     // SEMANTICS 81, 82
     @Test(arguments: PeerPair.all)
     func `three devices are quiet after two rounds through a hub`(pair: PeerPair) async throws {

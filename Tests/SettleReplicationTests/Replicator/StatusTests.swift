@@ -109,7 +109,7 @@ struct StatusTests {
         #expect(idle.counts.revisionsFailed == 1)
         #expect(idle.error == nil)
         flaky.tell { $0.onStore = { _ in nil } }
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(60))
         await replicator.waits { $0.counts.revisionsWritten == 5 }
         #expect(replicator.ledger.count == 0)
