@@ -1,3 +1,5 @@
+import Testing
+
 /// Calls of verbs that are made on a folder and on a URL.
 ///
 /// `DB` stands for the database, `@3` for what the call at that place wrote.
