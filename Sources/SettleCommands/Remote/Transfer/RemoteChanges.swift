@@ -79,10 +79,7 @@ struct RemoteChanges {
                 "settle: \(error.message); trying again",
                 json: ["warning": .string(error.message)])
         }
-        let policy = RetryPolicy()
-        var generator = SystemRandomNumberGenerator()
-        let lost = HTTPClientError(.connectionLost, error.message)
-        let pause = policy.delay(after: lost, attempt: failures, using: &generator) ?? policy.cap
+        let pause = RetryPolicy().delay(after: failures, jitter: .random(in: 0...1), retryAfter: nil)
         try Waiting.wait { try await Task.sleep(for: min(pause, .seconds(30))) }
     }
 }
