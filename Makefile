@@ -63,8 +63,9 @@ asan: setup ## Run the tests with the address sanitizer
 fuzz: setup ## Feed the parsers with random bytes, SECONDS_EACH
 	@Scripts/fuzz.sh
 
-fuzz-http: setup ## Send REQUESTS malformed requests, from SEED on, to a server that listens
-	SETTLE_FUZZ_HTTP=$(REQUESTS) SETTLE_FUZZ_SEED=$(SEED) $(SWIFT) test --filter HTTPFuzzTests
+fuzz-http: setup ## Send REQUESTS malformed requests, and as many nearly right ones, from SEED on, to a server that listens
+	SETTLE_FUZZ_HTTP=$(REQUESTS) SETTLE_FUZZ_SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing \
+		--scratch-path .build/fuzz-http --filter 'HTTPFuzzTests|FormedFuzzTests'
 
 crash-test: setup ## Kill the process in the middle of writing, ROUNDS times, and check what is left
 	@ROUNDS=$(ROUNDS) Scripts/crash-test.sh

@@ -3,9 +3,21 @@
 #ifndef SETTLE_CMICROHTTPD_SHIM_H
 #define SETTLE_CMICROHTTPD_SHIM_H
 
+#ifdef __linux__
+#include <malloc.h>
+#endif
 #include <microhttpd.h>
 #include <string.h>
 #include <sys/socket.h>
+
+// Has the threads of this process share so many pools of memory, where the system's allocator has such.
+static inline void settle_limit_memory_pools(int count) {
+#ifdef M_ARENA_MAX
+    mallopt(M_ARENA_MAX, count);
+#else
+    (void)count;
+#endif
+}
 
 // How a daemon is started; a limit of 0 is not set.
 struct settle_mhd_options {
@@ -77,6 +89,12 @@ static inline const struct sockaddr *settle_mhd_peer(struct MHD_Connection *conn
 static inline int settle_mhd_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info == NULL ? -1 : (int)info->connect_fd;
+}
+
+// What the program keeps of a connection, from the notice of its start on.
+static inline void *settle_mhd_own(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == NULL ? NULL : info->socket_context;
 }
 
 // How far the lines of a header were followed through memory.

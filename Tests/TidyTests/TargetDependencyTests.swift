@@ -11,7 +11,7 @@ private let allowedImports: [String: Set<String>] = [
     "SettleReplication": system.union(["RevisionTree", "SettleDatabase", "CCurl", "CCrypto"]),
     "Settle": ["RevisionTree", "SettleDatabase", "SettleReplication"],
     "SettleTesting": system.union(["RevisionTree", "SettleDatabase", "SettleReplication", "Settle"]),
-    "SettleServer": system.union(["RevisionTree", "SettleDatabase", "CMicroHTTPD", "CCrypto"]),
+    "SettleServer": system.union(["RevisionTree", "SettleDatabase", "SettleReplication", "CMicroHTTPD", "CCrypto"]),
     "SettleCommands": system.union(["Settle", "SettleServer", "SettleTesting"]),
     "SettleTool": ["SettleCommands"],
 ]

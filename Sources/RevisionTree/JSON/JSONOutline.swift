@@ -18,14 +18,16 @@ package struct JSONOutline {
     /// - Throws: ``JSONError``: what is no JSON, or `notAnObject`.
     /// - Complexity: O(*n*) in bytes.
     package init(_ bytes: [UInt8], elementsOf name: String) throws(JSONError) {
-        let read = bytes.withUnsafeBufferPointer { text in
-            Result { () throws(JSONError) in
-                var scanner = JSONScanner(text, into: Sink(text: text, wanted: name))
-                try scanner.scan()
-                return (scanner.sink.members, scanner.sink.elements)
-            }
-        }
-        (members, elements) = try read.get()
+        self = try bytes.withUnsafeBufferPointer { text in
+            Result { () throws(JSONError) in try JSONOutline(text, elementsOf: name) }
+        }.get()
+    }
+
+    /// Reads an outline of a text that lies elsewhere; see ``init(_:elementsOf:)-([UInt8],_)``.
+    package init(_ text: UnsafeBufferPointer<UInt8>, elementsOf name: String) throws(JSONError) {
+        var scanner = JSONScanner(text, into: Sink(text: text, wanted: name))
+        try scanner.scan()
+        (members, elements) = (scanner.sink.members, scanner.sink.elements)
     }
 
     /// The range of a member's value, or `nil`; of several of one name the last.

@@ -62,6 +62,7 @@ enum ServeVerb: Verb {
         let password = try administrator.map(password)
         if isSecure { options.certificate = try certificate(settings) }
         raiseFileLimit()
+        ProcessMemory.sharePools()
         // Blocked before the first thread is made, so that the signals wait for this one.
         var signals = sigset_t()
         sigemptyset(&signals)

@@ -10,7 +10,7 @@ enum SyncVerb: Verb {
             alike, see `settle conflicts`. Local documents stay. It may be interrupted and begun again. A second database \
             that is not there is made.
             """,
-        operands: [.database, Operand("OTHER", "the folder of the other database")],
+        operands: [.folder, Operand("OTHER", "the folder of the other database")],
         options: [Option("--no-create", "fail if the other database is not there")],
         examples: [
             Guide.Example("settle sync groceries /media/stick/groceries", "brings both up to date"),

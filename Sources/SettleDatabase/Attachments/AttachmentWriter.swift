@@ -93,7 +93,7 @@ public final class AttachmentWriter {
         encodedLength += Int64(bytes.count)
         if let file { return try file.writer.write(bytes) }
         inMemory.append(contentsOf: bytes)
-        guard inMemory.count > BlobStore.largestInRow, let path = store.newFile() else { return }
+        guard inMemory.count > BlobStore.largestInRow, let path = try store.newFile() else { return }
         let writer = try FileHandleWriter(path: path)
         file = (path, writer)
         try inMemory.withUnsafeBytes { try writer.write($0) }

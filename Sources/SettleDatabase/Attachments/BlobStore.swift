@@ -31,8 +31,11 @@ final class BlobStore: Sendable {
     }
 
     /// Where a file that is being written may lie, or `nil` in memory.
-    func newFile() -> String? {
+    ///
+    /// - Throws: ``DatabaseError`` with code `closed` when the database was deleted meanwhile.
+    func newFile() throws -> String? {
         guard let files else { return nil }
+        guard files.exist else { throw Self.wasDeleted }
         return files.newAttachments + "/\(Self.counter.add(1, ordering: .relaxed).newValue)"
     }
 
@@ -45,6 +48,8 @@ final class BlobStore: Sendable {
     /// Gives a file that was written and forced to the disk its name; one that is there already stays.
     func adopt(_ file: String, as digest: BlobDigest) throws {
         guard let path = path(of: digest), let files else { return }
+        // Nothing may bring back the folder of a database that was deleted.
+        guard files.exist else { throw Self.wasDeleted }
         if FileManager.default.fileExists(atPath: path) {
             try? FileManager.default.removeItem(atPath: file)
             return
@@ -52,14 +57,16 @@ final class BlobStore: Sendable {
         let folder = "\(files.attachments)/\(digest.description.prefix(2))"
         if !FileManager.default.fileExists(atPath: folder) {
             do {
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            } catch {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            } catch  where !FileManager.default.fileExists(atPath: folder) {
                 throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
             }
             try synchronizeFolder(above: folder)
         }
         try renameDurably(file, to: path)
     }
+
+    private static var wasDeleted: DatabaseError { DatabaseError(.closed, "the database was deleted") }
 
     /// Keeps a content from being collected until the returned object goes.
     func pin(_ record: BlobRecord) -> PendingBlob {

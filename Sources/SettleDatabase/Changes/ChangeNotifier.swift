@@ -33,6 +33,9 @@ final class ChangeNotifier: Sendable {
         for waiter in woken { waiter(false) }
     }
 
+    /// Whether nothing will be announced any more, for the database is closed.
+    var isFinished: Bool { state.withLock { $0.isFinished } }
+
     /// Waits until something after a sequence is committed; false when the database is closed or the task cancelled.
     func wait(after seen: UpdateSequence) async -> Bool {
         let number = newWaiter()

@@ -12,7 +12,7 @@ extension Database {
     /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
     package func write(_ edits: [DocumentEdit]) throws -> [Result<RevisionID, DatabaseError>] {
         let order = edits.indices.sorted { (edits[$0].id, $0) < (edits[$1].id, $1) }
-        return try edit { editor in
+        return try editByAnyThread { editor in
             var outcomes: [Int: Result<RevisionID, DatabaseError>] = [:]
             for index in order {
                 do { outcomes[index] = .success(try Self.write(edits[index], with: editor)) } catch let error

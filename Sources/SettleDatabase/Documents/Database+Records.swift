@@ -1,4 +1,5 @@
 package import RevisionTree
+internal import Synchronization
 
 extension Database {
     /// A document with its whole tree, its sequence, and the winner's content; `nil` for one never written or purged.
@@ -44,8 +45,15 @@ extension Database {
     /// A setting under a name; `nil` when it was never set.
     package func setting(_ name: String) throws -> String? { try engine.read { try $0.setting(name) } }
 
+    /// Is raised before and after each change by ``setSetting(_:to:)``: what was read of a setting after this was asked for
+    /// is as it is now while this stays the same. A change inside a transaction counts when it is made, and so what is
+    /// remembered in this way has to be set alone.
+    package var settingsAge: UInt64 { settingsChanges.load(ordering: .sequentiallyConsistent) }
+
     /// Sets or clears a setting.
     package func setSetting(_ name: String, to value: String?) throws {
+        settingsChanges.add(1, ordering: .sequentiallyConsistent)
+        defer { settingsChanges.add(1, ordering: .sequentiallyConsistent) }
         try engine.write { try $0.setSetting(name, to: value) }
     }
 
@@ -62,6 +70,9 @@ extension Database {
     }
 
     private static var instanceSetting: String { "instance" }
+
+    /// Whether it was closed, or deleted.
+    package var isClosed: Bool { notifier.isFinished }
 
     /// Calls a closure once: as soon as something after a sequence is committed, on the thread that did it and so to be
     /// left quickly; or with false when the database is closed, or it is cancelled.

@@ -10,12 +10,29 @@ extension Database {
     /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
     @discardableResult
     public func insertReplicated(_ revisions: [ReplicatedRevision]) throws -> [ReplicatedRevision.Outcome] {
+        try insertReplicated(revisions, refusingBranches: false)
+    }
+
+    /// Stores revisions as ``insertReplicated(_:)`` does.
+    ///
+    /// - Parameters:
+    ///   - revisions: The revisions.
+    ///   - refusingBranches: Whether what was made without knowing the winner here is refused with code `conflict`, and
+    ///     what would leave a document with several live leaves; see ``DocumentEditor/refuseBranches(_:)``. It is looked at
+    ///     within the transaction.
+    /// - Returns: For each revision, in order, what became of it.
+    /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
+    package func insertReplicated(
+        _ revisions: [ReplicatedRevision], refusingBranches: Bool
+    ) throws -> [ReplicatedRevision.Outcome] {
         try edit { editor in
-            try revisions.map { revision in
+            let refusals = refusingBranches ? try editor.refuseBranches(revisions) : [:]
+            return try revisions.map { revision in
                 do {
                     guard !revision.id.isLocal else {
                         throw DatabaseError(.invalid, "\"\(revision.id)\" is local and does not replicate")
                     }
+                    if let refusal = refusals[revision.id] { throw refusal }
                     return try editor.insert(revision)
                 } catch let error as DatabaseError where error.code.isOfOneDocument { return .refused(error) }
             }
@@ -45,11 +62,49 @@ extension Database {
     /// Notes that a peer holds revisions, since it acknowledged them. Their contents are then bases that three-way merges
     /// may need, and compaction keeps them while there is work on top that no peer has.
     public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) throws {
+        // Most are known to be shared when a replication begins anew, and a write would wait for others.
+        let news = try engine.snapshot { reader in
+            try revisions.filter { id, revision in
+                try reader.record(of: id, withContent: false)?.tree[revision]?.isShared == false
+            }
+        }
+        guard !news.isEmpty else { return }
         try engine.write { writer in
-            for (id, revision) in revisions {
+            for (id, revision) in news {
                 guard var record = try writer.record(of: id, withContent: false) else { continue }
                 if record.tree.markShared(revision) { try writer.updateTree(of: record) }
             }
         }
+    }
+}
+
+extension DocumentEditor {
+    /// The documents whose revisions are refused where there are to be no branches.
+    ///
+    /// A document's revisions belong together. They are stored if whoever made them knew the winner here, so that it is in
+    /// one of their histories, and if no more than one leaf is live then. So an edit goes through, and so does a
+    /// settled conflict, whichever side its winner was on:
+    ///
+    ///     here   1-a        comes   1-b ── 2-m               stored: 1-a was known, and one leaf is live
+    ///                               1-a ── 2-t ($closed)
+    fileprivate func refuseBranches(_ revisions: [ReplicatedRevision]) throws -> [DocumentID: DatabaseError] {
+        var refusals: [DocumentID: DatabaseError] = [:]
+        for (id, group) in Dictionary(grouping: revisions, by: \.id) {
+            var tree = try writer.record(of: id, withContent: false)?.tree ?? RevisionTree()
+            let news = group.filter { !tree.contains($0.history.revision) }
+            guard !news.isEmpty else { continue }
+            let winner = tree.winner?.revision
+            let isKnown = winner.map { winner in news.contains { $0.history.revisions.contains(winner) } } ?? true
+            for revision in news { tree.insert(revision.history, isDeleted: revision.isDeleted) }
+            guard !isKnown || tree.isConflicted else { continue }
+            let stored = winner.map { "\($0) is stored" } ?? "they are two live branches"
+            refusals[id] = DatabaseError(
+                .conflict,
+                """
+                \(news[0].history.revision) of \"\(id)\" was made apart from what is here, \(stored), and branches are \
+                refused; pull, settle, and push again
+                """)
+        }
+        return refusals
     }
 }

@@ -7,7 +7,7 @@ internal import Foundation
 /// The folder a database is: `NAME.settle`, with everything that belongs to it.
 ///
 ///     groceries.settle/
-///       database.sqlite        documents, small attachments; beside it SQLite's -wal and -shm while it is open
+///       database.sqlite        documents, small attachments; beside it SQLite's -wal while it is open
 ///       database.new           the same while it is being made
 ///       attachments/ab/…       large attachments, by their SHA-256
 ///       attachments/new/…      attachments that are being written

@@ -25,6 +25,27 @@ extension Database {
         }
     }
 
+    /// Writes a local document unless it was written since it was read.
+    ///
+    /// - Parameters:
+    ///   - id: The id, which starts with `_local/`.
+    ///   - body: The members.
+    ///   - revision: The revision it was read at, `nil` where there was none.
+    /// - Returns: The document as it is now.
+    /// - Throws: ``DatabaseError`` with code `conflict` if it has another revision, or `invalid` for another id.
+    package func saveLocalDocument(
+        _ id: DocumentID, body: DocumentBody, expecting revision: String?
+    ) throws -> LocalDocument {
+        try engine.write { writer in
+            let stored = try writer.localDocument(id)?.revision
+            guard stored == revision else {
+                let found = stored ?? "none"
+                throw DatabaseError(.conflict, "\"\(id)\" was written meanwhile: \(found) is stored")
+            }
+            return try saveLocalDocument(id, body: body)
+        }
+    }
+
     /// Forgets a local document; nothing happens when there is none. Returns whether there was one.
     @discardableResult
     public func deleteLocalDocument(_ id: DocumentID) throws -> Bool {

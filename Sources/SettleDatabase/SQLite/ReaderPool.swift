@@ -19,12 +19,15 @@ final class ReaderPool: Sendable {
         room = DispatchSemaphore(value: max(limit, 1))
     }
 
-    /// Lends a reader that sees one state of the database from its first question on.
+    /// Lends a reader that sees one state of the database from its first question on; waits until one is free.
     func read<Result>(_ body: (SQLiteReader) throws -> Result) throws -> Result {
         let thread = ThreadID.current
         let own = state.withLock { state in state.lent.first { $0.thread == thread }?.reader }
         if let own { return try body(own) }
-        room.wait()
+        if room.wait(timeout: .now()) == .timedOut {
+            try Waiting.check()
+            room.wait()
+        }
         defer { room.signal() }
         let reader = try take(for: thread)
         defer { giveBack(reader, from: thread) }
@@ -49,6 +52,7 @@ final class ReaderPool: Sendable {
             return reader
         }
         if let idle { return idle }
+        try Waiting.check()
         let new = try open()
         state.withLock { $0.lent.append((thread, new)) }
         return new

@@ -1,7 +1,7 @@
 /// The statements the engine prepares, by what they do.
 enum SQL: Int, Hashable {
     case begin, beginSnapshot, commit, rollback, savepoint, release, rollbackToSavepoint
-    case recordOfID, headOfID, recordsBySequence, recordsBySequenceDescending
+    case recordOfID, shortRecordOfID, headOfID, recordsBySequence, recordsBySequenceDescending
     case headsBySequence, headsBySequenceDescending
     case insertRecord, updateRecord, updateTree, removeRecord
     case content, contentTokens, insertContent, removeContent
@@ -22,6 +22,7 @@ enum SQL: Int, Hashable {
         case .release: "RELEASE part"
         case .rollbackToSavepoint: "ROLLBACK TO part"
         case .recordOfID: "SELECT sequence, id, tree, attachments, body FROM documents WHERE id = ?1"
+        case .shortRecordOfID: Self.shortRecord
         case .headOfID: "SELECT sequence, id, tree FROM documents WHERE id = ?1"
         case .recordsBySequence: Self.bySequence("sequence, id, tree, attachments, body", "ASC")
         case .recordsBySequenceDescending: Self.bySequence("sequence, id, tree, attachments, body", "DESC")
@@ -64,6 +65,12 @@ enum SQL: Int, Hashable {
         case .removeSetting: "DELETE FROM settings WHERE name = ?1"
         }
     }
+
+    /// A record none of whose parts is long; SQLite knows how long they are without reading them.
+    private static let shortRecord = """
+        SELECT sequence, id, tree, attachments, body FROM documents
+        WHERE id = ?1 AND length(body) + length(tree) + ifnull(length(attachments), 0) <= ?2
+        """
 
     private static func bySequence(_ columns: String, _ order: String) -> String {
         "SELECT \(columns) FROM documents WHERE sequence > ?1 AND sequence <= ?2 ORDER BY sequence \(order) LIMIT ?3"

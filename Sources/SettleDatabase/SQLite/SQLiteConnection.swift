@@ -8,13 +8,17 @@ final class SQLiteConnection {
     let handle: OpaquePointer
     private var statements: [SQL: SQLiteStatement] = [:]
 
+    /// A database belongs to one process at a time, and so SQLite need not ask the system for a lock at each read and write:
+    /// in this mode it takes one for the whole file, and keeps what its connections share in memory.
+    private static let mode = "unix-excl"
+
     /// Opens a file, or memory that ends with the connection for `:memory:`.
     init(path: String, readOnly: Bool = false) throws {
         var handle: OpaquePointer?
         let flags =
             SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
             | (readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
-        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        let code = sqlite3_open_v2(path, &handle, flags, Self.mode)
         guard code == SQLITE_OK, let handle else {
             let error = SQLiteError.make(code, handle, "opening the file")
             sqlite3_close_v2(handle)

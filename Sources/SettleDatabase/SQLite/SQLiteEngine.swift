@@ -82,7 +82,14 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
 
     func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         if isWriting { return try joined(body) }
-        try enter()
+        try Waiting.check()
+        try queue.enter()
+        return try writeInTurn(body)
+    }
+
+    /// Writes once it is this thread's turn, and waits for the commit.
+    private func writeInTurn<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        try begun()
         let result: Result
         do {
             // SQLite undoes the whole transaction when the disk is full; then those who took part are told, and this
@@ -91,6 +98,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             if batch == nil { try begin() }
             result = try writesInBatch == 0 ? whole(body) : part(body)
             writesInBatch += 1
+            doJobs()
         } catch {
             // The first write of a batch is alone in the transaction; a later one has undone its part.
             if writesInBatch == 0 { rollBack() }
@@ -102,6 +110,23 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         return result
     }
 
+    func writeByAnyThread<Result: Sendable>(
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Result
+    ) throws -> Result {
+        // In memory a write is not shared, and inside another one it is a part of that.
+        guard pool != nil, !isWriting else { return try write(body) }
+        try Waiting.check()
+        let outcome = Guarded<Swift.Result<Result, any Error>?>(nil)
+        try queue.enter { [self] in
+            let result = Swift.Result { try part(body) }
+            outcome.withLock { $0 = result }
+            if case .success = result { return true }
+            return false
+        }
+        if let done = outcome.withLock({ $0 }) { return try done.get() }
+        return try writeInTurn(body)
+    }
+
     func writeSeparately<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
         isWriting ? try part(body) : try write(body)
     }
@@ -110,7 +135,13 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private var isWriting: Bool { owner.withLock { $0 } == ThreadID.current }
 
     private func enter() throws {
+        try Waiting.check()
         try queue.enter()
+        try begun()
+    }
+
+    /// Takes note that it is this thread's turn.
+    private func begun() throws {
         if isClosed.withLock({ $0 }) {
             queue.leave()
             throw DatabaseError(.closed, "the database was closed")
@@ -125,6 +156,20 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         }
         owner.withLock { $0 = nil }
         queue.leave()
+    }
+
+    /// Does what others have left to be done while they wait, as parts of the open transaction.
+    private func doJobs() {
+        while let batch, pool != nil, !isClosing, writesInBatch < Self.largestBatch,
+            writer.connection.isInTransaction, let waiter = queue.takeNextWithJob()
+        {
+            if waiter.job?() == true {
+                batch.add(waiter)
+                writesInBatch += 1
+            } else {
+                waiter.wake(nil)
+            }
+        }
     }
 
     private func begin() throws {

@@ -14,12 +14,14 @@ class SQLiteReader: StorageReader {
     }
 
     func record(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
+        if Waiting.isForbidden { return try shortRecord(of: id, withContent: withContent) }
         let statement = try connection.statement(withContent ? .recordOfID : .headOfID)
         statement.bind(1, utf8: id.string)
         return try statement.first { try record($0, id: id, withContent: withContent) }
     }
 
     func content(at token: UInt64) throws -> RevisionContent? {
+        try Waiting.check()
         guard let number = number(of: token) else { return nil }
         let statement = try connection.statement(.content)
         statement.bind(1, number)
@@ -91,6 +93,19 @@ extension SQLiteReader {
     /// The row number of a content kept apart; `nil` for a token that is none.
     func number(of token: UInt64) -> Int64? {
         token >= BodyToken.firstApart ? Int64(exactly: token - BodyToken.firstApart + 1) : nil
+    }
+
+    /// A record that is read quickly.
+    ///
+    /// - Throws: ``WouldWait`` when there is none: a long one, or none at all.
+    private func shortRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord {
+        let statement = try connection.statement(.shortRecordOfID)
+        statement.bind(1, utf8: id.string)
+        statement.bind(2, Int64(Waiting.mostBytes))
+        guard let short = try statement.first({ try record($0, id: id, withContent: withContent) }) else {
+            throw WouldWait()
+        }
+        return short
     }
 
     /// A statement about documents whose ids are in a range.

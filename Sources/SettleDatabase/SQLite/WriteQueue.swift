@@ -8,6 +8,12 @@ internal import Dispatch
 ///
 /// A thread that leaves while others wait passes the open transaction on and waits for its end; the last one commits
 /// and wakes them. So a burst of writers pays for one flush of the disk, and a lone writer waits for nobody.
+///
+/// Who waits may leave a job instead, for whoever has the turn to do in its place; then it is woken once, by the commit:
+///
+///     A  enters, begins ─ writes ─ does B's job ─ does C's job ─ commits for all three
+///     B          waits with a job ────────────────────────────── done
+///     C                     waits with a job ─────────────────── done
 final class WriteQueue: Sendable {
     /// The writes that share a commit.
     final class Batch: Sendable {
@@ -21,10 +27,16 @@ final class WriteQueue: Sendable {
         }
     }
 
+    /// Work that another thread may do, whose turn it is; says whether there is something to be committed now.
+    typealias Job = @Sendable () -> Bool
+
     /// One thread that waits, and what it is told.
     final class Waiter: Sendable {
+        let job: Job?
         private let semaphore = DispatchSemaphore(value: 0)
         private let error = Guarded<(any Error)?>(nil)
+
+        init(job: Job? = nil) { self.job = job }
 
         func wake(_ error: (any Error)?) {
             self.error.withLock { $0 = error }
@@ -46,18 +58,30 @@ final class WriteQueue: Sendable {
 
     private let state = Guarded(State())
 
-    /// Waits for the turn to write.
-    func enter() throws {
+    /// Waits for the turn to write, or until the job was done by another thread and that was committed.
+    ///
+    /// - Throws: Why it could not be committed.
+    func enter(leaving job: Job? = nil) throws {
         let waiter: Waiter? = state.withLock { state in
             guard state.isTaken else {
                 state.isTaken = true
                 return nil
             }
-            let waiter = Waiter()
+            let waiter = Waiter(job: job)
             state.waiting.append(waiter)
             return waiter
         }
         try waiter?.wait()
+    }
+
+    /// The next that waits, if it has left a job; it does not get the turn any more, and is to be woken.
+    func takeNextWithJob() -> Waiter? {
+        state.withLock { state in
+            guard state.firstWaiting < state.waiting.count, state.waiting[state.firstWaiting].job != nil else {
+                return nil
+            }
+            return Self.takeNext(&state)
+        }
     }
 
     /// Whether another thread waits for its turn.
@@ -70,14 +94,18 @@ final class WriteQueue: Sendable {
                 state.isTaken = false
                 return nil
             }
-            let next = state.waiting[state.firstWaiting]
-            state.firstWaiting += 1
-            if state.firstWaiting == state.waiting.count {
-                state.waiting.removeAll(keepingCapacity: true)
-                state.firstWaiting = 0
-            }
-            return next
+            return Self.takeNext(&state)
         }
         next?.wake(nil)
+    }
+
+    private static func takeNext(_ state: inout State) -> Waiter {
+        let next = state.waiting[state.firstWaiting]
+        state.firstWaiting += 1
+        if state.firstWaiting == state.waiting.count {
+            state.waiting.removeAll(keepingCapacity: true)
+            state.firstWaiting = 0
+        }
+        return next
     }
 }

@@ -30,6 +30,14 @@ public protocol StorageEngine: Sendable {
     /// Runs a closure like ``write(_:)``; within another write it is a part that can fail alone.
     func writeSeparately<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
 
+    /// Runs a closure like ``write(_:)``, on this thread or on that of another write it shares a commit with.
+    ///
+    /// Writers that wait at the same time need not be woken one after the other then. An engine that has no use for that
+    /// leaves it as it is.
+    func writeByAnyThread<Result: Sendable>(
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Result
+    ) throws -> Result
+
     /// Sets what is to be called after each commit with the newest sequence; called in the order of commits.
     func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void)
 
@@ -48,4 +56,13 @@ public protocol StorageEngine: Sendable {
 
     /// Ends all use; later calls throw `closed`.
     func close()
+}
+
+extension StorageEngine {
+    /// Runs a closure like ``write(_:)``, on this thread.
+    public func writeByAnyThread<Result: Sendable>(
+        _ body: @escaping @Sendable (any StorageWriter) throws -> Result
+    ) throws -> Result {
+        try write(body)
+    }
 }

@@ -47,6 +47,9 @@ public final class Database: Sendable {
     let notifier = ChangeNotifier()
     let settlings = SettlingPolicies()
     let expirations = ExpirationTimer()
+    /// What layers above keep with the database; see ``companion(_:_:)``.
+    let companions = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
+    let settingsChanges = Atomic<UInt64>(0)
     private let lock: DatabaseLock?
     let hashers = HasherPool()
 
@@ -102,6 +105,12 @@ public final class Database: Sendable {
         expirations.cancel()
         notifier.finish()
         engine.close()
+        // They may hold the database, so it would never end; and their end may take other locks.
+        let ended = companions.withLock { companions in
+            defer { companions = [:] }
+            return companions
+        }
+        withExtendedLifetime(ended) {}
         DatabaseRegistry.shared.forget(self) { lock?.release() }
     }
 
@@ -112,13 +121,24 @@ public final class Database: Sendable {
 
     /// Runs a closure with what it takes to change documents.
     func edit<Result>(_ body: (DocumentEditor) throws -> Result) throws -> Result {
-        try engine.write { writer in
-            try hashers.with { hasher in
-                try body(
-                    DocumentEditor(
-                        writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
-                        revisionLimit: try Self.revisionLimit(in: writer), identity: identity))
-            }
+        try engine.write { try edit(with: $0, body) }
+    }
+
+    /// Runs a closure with what it takes to change documents, on this thread or on that of another writer.
+    func editByAnyThread<Result: Sendable>(
+        _ body: @escaping @Sendable (DocumentEditor) throws -> Result
+    ) throws -> Result {
+        try engine.writeByAnyThread { [self] in try edit(with: $0, body) }
+    }
+
+    private func edit<Result>(
+        with writer: any StorageWriter, _ body: (DocumentEditor) throws -> Result
+    ) throws -> Result {
+        try hashers.with { hasher in
+            try body(
+                DocumentEditor(
+                    writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
+                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity))
         }
     }
 }

@@ -20,6 +20,7 @@ public struct HTTPClientBody: AsyncSequence, Sendable {
     /// Reads all that is left.
     ///
     /// - Parameter limit: How many bytes it may be.
+    /// - Returns: Its bytes.
     /// - Throws: ``HTTPClientError``; with code `bodyTooLarge` past the limit.
     public func collect(limit: Int) async throws -> [UInt8] {
         var all: [UInt8] = []

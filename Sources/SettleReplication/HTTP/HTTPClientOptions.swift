@@ -20,6 +20,10 @@ public struct HTTPClientOptions: Sendable {
     /// CouchDB and Settle take them; what stands before a server may not.
     public var compressesRequests = false
 
+    /// Whether connections go to addresses of the public network alone, whatever names lead to: not to this machine, nor into
+    /// a private network. Through a proxy it is the proxy's address that counts. No unless set.
+    public var refusesPrivateAddresses = false
+
     /// Makes options with the defaults.
     public init() {}
 }

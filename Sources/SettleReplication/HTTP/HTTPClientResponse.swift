@@ -20,6 +20,7 @@ public struct HTTPClientResponse: Sendable {
     /// Reads the whole body.
     ///
     /// - Parameter limit: How many bytes it may have.
+    /// - Returns: Its bytes.
     /// - Throws: ``HTTPClientError``; with code `bodyTooLarge` past the limit, and the transfer is ended.
     public func collect(limit: Int) async throws -> [UInt8] { try await body.collect(limit: limit) }
 }

@@ -19,6 +19,7 @@ public struct HTTPProxy: Sendable {
     ///   - url: Where it is: `http://`, `https://`, `socks5://`, or `socks5h://` when the proxy is to find the names. User and
     ///     password stand in front of the host.
     ///   - except: Hosts and domains that are reached without it, as in `no_proxy`; `*` for all.
+    /// - Returns: The way through it.
     /// - Throws: ``HTTPClientError`` with code `badURL`.
     public static func through(_ url: String, except: [String] = []) throws(HTTPClientError) -> HTTPProxy {
         guard let mark = url.firstRange(of: "://"),

@@ -104,6 +104,7 @@ public struct HTTPURL: Hashable, Sendable {
     /// - Parameters:
     ///   - path: What follows, made by ``HTTPPath``.
     ///   - query: What is asked behind it.
+    /// - Returns: The address.
     public func appending(_ path: HTTPPath, query: HTTPQuery = HTTPQuery()) -> HTTPURL {
         var copy = self
         if !path.encoded.isEmpty { copy.path += "/" + path.encoded }

@@ -3,6 +3,8 @@ enum HTTPURLReader {
     /// - Parameters:
     ///   - text: The address.
     ///   - keepsLastSlash: Whether a slash at the end of the path counts, as it does where a server leads to.
+    /// - Returns: The address.
+    /// - Throws: ``HTTPClientError`` with code `badURL`.
     static func read(_ text: String, keepsLastSlash: Bool) throws(HTTPClientError) -> HTTPURL {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {
             throw bad("blanks and control characters have to be escaped, a blank as %20")

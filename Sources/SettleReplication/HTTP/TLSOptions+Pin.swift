@@ -5,6 +5,7 @@ extension TLSOptions {
     /// The pin of a certificate's public key.
     ///
     /// - Parameter pem: The text of the certificate in PEM; of several the first counts.
+    /// - Returns: The pin.
     /// - Throws: ``HTTPClientError`` with code `tlsFailed` for what is no certificate.
     public static func pin(ofCertificate pem: String) throws(HTTPClientError) -> String {
         guard let key = publicKey(ofCertificate: Array(pem.utf8)) else {

@@ -10,6 +10,8 @@ enum Access: Sendable {
     case databaseAdmin
     /// Whoever may change the settings of the database in the path: its administrators, in CouchDB's other words.
     case settings
+    /// The server's administrators, and whoever has the role `_metrics`.
+    case metrics
     /// The server's administrators.
     case serverAdmin
 }

@@ -27,10 +27,17 @@ struct AccessCheck: Sendable {
         case .anyone: return
         case .lister: if options.isListingForAdmins { try checkServerAdmin(user) }
         case .serverAdmin: try checkServerAdmin(user)
+        case .metrics:
+            guard user.isServerAdmin || user.roles.contains("_metrics") else {
+                throw HTTPError.unauthorized("You are not a server admin or read-only metrics user")
+            }
         case .member, .databaseAdmin, .settings:
             guard let database else { return try checkServerAdmin(user) }
-            let security = try SecurityObject(of: databases.open(database))
+            let security = try databases.security(of: database)
             try check(access, user, security)
+            if ReplicatorDocuments.isReplicator(database) {
+                try ReplicatorDocumentRules(user: user).checkPath(path, method: method)
+            }
             if database == "_users", !security.isAdmin(user) {
                 try UserDocumentRules.checkPath(path, method: method, user, publicFields: options.publicUserFields)
             }

@@ -7,6 +7,9 @@ struct UserDocumentRules: Sendable {
     let isAdmin: Bool
     /// What ids of users' documents begin with.
     static let prefix = "org.couchdb.user:"
+    /// How often a hash may be repeated that somebody brings who is no administrator: each login does it anew, and few
+    /// can at the same time.
+    private static let mostIterations = 1_000_000
 
     /// Lets one who is no administrator pass to a path of `_users`: to single documents, for each password that is written
     /// costs a tenth of a second.
@@ -74,6 +77,9 @@ struct UserDocumentRules: Sendable {
         try check(new, id)
         if let old, old["name"] != new["name"] { throw HTTPError.forbidden("Usernames can not be changed.") }
         guard !isAdmin else { return }
+        if let iterations = new["iterations"]?.number?.double, iterations > Double(Self.mostIterations) {
+            throw HTTPError.forbidden("Iteration count is too high for this server")
+        }
         let roles = Self.roles(new)
         guard let old else {
             if !roles.isEmpty { throw HTTPError.forbidden("Only _admin may set roles") }

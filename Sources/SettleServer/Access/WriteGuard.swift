@@ -7,6 +7,7 @@ struct WriteGuard: Sendable {
     private let user: User
     private let isAdmin: Bool
     private let rules: UserDocumentRules?
+    private let replicatorRules: ReplicatorDocumentRules?
     private let hasher: PasswordHasher
     /// Where it is counted what is written.
     let metrics: Metrics
@@ -14,13 +15,16 @@ struct WriteGuard: Sendable {
     /// Makes the guard of the database in a request's path.
     init(_ context: RequestContext) throws {
         metrics = context.server.metrics
-        let security = try SecurityObject(of: context.database())
+        let security = try context.server.databases.security(of: context.parameter("db"))
         user = context.user
         isAdmin = security.isAdmin(context.user)
         hasher = context.server.administration.hasher
         rules =
             context.parameter("db") == "_users"
             ? UserDocumentRules(user: context.user, isAdmin: isAdmin) : nil
+        replicatorRules =
+            ReplicatorDocuments.isReplicator(context.parameter("db"))
+            ? ReplicatorDocumentRules(user: context.user) : nil
     }
 
     /// Sees that somebody may write a document of an id at all.
@@ -35,15 +39,26 @@ struct WriteGuard: Sendable {
     ///
     /// - Throws: ``HTTPError`` with status 403.
     func checkReplicated() throws {
+        try replicatorRules?.checkReplicated()
         if rules != nil, !isAdmin {
             throw HTTPError.forbidden("Only administrators may bring revisions into the users database.")
         }
     }
 
-    /// The body to store: a user's with the hash of the password instead of it.
+    /// The body to store: a user's with the hash of the password instead of it, a replication's with its owner.
     ///
+    /// - Parameters:
+    ///   - body: The body that was sent.
+    ///   - id: The document's id.
+    ///   - isDeleted: Whether it is a tombstone's.
+    ///   - isReplicated: Whether it comes with its revision.
     /// - Throws: ``HTTPError`` with status 403 for a body that breaks the rules.
-    func prepared(_ body: DocumentBody, _ id: DocumentID, isDeleted: Bool) throws -> DocumentBody {
+    func prepared(
+        _ body: DocumentBody, _ id: DocumentID, isDeleted: Bool, isReplicated: Bool = false
+    ) throws -> DocumentBody {
+        if let replicatorRules, !id.isDesign, !id.isLocal, !isDeleted, !isReplicated {
+            return try replicatorRules.prepared(body)
+        }
         guard let rules, !id.isDesign, !id.isLocal else { return body }
         if !isDeleted { try rules.check(body, id) }
         return try UserDocumentRules.hashed(body, by: hasher)
@@ -59,10 +74,10 @@ struct WriteGuard: Sendable {
     private func guarded(
         _ edits: [DocumentEdit], to database: Database
     ) throws -> [Result<RevisionID, DatabaseError>] {
-        guard let rules else { return try database.write(edits) }
+        guard rules != nil || replicatorRules != nil else { return try database.write(edits) }
         return try database.transaction {
             try edits.map { edit in
-                do { try check(edit, rules, in: database) } catch let error as HTTPError {
+                do { try check(edit, in: database) } catch let error as HTTPError {
                     let refusal = ValidationError(status: error.status, message: error.reason)
                     return .failure(DatabaseError(.refused, error.reason, cause: refusal))
                 }
@@ -71,10 +86,11 @@ struct WriteGuard: Sendable {
         }
     }
 
-    private func check(_ edit: DocumentEdit, _ rules: UserDocumentRules, in database: Database) throws {
+    private func check(_ edit: DocumentEdit, in database: Database) throws {
         guard !edit.id.isDesign else { return }
         let record = try database.record(of: edit.id)
         let old = record?.tree.winner.flatMap { $0.isDeleted ? nil : record?.content?.body }
-        try rules.check(edit.isDeleted ? nil : edit.body, edit.id, after: old)
+        try replicatorRules?.check(after: old)
+        try rules?.check(edit.isDeleted ? nil : edit.body, edit.id, after: old)
     }
 }

@@ -24,7 +24,9 @@ struct Accounts: Sendable {
         let roles = (body["roles"]?.array ?? []).compactMap(\.string).filter {
             !$0.hasPrefix("_") || $0 == "_metrics"
         }
-        return Account(
+        var account = Account(
             name: name, roles: roles, password: PasswordHash(body), salt: body["salt"]?.string ?? "")
+        if let factor = body["totp"] { account.secondFactor = TimeCode(factor).map { .code($0) } ?? .unknown }
+        return account
     }
 }

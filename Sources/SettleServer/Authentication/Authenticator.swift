@@ -29,10 +29,10 @@ struct Authenticator: Sendable {
         try proxied(request) ?? token(request) ?? session(request) ?? basic(request) ?? .anonymous
     }
 
-    /// The account of a name and its password.
+    /// The account of a name and its password, and of a code where a second factor is needed.
     ///
     /// - Throws: ``HTTPError`` with status 403 when the account is locked, and 503 when too many log in.
-    func login(_ name: String, _ password: [UInt8], peer: String) throws -> Account? {
+    func login(_ name: String, _ password: [UInt8], code: String = "", peer: String) throws -> Account? {
         let account = try accounts.find(name)
         let salt = account?.salt ?? ""
         try lockout.check(peer, name, salt)
@@ -40,7 +40,7 @@ struct Authenticator: Sendable {
         let isRight = try administration.hasher.verify(password, against: account?.password, of: name) {
             try lockout.check(peer, name, salt)
         }
-        if isRight { return account }
+        if isRight, let account, account.secondFactor.accepts(code) { return account }
         lockout.fail(peer, name, salt)
         return nil
     }
@@ -77,6 +77,7 @@ struct Authenticator: Sendable {
         guard let tokens = options.tokens, let header = request.headers["Authorization"],
             header.hasPrefix("Bearer ")
         else { return nil }
+        try Waiting.check()
         return try SignedToken(options: tokens).user(header.dropFirst(7))
     }
 

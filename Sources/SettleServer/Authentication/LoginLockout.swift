@@ -33,8 +33,9 @@ final class LoginLockout: Sendable {
     ///
     /// - Throws: ``HTTPError`` with status 403.
     func check(_ peer: String, _ name: String, _ salt: String) throws {
-        let key = Key(peer: peer, name: name, salt: salt)
         let isLocked = state.withLock { state in
+            guard !state.isEmpty else { return false }
+            let key = Key(peer: peer, name: name, salt: salt)
             guard let failures = state[key], failures.expiry > .now else { return false }
             return failures.count >= threshold
         }

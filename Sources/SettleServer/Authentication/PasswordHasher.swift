@@ -1,3 +1,5 @@
+internal import SettleDatabase
+
 /// Hashes and verifies passwords: a few at once, and what was verified is remembered for a while.
 ///
 /// Deriving a key takes a tenth of a second of a core. So it happens on the threads of handlers, never on those that do
@@ -43,11 +45,13 @@ final class PasswordHasher: Sendable {
     ///   - name: Whose it is.
     ///   - precheck: Is called when it is its turn, before the key is derived.
     /// - Returns: Whether it is.
-    /// - Throws: ``HTTPError`` with status 503 when too many wait, and what the hash or the check before says.
+    /// - Throws: ``HTTPError`` with status 503 when too many wait, and what the hash or the check before says;
+    ///   ``WouldWait`` where it may not wait and the key would have to be derived.
     func verify(
         _ password: [UInt8], against hash: PasswordHash?, of name: String, precheck: () throws -> Void
     ) throws -> Bool {
         if let hash, verified.contains(password, hash, name) { return true }
+        try Waiting.check()
         let isRight = try inPlace {
             try precheck()
             return try (hash ?? nobody).verify(password)

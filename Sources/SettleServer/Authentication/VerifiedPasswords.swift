@@ -38,11 +38,22 @@ final class VerifiedPasswords: Sendable {
         }
     }
 
+    /// A hash of the parts with the key in front, each with its length; it is never told to anybody.
     private func mark(_ password: [UInt8], _ hash: PasswordHash, _ name: String) -> [UInt8] {
-        var message: [UInt8] = []
-        for part in [Array(name.utf8), Array(hash.line.utf8), password] {
-            message += withUnsafeBytes(of: UInt64(part.count).littleEndian) { Array($0) } + part
+        var message = key
+        func append(_ part: some Collection<UInt8>) {
+            withUnsafeBytes(of: UInt64(part.count).littleEndian) { message.append(contentsOf: $0) }
+            message.append(contentsOf: part)
         }
-        return HashFunction.sha256.code(of: message, key: key)
+        append(name.utf8)
+        append(hash.hash.utf8)
+        append(hash.salt.utf8)
+        if case .derived(let function, let iterations, let fromSimple) = hash.scheme {
+            append(function.rawValue.utf8)
+            withUnsafeBytes(of: UInt64(bitPattern: Int64(iterations))) { append($0) }
+            message.append(fromSimple ? 1 : 0)
+        }
+        append(password)
+        return HashFunction.sha256.hash(message)
     }
 }

@@ -4,8 +4,9 @@ internal import SettleDatabase
 /// Makes the attachments of a document that is to be written: takes in contents, and finds what stubs stand for.
 struct AttachmentResolver {
     let database: Database
-    /// The contents that came in later parts of the request, by their attachments' names.
-    var following: [String: Attachment] = [:]
+    /// The contents that came in later parts of the request, by the bytes of their attachments' names: Swift takes two
+    /// spellings of one accented letter for equal.
+    var following: [[UInt8]: Attachment] = [:]
 
     /// The attachments of an edit.
     ///
@@ -44,7 +45,7 @@ struct AttachmentResolver {
             case .inline(let bytes):
                 return try taken(bytes, attachment)
             case .follows:
-                guard let content = following[attachment.name] else {
+                guard let content = following[Array(attachment.name.utf8)] else {
                     throw HTTPError.badRequest("the content of attachment \(attachment.name) does not follow")
                 }
                 return content

@@ -9,7 +9,9 @@ enum CopyDestination {
             throw HTTPError.badRequest("Destination URL must be relative.")
         }
         let target = RequestTarget(String(header))
-        let id = try WireDocument.checked(PercentCoding.decode(header.prefix { $0 != "?" }))
+        let name = header.prefix { $0 != "?" }
+        guard PercentCoding.isUTF8(name) else { throw WireDocument.idIsNoText }
+        let id = try WireDocument.checked(PercentCoding.decode(name))
         return (id, try QueryParameters(target.query).revision())
     }
 }

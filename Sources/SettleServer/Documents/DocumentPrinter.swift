@@ -37,7 +37,10 @@ struct DocumentPrinter {
         Self.append(members: content.body, to: &bytes)
         if record.tree[revision]?.isDeleted == true { Self.append("_deleted", true, to: &bytes) }
         let history = record.tree.history(of: revision, limit: try historyLimit())
-        if options.hasRevisions, let history { Self.append("_revisions", Self.revisions(history), to: &bytes) }
+        if options.hasRevisions, let history {
+            bytes += Array(",\"_revisions\":".utf8)
+            history.append(to: &bytes)
+        }
         var isTold = false
         if hasMeta {
             for (name, value) in meta(revision, record) {
@@ -144,13 +147,5 @@ extension DocumentPrinter {
         guard !members.isEmpty else { return }
         bytes.append(UInt8(ascii: ","))
         WireJSON.append(members, to: &bytes)
-    }
-
-    /// A history as `_revisions`.
-    static func revisions(_ history: RevisionHistory) -> JSON {
-        [
-            "start": .number(JSONNumber(history.start)),
-            "ids": .array(history.signatures.map { .string($0.description) }),
-        ]
     }
 }

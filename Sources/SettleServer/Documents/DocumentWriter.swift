@@ -7,7 +7,7 @@ struct DocumentWriter {
     let writeGuard: WriteGuard
     var resolver: AttachmentResolver
 
-    init(_ database: Database, _ context: RequestContext, following: [String: Attachment] = [:]) throws {
+    init(_ database: Database, _ context: RequestContext, following: [[UInt8]: Attachment] = [:]) throws {
         self.database = database
         writeGuard = try WriteGuard(context)
         resolver = AttachmentResolver(database: database, following: following)
@@ -29,15 +29,14 @@ struct DocumentWriter {
     func edit(_ documents: [(id: DocumentID, document: WireDocument)]) throws -> [Outcome] {
         var outcomes = [Outcome](repeating: .failure(.conflict), count: documents.count)
         var edits: [(index: Int, edit: DocumentEdit)] = []
+        var locals: [(index: Int, local: LocalDocument?)] = []
         for (index, (id, document)) in documents.enumerated() {
-            if id.isLocal {
-                do { outcomes[index] = .success(try putLocal(id, document)) } catch let error as HTTPError
-                    where error.isAboutRights
-                { outcomes[index] = .failure(error) }
-                continue
-            }
             do {
                 try writeGuard.check(id)
+                if id.isLocal {
+                    locals.append((index, try local(id, document)))
+                    continue
+                }
                 if case .impossible = document.revision { throw HTTPError.conflict }
                 if id.isDesign { try DesignDocumentCheck.check(document) }
                 let attachments = try resolver.attachments(of: document, id: id)
@@ -49,10 +48,13 @@ struct DocumentWriter {
                             body: try writeGuard.prepared(document.body, id, isDeleted: document.isDeleted),
                             attachments: attachments)
                     ))
-            } catch let error as HTTPError where error.status != 412 && error.status != 413 {
+            } catch let error as HTTPError where !documents[index].id.isLocal || error.isAboutRights {
+                if [412, 413].contains(error.status) { throw error }
                 outcomes[index] = .failure(error)
             }
         }
+        // Only now is it known that nothing refuses the whole batch.
+        for (index, local) in locals { outcomes[index] = .success(try write(local, documents[index].id)) }
         for (edit, result) in zip(edits, try writeGuard.write(edits.map(\.edit), to: database)) {
             outcomes[edit.index] = result.map(\.description).mapError { Self.told($0, edit.edit.id) }
         }
@@ -60,21 +62,28 @@ struct DocumentWriter {
     }
 
     /// Stores revisions as peers have made them; returns only what was refused.
+    ///
+    /// - Parameters:
+    ///   - documents: The revisions.
+    ///   - refusingBranches: Whether one that would be a branch beside what is stored is refused as a conflict.
     func insert(
-        _ documents: [(id: DocumentID, document: WireDocument)]
+        _ documents: [(id: DocumentID, document: WireDocument)], refusingBranches: Bool = false
     ) throws -> [(id: DocumentID, revision: String, error: HTTPError)] {
         try writeGuard.checkReplicated()
         var revisions: [ReplicatedRevision] = []
         var forbidden: [(id: DocumentID, revision: String, error: HTTPError)] = []
+        var locals: [(id: DocumentID, local: LocalDocument?)] = []
         for (id, document) in documents {
             if id.isLocal {
-                _ = try putLocal(id, document)
+                try writeGuard.check(id)
+                locals.append((id, try local(id, document)))
                 continue
             }
             let body: DocumentBody
             do {
                 try writeGuard.check(id)
-                body = try writeGuard.prepared(document.body, id, isDeleted: document.isDeleted)
+                body = try writeGuard.prepared(
+                    document.body, id, isDeleted: document.isDeleted, isReplicated: true)
             } catch let error as HTTPError where error.isAboutRights {
                 forbidden.append((id, document.revision?.description ?? "", error))
                 continue
@@ -89,9 +98,10 @@ struct DocumentWriter {
             revision.keepsZeroRevpos = true
             revisions.append(revision)
         }
+        for (id, local) in locals { _ = try write(local, id) }
         // Sequences are given in the order of ids (COUCHDB-FACTS 13).
         revisions.sort { $0.id < $1.id }
-        let outcomes = try database.insertReplicated(revisions)
+        let outcomes = try database.insertReplicated(revisions, refusingBranches: refusingBranches)
         writeGuard.metrics.wroteDocuments(outcomes.count { if case .stored = $0 { true } else { false } })
         return forbidden
             + zip(revisions, outcomes).compactMap { revision, outcome in
@@ -100,24 +110,28 @@ struct DocumentWriter {
             }
     }
 
-    /// Writes a local document: whatever was there, `0-N` becomes `0-(N+1)` (COUCHDB-FACTS 11).
-    private func putLocal(_ id: DocumentID, _ document: WireDocument) throws -> String {
-        try writeGuard.check(id)
-        if document.isDeleted {
-            try database.deleteLocalDocument(id)
-            return "0-0"
-        }
+    /// What becomes of a local document: whatever was there, `0-N` becomes `0-(N+1)` (COUCHDB-FACTS 11); nothing when it
+    /// is deleted.
+    private func local(_ id: DocumentID, _ document: WireDocument) throws -> LocalDocument? {
+        if document.isDeleted { return nil }
         var number: Int64 = 0
         if let revision = document.revision {
             let parts = revision.description.split(separator: "-", maxSplits: 1)
             guard parts.count == 2, parts[0] == "0", let given = Int64(parts[1]), given < Int64.max else {
-                throw HTTPError.badRequest("Invalid rev format")
+                throw HTTPError.invalidRevision
             }
             number = given
         }
-        let written = LocalDocument(id: id, revisionNumber: number + 1, body: document.body)
-        try database.put(written)
-        return written.revision
+        return LocalDocument(id: id, revisionNumber: number + 1, body: document.body)
+    }
+
+    private func write(_ local: LocalDocument?, _ id: DocumentID) throws -> String {
+        guard let local else {
+            try database.deleteLocalDocument(id)
+            return "0-0"
+        }
+        try database.put(local)
+        return local.revision
     }
 
     private static func told(_ error: DatabaseError, _ id: DocumentID) -> HTTPError {

@@ -51,6 +51,9 @@ struct WireDocument: Sendable {
         }
     }
 
+    /// What is said of an id that is no UTF-8.
+    static let idIsNoText = HTTPError.illegalID("Document id must be valid UTF-8")
+
     private mutating func take(_ member: DocumentReader.ReservedMember) throws {
         let value = try JSON(utf8: member.value)
         switch (member.name, value) {
@@ -69,23 +72,16 @@ struct WireDocument: Sendable {
     }
 
     private mutating func takeRevisions(_ members: JSONObject) throws {
-        guard let start = members["start"]?.int else {
-            throw HTTPError.invalidDocument("_revisions.start isn't an integer.")
+        do { history = try RevisionHistory.read(members) ?? history } catch {
+            let reason =
+                switch error {
+                case .startIsNoInteger: "_revisions.start isn't an integer."
+                case .idsAreNoArray: "_revisions.ids isn't a array."
+                case .idIsNoString: "RevId isn't a string"
+                case .idIsNotHexadecimal: "RevId isn't a valid hexadecimal"
+                case .tooLong: "_revisions.start is less than the number of ids."
+                }
+            throw HTTPError.invalidDocument(reason)
         }
-        guard let ids = members["ids"]?.array else {
-            throw HTTPError.invalidDocument("_revisions.ids isn't a array.")
-        }
-        let signatures = try ids.map { value in
-            guard let text = value.string else { throw HTTPError.invalidDocument("RevId isn't a string") }
-            guard let signature = RevisionSignature(text) else {
-                throw HTTPError.invalidDocument("RevId isn't a valid hexadecimal")
-            }
-            return signature
-        }
-        guard !signatures.isEmpty else { return }
-        guard let generation = UInt64(exactly: start),
-            let history = try? RevisionHistory(start: generation, signatures: signatures)
-        else { throw HTTPError.invalidDocument("_revisions.start is less than the number of ids.") }
-        self.history = history
     }
 }

@@ -39,12 +39,12 @@ enum AttachmentEndpoints {
     static let put: Endpoint = { context in
         let database = try context.database()
         let name = context.parameter("file")
-        try WireAttachment.check(name: name)
+        try context.checkAttachmentName()
         let encoding = (context.request.headers["Content-Encoding"] ?? "identity").trimmingBlanks().lowercased()
         guard encoding == "identity" || encoding == "gzip" else {
             throw HTTPError.contentType("Only gzip and identity content-encodings are supported")
         }
-        let id = try WireDocument.checked(context.documentID)
+        let id = try context.checkedID()
         try WriteGuard(context).check(id)
         let revision = try DocumentEndpoints.revision(of: nil, context)
         let before = try revision.map { try known($0, of: id, in: database) }

@@ -21,6 +21,7 @@ enum DatabaseEndpoints {
         }
         try checkOptions(context.query)
         try context.server.databases.create(name)
+        try context.server.watchReplications(name)
         return .json(["ok": true], status: 201, headers: ["Location": context.location(name)])
     }
 

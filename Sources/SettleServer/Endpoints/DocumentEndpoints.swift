@@ -86,7 +86,7 @@ enum DocumentEndpoints {
     static let put: Endpoint = { context in
         let database = try context.database()
         let options = try DocumentOptions(context)
-        let id = try WireDocument.checked(context.documentID)
+        let id = try context.checkedID()
         var (document, following) = try MultipartIntake.document(context, database)
         document.revision = try revision(of: document.revision, context)
         document.id = id.string
@@ -101,15 +101,15 @@ enum DocumentEndpoints {
                 throw HTTPError.badRequest(
                     "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
             }
-            if let refused = try writer.insert([(id, document)]).first { throw refused.error }
+            let refuses = context.query["conflicts"] == "refuse"
+            if let refused = try writer.insert([(id, document)], refusingBranches: refuses).first {
+                throw refused.error
+            }
             return written(
                 id, id.isLocal ? try database.localDocument(id)?.revision ?? "0-0" : revision.description,
                 status: document.isDeleted ? 200 : 201, location)
         }
-        if context.query["batch"] == "ok" {
-            _ = try? writer.edit(document, id: id)
-            return .json(["ok": true, "id": .string(id.string)], status: 202)
-        }
+        if context.query["batch"] == "ok" { return try accept(document, id, writer) }
         return written(
             id, try writer.edit(document, id: id), status: document.isDeleted ? 200 : 201, location)
     }
@@ -122,14 +122,22 @@ enum DocumentEndpoints {
         for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
         let id = try document.complete()
         let writer = try DocumentWriter(database, context)
-        if context.query["batch"] == "ok" {
-            _ = try? writer.edit(document, id: id)
-            return .json(["ok": true, "id": .string(id.string)], status: 202)
-        }
+        if context.query["batch"] == "ok" { return try accept(document, id, writer) }
         var response = written(
             id, try writer.edit(document, id: id), status: 201, context.location(context.parameter("db"), id.string))
         response.headers["ETag"] = nil
         return response
+    }
+
+    /// Writes a document at once of which the client does not want to know whether it was refused, only that the server
+    /// did what it can.
+    private static func accept(
+        _ document: WireDocument, _ id: DocumentID, _ writer: DocumentWriter
+    ) throws -> HTTPResponse {
+        do { _ = try writer.edit(document, id: id) } catch {
+            guard HTTPError(error).status < 500 else { throw error }
+        }
+        return .json(["ok": true, "id": .string(id.string)], status: 202)
     }
 
     /// `POST /{db}/{doc}`: a form with attachments, of a page of the same server.
@@ -161,7 +169,7 @@ enum DocumentEndpoints {
         let id = DocumentID(unchecked: context.documentID)
         let (target, parent) = try CopyDestination.parse(context.request.headers["Destination"])
         var document: WireDocument
-        var following: [String: Attachment] = [:]
+        var following: [[UInt8]: Attachment] = [:]
         let lookup = DocumentLookup(database: database)
         if id.isLocal {
             guard let source = try database.localDocument(id) else { throw HTTPError.missing }
@@ -171,7 +179,7 @@ enum DocumentEndpoints {
             document = try WireDocument(source.content.body.utf8, limit: .max)
             document.isDeleted = source.record.tree[source.revision]?.isDeleted ?? false
             for attachment in source.content.attachments {
-                following[attachment.name] = attachment
+                following[Array(attachment.name.utf8)] = attachment
                 document.attachments.append(
                     try WireAttachment(attachment.name, ["follows": true]))
             }
@@ -214,6 +222,26 @@ extension RequestContext {
         if let name = parameters["local"] { return "_local/" + name }
         return parameter("doc")
     }
+
+    /// The document the path names, where one may be written under that name.
+    ///
+    /// - Throws: ``HTTPError`` with status 400.
+    func checkedID() throws -> DocumentID {
+        guard request.target.isUTF8(part: partOfID) else { throw WireDocument.idIsNoText }
+        return try WireDocument.checked(documentID)
+    }
+
+    /// Sees that an attachment may be written under the name that the path has for it.
+    ///
+    /// - Throws: ``HTTPError`` with status 400.
+    func checkAttachmentName() throws {
+        guard (partOfID + 1..<request.target.segments.count).allSatisfy(request.target.isUTF8) else {
+            throw HTTPError.badRequest("Attachment name is not UTF-8 encoded")
+        }
+        try WireAttachment.check(name: parameter("file"))
+    }
+
+    private var partOfID: Int { parameters["doc"] == nil ? 2 : 1 }
 }
 
 extension String {

@@ -40,7 +40,7 @@ enum ListingEndpoints {
             let listings = try list.map { item in
                 var query = ListingQuery()
                 try query.take(context.query)
-                try query.take(item.object ?? JSONObject())
+                try query.take(query: item.object ?? JSONObject())
                 return try listing(database, query, namespace, context.server.metrics)
             }
             return .json(stream: ListingStream(listings, isMany: true))

@@ -2,8 +2,11 @@ internal import RevisionTree
 
 /// What whoever runs the server wants to know of it.
 enum MonitoringEndpoints {
-    /// `GET /_active_tasks`: the compaction that runs, if one does.
-    static let activeTasks: Endpoint = { context in .json(.array(context.server.compactions.tasks.map(\.json))) }
+    /// `GET /_active_tasks`: the compaction that runs, if one does, and the replications that run.
+    static let activeTasks: Endpoint = { context in
+        let replications = context.server.scheduler.jobs.filter { if case .running = $0.phase { true } else { false } }
+        return .json(.array(context.server.compactions.tasks.map(\.json) + replications.map(\.taskJSON)))
+    }
 
     /// `GET /_node/{node}/_prometheus`
     static let prometheus: Endpoint = { context in
@@ -26,6 +29,7 @@ enum MonitoringEndpoints {
     private static func metrics(_ context: RequestContext) throws -> [Metric] {
         try ConfigurationEndpoints.checkNode(context)
         return context.server.metrics.all(openDatabases: context.server.databases.openCount)
+            + context.server.scheduler.metrics
     }
 
     /// Statistics by the parts of their paths.

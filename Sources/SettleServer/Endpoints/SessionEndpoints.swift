@@ -21,9 +21,10 @@ enum SessionEndpoints {
 
     /// `POST /_session`
     static let login: Endpoint = { context in
-        let (name, password) = try credentials(context)
+        let (name, password, code) = try credentials(context)
         let authenticator = context.server.authenticator
-        guard let account = try authenticator.login(name, Array(password.utf8), peer: context.request.peer) else {
+        let account = try authenticator.login(name, Array(password.utf8), code: code, peer: context.request.peer)
+        guard let account else {
             var response = try redirected(context, "fail", .error(.wrongPassword))
             response.headers["Set-Cookie"] = authenticator.cookies.cleared()
             return response
@@ -58,7 +59,9 @@ enum SessionEndpoints {
         return response
     }
 
-    private static func credentials(_ context: RequestContext) throws -> (name: String, password: String) {
+    private static func credentials(
+        _ context: RequestContext
+    ) throws -> (name: String, password: String, code: String) {
         let type = context.request.headers["Content-Type"] ?? ""
         let form: [(name: String, value: String)]
         if type.hasPrefix("application/x-www-form-urlencoded") {
@@ -85,7 +88,7 @@ enum SessionEndpoints {
         if let other = value("name"), other != name {
             throw HTTPError.badRequest("request body contains different usernames")
         }
-        return (name, value("password") ?? "")
+        return (name, value("password") ?? "", value("token") ?? "")
     }
 
     private static let longestForm = 64 * 1024

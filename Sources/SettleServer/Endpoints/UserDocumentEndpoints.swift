@@ -5,6 +5,7 @@ internal import SettleDatabase
 enum UserDocumentEndpoints {
     /// `GET /_users/{doc}` by somebody who may see the public members only, and any other document as it is.
     static let read: Endpoint = { context in
+        if let other = try ReplicatorDocumentEndpoints.readOther(context) { return other }
         guard context.parameter("db") == "_users", !isOwn(context) else { return try DocumentEndpoints.read(context) }
         let database = try context.database()
         guard try !SecurityObject(of: database).isAdmin(context.user) else {
@@ -12,6 +13,7 @@ enum UserDocumentEndpoints {
         }
         let found = try DocumentLookup(database: database).winner(DocumentID(unchecked: context.documentID))
         let fields = context.server.options.security.publicUserFields.subtracting(PasswordHash.memberNames)
+            .subtracting(["totp"])
         let members = (try JSON(utf8: found.content.body.utf8).object ?? JSONObject())
             .filter { fields.contains($0.name) }.map { ($0.name, $0.value) }
         guard !members.isEmpty else { throw HTTPError.missing }

@@ -10,7 +10,7 @@ extension HTTPError {
         case is JSONError: self = .invalidJSON
         case let error as RequestBodyError:
             self = error == .tooLarge ? .tooLarge : .badRequest("the request's body was cut off")
-        default: self = HTTPError(500, "unknown_error", "\(error)")
+        default: self = HTTPError(500, "unknown_error", Self.seeLog)
         }
     }
 
@@ -26,11 +26,14 @@ extension HTTPError {
         case .refused: refused(error)
         case .attachmentMissing: .missingStub(error.message)
         case .closed: .noDatabase
-        case .inUse: HTTPError(503, "service_unavailable", error.message)
-        case .diskFull: HTTPError(507, "insufficient_storage", error.message)
-        default: HTTPError(500, "internal_server_error", error.message)
+        case .inUse: HTTPError(503, "service_unavailable", "Another process uses the database.")
+        case .diskFull: HTTPError(507, "insufficient_storage", "There is no room left.")
+        default: HTTPError(500, "internal_server_error", Self.seeLog)
         }
     }
+
+    /// What went wrong in the server is nobody's business outside: a message may have the path of a file in it.
+    private static let seeLog = "The server failed; its log says why."
 
     private static func refused(_ error: DatabaseError) -> HTTPError {
         guard let refusal = error.cause as? ValidationError else { return HTTPError(403, "forbidden", error.message) }

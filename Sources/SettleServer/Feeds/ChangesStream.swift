@@ -87,9 +87,9 @@ final class ChangesStream: ResponseStream {
             state.hasBegun = true
             if isOneText { bytes += Array("{\"results\":[\n".utf8) }
         }
-        try appendRows(to: &bytes, &state)
-        if !bytes.isEmpty, !state.isDone {
-            state.lastSign = Self.now
+        let hasMore = try appendRows(to: &bytes, &state)
+        if !state.isDone, hasMore || !bytes.isEmpty {
+            if !bytes.isEmpty { state.lastSign = Self.now }
             return .piece(bytes)
         }
         if !state.isDone, !goesOn(state) { state.isDone = true }
@@ -115,18 +115,24 @@ final class ChangesStream: ResponseStream {
 
     private var isOneText: Bool { query.feed == .normal || query.feed == .longpoll }
 
-    /// Whether the feed waits for more when there are no changes.
+    /// Whether the feed waits for more when there are no changes; one that goes backward is at the end then.
     private func goesOn(_ state: State) -> Bool {
-        switch query.feed {
+        if query.isDescending { return false }
+        return switch query.feed {
         case .normal: false
         case .longpoll: state.rows == 0
         case .continuous, .eventsource: true
         }
     }
 
-    /// Appends a page of changes; says so when that was the last one there may be.
-    private func appendRows(to bytes: inout [UInt8], _ state: inout State) throws {
-        while !state.isDone, bytes.count < 64 * 1024 {
+    /// Appends changes, at most as many as are looked at without giving way; says so when that was the last one there
+    /// may be.
+    ///
+    /// A filter may show nothing of a large database, and while it looks for something nobody can end the feed.
+    ///
+    /// - Returns: Whether there may be more.
+    private func appendRows(to bytes: inout [UInt8], _ state: inout State) throws -> Bool {
+        for _ in 0..<Self.pagesAtOnce where !state.isDone && bytes.count < 64 * 1024 {
             var range = SequenceRange(after: state.position, descending: query.isDescending)
             if query.isDescending { range = SequenceRange(after: 0, through: state.through, descending: true) }
             let limit = min(state.page.count, max(state.left, 1))
@@ -139,7 +145,7 @@ final class ChangesStream: ResponseStream {
             guard let last = page.last else {
                 // A purge moves the sequence on without a change.
                 if !query.isDescending { state.position = max(state.position, newest) }
-                return
+                return false
             }
             let before = bytes.count
             defer { state.page.learn(count: page.count, bytes: bytes.count - before) }
@@ -154,17 +160,20 @@ final class ChangesStream: ResponseStream {
                 state.left -= 1
                 if state.left == 0 {
                     state.isDone = true
-                    return
+                    return false
                 }
             }
-            if query.isDescending, last.sequence.number <= 1 { return }
+            if query.isDescending, last.sequence.number <= 1 { return false }
             // A filter may show nothing for a long time.
             if let heartbeat, Self.now - state.lastSign >= heartbeat {
                 bytes += sign
-                return
+                return true
             }
         }
+        return !state.isDone
     }
+
+    private static let pagesAtOnce = 4
 
     private func append(_ row: [UInt8], _ sequence: UpdateSequence, first: Bool, to bytes: inout [UInt8]) {
         switch query.feed {
@@ -194,6 +203,8 @@ final class ChangesStream: ResponseStream {
 
     /// A sign of life.
     private var sign: [UInt8] { Array((query.feed == .eventsource ? "event: heartbeat\ndata: \n\n" : "\n").utf8) }
+
+    private static let longestTimer: UInt64 = 60_000_000_000
 
     private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 }
@@ -241,11 +252,12 @@ extension ChangesStream {
         wake?()
     }
 
-    /// Sees that it is woken after a while; one timer at a time, which may come too early and is set again then.
+    /// Sees that it is woken after a while; one timer at a time, which may come too early and is set again then. It
+    /// outlives the feed, so it is never a long one.
     private func setTimer(_ state: inout State, after nanoseconds: UInt64) {
         guard !state.isTimerSet else { return }
         state.isTimerSet = true
-        let delay = DispatchTimeInterval.nanoseconds(Int(nanoseconds))
+        let delay = DispatchTimeInterval.nanoseconds(Int(min(nanoseconds, Self.longestTimer)))
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + delay) { [weak self] in
             let wake = self?.state.withLock { state in
                 state.isTimerSet = false

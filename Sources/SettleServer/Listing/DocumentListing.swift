@@ -46,29 +46,26 @@ struct DocumentListing {
         return (try head(offset: before), position)
     }
 
-    /// The next rows, and moves the position behind them; none at the end.
-    func next(_ position: inout Position) throws -> [[UInt8]] {
-        if position.isEmpty || position.left <= 0 { return [] }
+    /// The rows of the next page, which may be none, and moves the position behind it; `nil` at the end.
+    func next(_ position: inout Position) throws -> [[UInt8]]? {
+        if position.isEmpty || position.left <= 0 { return nil }
         if position.keys != nil { return try nextKeys(&position) }
         if namespace == .local { return try nextLocal(&position) }
-        while position.left > 0 {
-            let limit = min(position.page.count, max(position.left + position.toSkip, 1))
-            let page = try database.records(in: position.range, limit: limit, withContent: query.hasDocuments)
-            guard let last = page.last else { break }
-            if query.isDescending { position.range.before = last.id } else { position.range.after = last.id }
-            var rows: [[UInt8]] = []
-            for record in page where !record.tree.isDeleted && position.left > 0 {
-                if position.toSkip > 0 {
-                    position.toSkip -= 1
-                    continue
-                }
-                position.left -= 1
-                rows.append(try row(record))
+        let limit = min(position.page.count, max(position.left + position.toSkip, 1))
+        let page = try database.records(in: position.range, limit: limit, withContent: query.hasDocuments)
+        guard let last = page.last else { return nil }
+        if query.isDescending { position.range.before = last.id } else { position.range.after = last.id }
+        var rows: [[UInt8]] = []
+        for record in page where !record.tree.isDeleted && position.left > 0 {
+            if position.toSkip > 0 {
+                position.toSkip -= 1
+                continue
             }
-            position.page.learn(count: page.count, bytes: rows.reduce(0) { $0 + $1.count })
-            if !rows.isEmpty { return rows }
+            position.left -= 1
+            rows.append(try row(record))
         }
-        return []
+        position.page.learn(count: page.count, bytes: rows.reduce(0) { $0 + $1.count })
+        return rows
     }
 
     private func head(offset: Int?) throws -> String {
@@ -108,8 +105,8 @@ struct DocumentListing {
         return (range, false)
     }
 
-    private func nextKeys(_ position: inout Position) throws -> [[UInt8]] {
-        guard let keys = position.keys, !keys.isEmpty else { return [] }
+    private func nextKeys(_ position: inout Position) throws -> [[UInt8]]? {
+        guard let keys = position.keys, !keys.isEmpty else { return nil }
         let count = position.page.count
         position.keys = keys.dropFirst(count)
         let rows = try keys.prefix(count).map { key in

@@ -34,18 +34,18 @@ struct ListingQuery: Sendable {
         for member in members { try take(member.name, member.value) }
     }
 
-    /// Takes a list of keys; one alone is a range.
-    mutating func take(keys list: [JSON]) {
-        if list.count == 1 {
-            (start, end) = (list[0], list[0])
-        } else {
-            keys = list
-        }
+    /// Reads one of several queries of a request, of which a list of one key is a range, and tells nothing of a key that
+    /// is missing.
+    mutating func take(query members: JSONObject) throws {
+        try take(members)
+        guard let key = keys?.first, keys?.count == 1 else { return }
+        (start, end, keys) = (key, key, nil)
     }
 
     /// Sees that what was asked for goes together.
     func check() throws {
-        if keys?.isEmpty == false, start != nil || end != nil {
+        guard let keys, let key = keys.first, start != nil || end != nil else { return }
+        if keys.count > 1 || start != key || end != key {
             throw HTTPError.queryParse("`keys` is incompatible with `key`, `start_key` and `end_key`")
         }
     }
@@ -55,7 +55,7 @@ struct ListingQuery: Sendable {
         case "key": (start, end) = (value, value)
         case "keys":
             guard let list = value.array else { throw HTTPError.badRequest("`keys` parameter must be an array.") }
-            take(keys: list)
+            keys = list
         case "startkey", "start_key": start = value
         case "endkey", "end_key": end = value
         case "limit":

@@ -30,16 +30,18 @@ final class ListingStream: ResponseStream {
                 if case (let listing, var position)? = state.current {
                     let rows = try listing.next(&position)
                     state.current = (listing, position)
-                    guard rows.isEmpty else {
-                        for row in rows {
-                            if !state.isFirstRow { bytes += Array(",\r\n".utf8) }
-                            state.isFirstRow = false
-                            bytes += row
-                        }
+                    guard let rows else {
+                        bytes += Array("\r\n]}".utf8)
+                        state.current = nil
                         continue
                     }
-                    bytes += Array("\r\n]}".utf8)
-                    state.current = nil
+                    // Much may have been deleted, or is skipped: then others go on meanwhile.
+                    if rows.isEmpty { return .piece(bytes) }
+                    for row in rows {
+                        if !state.isFirstRow { bytes += Array(",\r\n".utf8) }
+                        state.isFirstRow = false
+                        bytes += row
+                    }
                 } else if let listing = state.rest.popFirst() {
                     if isMany { bytes += Array(state.isFirstList ? "\r\n".utf8 : ",\r\n".utf8) }
                     let (head, position) = try listing.begin()

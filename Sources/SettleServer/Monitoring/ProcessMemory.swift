@@ -1,3 +1,5 @@
+internal import CMicroHTTPD
+
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -5,7 +7,11 @@ internal import Darwin
 #endif
 
 /// How much memory this process has.
-enum ProcessMemory {
+package enum ProcessMemory {
+    /// Has all threads share two pools of memory, for a process that is a server and nothing else: a pool keeps much of what
+    /// it once had, and by default there are up to eight for each processor. To be called before the first thread.
+    package static func sharePools() { settle_limit_memory_pools(2) }
+
     /// The bytes of it that are in use now; `nil` where the system does not tell by a file.
     static func resident() -> Int? {
         let file = open("/proc/self/statm", O_RDONLY)

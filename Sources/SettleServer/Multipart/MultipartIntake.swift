@@ -3,13 +3,13 @@ internal import SettleDatabase
 
 /// Reads documents that come with their attachments behind them: `multipart/related`.
 enum MultipartIntake {
-    /// The document of a request, and the contents that came with it, by their attachments' names.
+    /// The document of a request, and the contents that came with it, by the bytes of their attachments' names.
     ///
     /// Contents belong to the attachments that say they follow, in order, whatever names their parts have
     /// (COUCHDB-FACTS 35).
     static func document(
         _ context: RequestContext, _ database: Database
-    ) throws -> (WireDocument, [String: Attachment]) {
+    ) throws -> (WireDocument, [[UInt8]: Attachment]) {
         let type = context.request.headers["Content-Type"] ?? ""
         guard type.hasPrefix("multipart/related;") else {
             return (try WireDocument(context.body(), limit: .max), [:])
@@ -22,7 +22,7 @@ enum MultipartIntake {
             guard json.count <= context.server.options.largestBody else { throw HTTPError.tooLarge }
         }
         let document = try WireDocument(json, limit: .max)
-        var following: [String: Attachment] = [:]
+        var following: [[UInt8]: Attachment] = [:]
         for attachment in document.attachments {
             guard case .follows(_, let encoding, let length) = attachment.content else { continue }
             guard try reader.nextPart() != nil else {
@@ -40,7 +40,7 @@ enum MultipartIntake {
                 let isLast = try reader.nextPart() == nil
                 throw HTTPError.badRequest("attachment \(isLast ? "shorter" : "longer") than expected")
             }
-            following[attachment.name] = try described(try writer.finish(name: attachment.name), attachment)
+            following[Array(attachment.name.utf8)] = try described(try writer.finish(name: attachment.name), attachment)
         }
         while try reader.nextPart() != nil {}
         return (document, following)

@@ -9,6 +9,7 @@ struct PathPattern: Sendable {
     }
 
     private let parts: [Part]
+    private let hasRest: Bool
 
     init(_ text: String) {
         parts = text.split(separator: "/").map { part in
@@ -16,21 +17,29 @@ struct PathPattern: Sendable {
             let name = part.dropFirst().dropLast()
             return name.hasSuffix("...") ? .rest(String(name.dropLast(3))) : .any(String(name))
         }
+        hasRest = if case .rest = parts.last { true } else { false }
     }
 
     /// What the words in braces stand for, or `nil` when a path is not of this form.
-    func match(_ segments: [String]) -> [String: String]? {
-        var found: [String: String] = [:]
+    func match(_ segments: [String]) -> PathParameters? {
+        guard matches(segments) else { return nil }
+        var found: PathParameters = [:]
         for (index, part) in parts.enumerated() {
-            guard index < segments.count else { return nil }
             switch part {
-            case .word(let word): if segments[index] != word { return nil }
-            case .any(let name): found[name] = segments[index]
-            case .rest(let name):
-                found[name] = segments[index...].joined(separator: "/")
-                return found
+            case .word: break
+            case .any(let name): found.add(name, segments[index])
+            case .rest(let name): found.add(name, segments[index...].joined(separator: "/"))
             }
         }
-        return segments.count == parts.count ? found : nil
+        return found
+    }
+
+    /// Whether a path is of this form; most are not, and nothing is made for those.
+    private func matches(_ segments: [String]) -> Bool {
+        guard hasRest ? segments.count >= parts.count : segments.count == parts.count else { return false }
+        for index in parts.indices {
+            if case .word(let word) = parts[index], segments[index] != word { return false }
+        }
+        return true
     }
 }

@@ -8,7 +8,7 @@ struct RequestContext: Sendable {
     /// The request.
     let request: HTTPRequest
     /// What the words in braces of the route's path stand for.
-    let parameters: [String: String]
+    let parameters: PathParameters
     /// Who asks.
     let user: User
     /// The parameters of the query.
@@ -36,9 +36,12 @@ struct RequestContext: Sendable {
     /// The whole body, expanded if it is compressed.
     func body(limit: Int? = nil) throws -> [UInt8] {
         let limit = limit ?? server.options.largestBody
+        let encoding = request.headers["Content-Encoding"]?.trimmingBlanks() ?? "identity"
+        guard encoding == "identity" || encoding == "gzip" else {
+            throw HTTPError.contentType("\(encoding) is not a supported content encoding.")
+        }
         let bytes = try request.body.readAll(limit: limit)
-        guard request.headers["Content-Encoding"]?.trimmingBlanks() == "gzip" else { return bytes }
-        return try Compression.expand(bytes, limit: limit)
+        return encoding == "gzip" ? try Compression.expand(bytes, limit: limit) : bytes
     }
 
     /// The body as a value.

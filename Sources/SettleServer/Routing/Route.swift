@@ -8,20 +8,30 @@ struct Route: Sendable {
     /// What the header `Allow` says of it, in CouchDB's order.
     let allow: String
     private let endpoints: [String: Endpoint]
+    /// Whether a read takes a few pages of memory or of a file as a rule.
+    private let areReadsQuick: Bool
 
     init(
         _ pattern: String, _ access: Access, _ allow: String, _ endpoints: [String: Endpoint],
-        stricter: [String: Access] = [:]
+        stricter: [String: Access] = [:], areReadsQuick: Bool = false
     ) {
         self.pattern = PathPattern(pattern)
         self.access = access
         self.stricter = stricter
         self.allow = allow
         self.endpoints = endpoints
+        self.areReadsQuick = areReadsQuick
     }
 
     /// What a method asks of who uses it.
     func access(_ method: String) -> Access { stricter[method == "HEAD" ? "GET" : method] ?? access }
+
+    /// Whether it is worth trying to answer a request without waiting: a plain read, without attachments or old revisions.
+    func isQuick(_ request: HTTPRequest) -> Bool {
+        guard areReadsQuick, request.method == "GET" || request.method == "HEAD" else { return false }
+        let slow: Set = ["attachments", "atts_since", "open_revs"]
+        return request.target.query.allSatisfy { !slow.contains($0.name) }
+    }
 
     /// What answers a method; HEAD is a GET whose body is not sent.
     func endpoint(_ method: String) -> Endpoint? { endpoints[method == "HEAD" ? "GET" : method] }

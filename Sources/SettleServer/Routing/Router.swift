@@ -12,16 +12,55 @@ struct Router: Sendable {
 
     /// Answers a request.
     func respond(to request: HTTPRequest) -> HTTPResponse {
+        // Where it may wait, nothing says that it would have to.
+        do { return try respond(to: request, by: match(request)) } catch { return .error(HTTPError(error)) }
+    }
+
+    /// Answers a request if that needs no waiting, else gives `nil` and has changed nothing.
+    ///
+    /// Only routes that say so are tried. Everything on the way to the answer that would wait asks ``Waiting`` first: a
+    /// database that is not open, a password that was not verified lately, a long document, all readers being lent.
+    func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
+        guard let match = match(request), match.route.isQuick(request) else { return nil }
+        return server.databases.keeping(["_users", match.parameters["db"] ?? ""]) {
+            try? Waiting.forbidden { try respond(to: request, by: match) }
+        }
+    }
+
+    /// The route of a request, and what the words of its path are.
+    private typealias Match = (route: Route, parameters: PathParameters)
+
+    private func match(_ request: HTTPRequest) -> Match? {
+        for route in routes {
+            if let parameters = route.pattern.match(request.target.segments) { return (route, parameters) }
+        }
+        return nil
+    }
+
+    /// - Throws: ``WouldWait`` where it may not wait and would have to.
+    private func respond(to request: HTTPRequest, by match: Match?) throws -> HTTPResponse {
         var response: HTTPResponse
         var user: String?
-        let id = String(UInt64.random(in: 1 << 40..<1 << 44), radix: 16).suffixText(10)
-        do { response = try preflight(request) ?? answer(request, &user) } catch {
+        let id = server.requestIDs.next()
+        do { response = try preflight(request) ?? answer(request, by: match, &user) } catch let error as WouldWait {
+            throw error
+        } catch {
             let told = HTTPError(error)
             if told.status >= 500, told.status != 501 {
                 server.options.log?.warning("\(told.status) \(told.error): \(error)", ["id": id])
             }
             response = .error(challenged(told, request))
         }
+        guard case .later(let deferred) = response.body else { return finished(response, request, user, id) }
+        response.body = .later(deferred.map { [self, user] in finished($0, request, user, id) })
+        return response
+    }
+
+    /// A response with what all have.
+    private func finished(
+        _ response: HTTPResponse, _ request: HTTPRequest, _ user: String?, _ id: String
+    ) -> HTTPResponse {
+        var response = response
         response.user = user
         server.options.security.crossOrigin?.apply(to: &response, request)
         secure(&response)
@@ -32,37 +71,38 @@ struct Router: Sendable {
         return response
     }
 
-    private func answer(_ request: HTTPRequest, _ name: inout String?) throws -> HTTPResponse {
+    private func answer(_ request: HTTPRequest, by match: Match?, _ name: inout String?) throws -> HTTPResponse {
+        guard let (route, parameters) = match else { throw HTTPError.missing }
         let target = request.target
-        for route in routes {
-            guard let parameters = route.pattern.match(target.segments) else { continue }
-            let user = try server.authenticator.user(of: request)
-            name = user.name
-            let database = parameters["db"]
-            let method = method(of: request)
-            try server.access.check(
-                route.access(method), user, path: target.segments, database: database, method: method)
-            guard let endpoint = route.endpoint(method) else {
-                if let database { _ = try server.databases.open(database) }
-                throw HTTPError.methodNotAllowed(route.allow)
-            }
-            var response = try endpoint(
-                RequestContext(
-                    server: server, request: request, parameters: parameters, user: user,
-                    query: QueryParameters(target.query)))
-            if let cookie = user.renewedCookie, response.headers["Set-Cookie"] == nil {
-                response.headers["Set-Cookie"] = cookie
-            }
-            return response
+        let user = try server.authenticator.user(of: request)
+        name = user.name
+        let database = parameters["db"]
+        let method = method(of: request)
+        try server.access.check(
+            route.access(method), user, path: target.segments, database: database, method: method)
+        guard let endpoint = route.endpoint(method) else {
+            if let database { _ = try server.databases.open(database) }
+            throw HTTPError.methodNotAllowed(route.allow)
         }
-        throw HTTPError.missing
+        let meant = HTTPRequest(
+            method: method, target: target, headers: request.headers, body: request.body, peer: request.peer)
+        var response = try endpoint(
+            RequestContext(
+                server: server, request: meant, parameters: parameters, user: user,
+                query: QueryParameters(target.query)))
+        if let cookie = user.renewedCookie, response.headers["Set-Cookie"] == nil {
+            response.headers["Set-Cookie"] = cookie
+        }
+        return response
     }
 
     /// Has browsers take an answer for what it says it is, and run no script that somebody attached with the rights of
     /// whoever looks at it.
     private func secure(_ response: inout HTTPResponse) {
         response.headers["X-Content-Type-Options"] = "nosniff"
-        guard let type = response.headers.bare("Content-Type"), type != "application/json" else { return }
+        guard let type = response.headers["Content-Type"], type != "application/json",
+            response.headers.bare("Content-Type") != "application/json"
+        else { return }
         response.headers["Content-Security-Policy"] = "sandbox"
     }
 
@@ -92,8 +132,4 @@ struct Router: Sendable {
         return ["PUT", "DELETE", "GET", "HEAD", "POST", "COPY"].contains(override.uppercased())
             ? override.uppercased() : "POST"
     }
-}
-
-extension String {
-    fileprivate func suffixText(_ count: Int) -> String { String(suffix(count)) }
 }

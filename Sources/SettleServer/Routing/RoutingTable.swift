@@ -3,8 +3,8 @@ enum RoutingTable {
     static let routes: [Route] = server + database + listings + design + documents
 
     private static let server: [Route] = [
-        Route("/", .anyone, "GET,HEAD", ["GET": ServerEndpoints.welcome]),
-        Route("/_up", .anyone, "GET,HEAD", ["GET": ServerEndpoints.up]),
+        Route("/", .anyone, "GET,HEAD", ["GET": ServerEndpoints.welcome], areReadsQuick: true),
+        Route("/_up", .anyone, "GET,HEAD", ["GET": ServerEndpoints.up], areReadsQuick: true),
         Route("/_uuids", .anyone, "GET", ["GET": ServerEndpoints.uuids]),
         Route("/_all_dbs", .lister, "GET,HEAD", ["GET": ServerEndpoints.allDatabases]),
         Route(
@@ -16,8 +16,12 @@ enum RoutingTable {
             [
                 "GET": SessionEndpoints.read, "POST": SessionEndpoints.login, "DELETE": SessionEndpoints.logout,
             ]),
-        Route("/_replicate", .serverAdmin, "POST", notYet("/_replicate", "POST")),
-        Route("/_scheduler/{what...}", .serverAdmin, "GET,HEAD", notYet("/_scheduler", "GET")),
+        Route("/_replicate", .serverAdmin, "POST", ["POST": ReplicateEndpoint.replicate]),
+        Route("/_scheduler/jobs", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.jobs]),
+        Route("/_scheduler/jobs/{id}", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.job]),
+        Route("/_scheduler/docs", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.documents]),
+        Route("/_scheduler/docs/{what...}", .serverAdmin, "GET,HEAD", ["GET": SchedulerEndpoints.documents]),
+        Route("/_scheduler/{what...}", .serverAdmin, "GET,HEAD", [:]),
         Route(
             "/_node/{node}/_config/{section}/{key}", .serverAdmin, "GET,PUT,DELETE",
             [
@@ -26,9 +30,9 @@ enum RoutingTable {
             ]),
         Route("/_node/{node}/_config", .serverAdmin, "GET", ["GET": ConfigurationEndpoints.all]),
         Route("/_node/{node}/_config/{section}", .serverAdmin, "GET", ["GET": ConfigurationEndpoints.section]),
-        Route("/_node/{node}/_prometheus", .serverAdmin, "GET", ["GET": MonitoringEndpoints.prometheus]),
-        Route("/_node/{node}/_stats", .serverAdmin, "GET", ["GET": MonitoringEndpoints.statistics]),
-        Route("/_node/{node}/_stats/{what...}", .serverAdmin, "GET", ["GET": MonitoringEndpoints.statistics]),
+        Route("/_node/{node}/_prometheus", .metrics, "GET", ["GET": MonitoringEndpoints.prometheus]),
+        Route("/_node/{node}/_stats", .metrics, "GET", ["GET": MonitoringEndpoints.statistics]),
+        Route("/_node/{node}/_stats/{what...}", .metrics, "GET", ["GET": MonitoringEndpoints.statistics]),
         Route("/_node/{what...}", .serverAdmin, "GET", notYet("/_node", "GET", "PUT", "DELETE", "POST")),
         Route("/_cluster_setup", .serverAdmin, "GET,POST", notYet("/_cluster_setup", "GET", "POST")),
     ]
@@ -97,12 +101,13 @@ enum RoutingTable {
     ]
 
     private static let documents: [Route] = [
-        Route("/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites),
+        Route(
+            "/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites, areReadsQuick: true),
         Route("/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites),
         Route("/{db}/_local", .member, document, LocalDocumentEndpoints.noID),
         Route("/{db}/_local/{local}", .member, document, documentMethods),
         Route("/{db}/_local/{local}/{file...}", .member, document, LocalDocumentEndpoints.noAttachments),
-        Route("/{db}/{doc}", .member, document, documentMethods),
+        Route("/{db}/{doc}", .member, document, documentMethods, areReadsQuick: true),
         Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods),
     ]
 

@@ -2,7 +2,8 @@ internal import SettleDatabase
 
 /// The databases of a store that are kept open; the one not used longest makes room for another.
 ///
-/// A database that is dropped here closes by itself once no request uses it any more.
+/// A database that is dropped here closes by itself once no request uses it any more. Nothing that takes long happens under
+/// the lock.
 final class DatabasePool: Sendable {
     private struct State {
         var open: [String: Entry] = [:]
@@ -12,6 +13,10 @@ final class DatabasePool: Sendable {
     private struct Entry {
         let database: Database
         var lastUse: Int
+        /// How many use it on threads that must not be the ones to close it.
+        var keepers = 0
+        /// Its security object, and the age of the settings it was read at.
+        var security: (object: SecurityObject, age: UInt64)?
     }
 
     private let store: Store
@@ -31,23 +36,43 @@ final class DatabasePool: Sendable {
 
     /// A database.
     ///
-    /// - Throws: ``HTTPError/noDatabase``, also for what is no database's name.
+    /// - Throws: ``HTTPError/noDatabase``, also for what is no database's name; ``WouldWait`` where it may not wait and
+    ///   the database is not open.
     func open(_ name: String) throws -> Database {
         if let known = state.withLock({ state in use(name, &state) }) { return known }
         guard Store.isName(name) else { throw HTTPError.noDatabase }
+        try Waiting.check()
         let database: Database
         do { database = try store.open(name) } catch let error as DatabaseError where error.code == .notFound {
             throw HTTPError.noDatabase
         }
-        state.withLock { keep(database, name, &$0) }
+        keep(database, name)
         return database
     }
 
-    /// Creates a database.
-    func create(_ name: String) throws {
-        let database = try store.create(name)
-        state.withLock { keep(database, name, &$0) }
+    /// Who may use a database, read once as long as its settings stay.
+    ///
+    /// - Throws: As ``open(_:)`` does, and what reading it throws.
+    func security(of name: String) throws -> SecurityObject {
+        let database = try open(name)
+        // Taken before it is read: what is set meanwhile makes it old.
+        let age = database.settingsAge
+        let known = state.withLock { state -> SecurityObject? in
+            guard let entry = state.open[name], entry.database === database else { return nil }
+            return entry.security.flatMap { $0.age == age ? $0.object : nil }
+        }
+        if let known { return known }
+        try Waiting.check()
+        let object = try SecurityObject(of: database)
+        state.withLock { state in
+            guard state.open[name]?.database === database else { return }
+            state.open[name]?.security = (object, age)
+        }
+        return object
     }
+
+    /// Creates a database.
+    func create(_ name: String) throws { keep(try store.create(name), name) }
 
     /// Deletes a database; feeds on it end.
     func delete(_ name: String) throws {
@@ -69,17 +94,48 @@ final class DatabasePool: Sendable {
         for database in all { database.close() }
     }
 
-    private func use(_ name: String, _ state: inout State) -> Database? {
-        guard let database = state.open[name]?.database else { return nil }
-        state.uses += 1
-        state.open[name]?.lastUse = state.uses
-        return database
+    /// Runs a closure while databases that are open stay so, so that it is not the closure's end that closes one of them.
+    func keeping<Result>(_ names: [String], _ body: () throws -> Result) rethrows -> Result {
+        let kept = state.withLock { state in names.map { keep($0, by: 1, &state) } }
+        defer {
+            state.withLock { state in
+                for (name, database) in zip(names, kept) where database === state.open[name]?.database {
+                    _ = keep(name, by: -1, &state)
+                }
+            }
+        }
+        return try body()
     }
 
-    private func keep(_ database: Database, _ name: String, _ state: inout State) {
+    private func use(_ name: String, _ state: inout State) -> Database? {
+        guard let index = state.open.index(forKey: name) else { return nil }
+        // One that was deleted was closed; another may have taken its name.
+        guard !state.open.values[index].database.isClosed else {
+            state.open.remove(at: index)
+            return nil
+        }
         state.uses += 1
-        state.open[name] = Entry(database: database, lastUse: state.uses)
-        guard state.open.count > limit else { return }
-        if let oldest = state.open.min(by: { $0.value.lastUse < $1.value.lastUse }) { state.open[oldest.key] = nil }
+        state.open.values[index].lastUse = state.uses
+        return state.open.values[index].database
+    }
+
+    private func keep(_ name: String, by count: Int, _ state: inout State) -> Database? {
+        guard let index = state.open.index(forKey: name) else { return nil }
+        state.open.values[index].keepers += count
+        return state.open.values[index].database
+    }
+
+    private func keep(_ database: Database, _ name: String) {
+        // What is dropped may close at once, and so not under the lock.
+        let dropped = state.withLock { state -> [Entry?] in
+            state.uses += 1
+            var entry = Entry(database: database, lastUse: state.uses)
+            if let known = state.open[name], known.database === database { entry.keepers = known.keepers }
+            let replaced = state.open.updateValue(entry, forKey: name)
+            guard state.open.count > limit else { return [replaced] }
+            let oldest = state.open.filter { $0.value.keepers == 0 }.min { $0.value.lastUse < $1.value.lastUse }
+            return [replaced, oldest.flatMap { state.open.removeValue(forKey: $0.key) }]
+        }
+        withExtendedLifetime(dropped) {}
     }
 }

@@ -38,9 +38,12 @@ public final class Server: Sendable {
         settings.certificate = options.certificate
         if let log = options.log, log.takesRequests { settings.observer = { log.request($0) } }
         let router = router
-        let started = try MicroHTTPDTransport(settings) { router.respond(to: $0) }
+        let handler = HTTPHandler(answer: { router.respond(to: $0) }, answerAtOnce: { router.respondAtOnce(to: $0) })
+        let started = try MicroHTTPDTransport(settings, handler: handler)
         state.metrics.setConnections { [weak started] in started?.load.connections ?? 0 }
         transport.withLock { $0 = started }
+        // After it listens, for they may be with this very server.
+        for name in try state.databases.names() { try state.watchReplications(name) }
     }
 
     /// Makes the administrator `admin` with a random password when the server has none, neither by its options nor by
@@ -78,6 +81,7 @@ public final class Server: Sendable {
             defer { transport = nil }
             return transport
         }
+        state.stopReplications(within: options.stopTimeout)
         running?.stop(within: options.stopTimeout)
         state.compactions.close()
         state.databases.closeAll()

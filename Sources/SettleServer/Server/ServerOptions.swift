@@ -20,6 +20,8 @@ public struct ServerOptions: Sendable {
     public var stopTimeout = 10.0
     /// Who may log in, and how.
     public var security = SecurityOptions()
+    /// What its replicator may do, and how much of it.
+    public var replicator = ReplicatorOptions()
     /// What the server shows who it is with; with it the server speaks TLS and nothing else. None unless set.
     public var certificate: Certificate?
     /// Where the server writes what it does; nowhere unless set. Whoever makes it closes it.

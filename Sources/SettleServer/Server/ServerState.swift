@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettleReplication
 
 /// What all requests of a server share.
 final class ServerState: Sendable {
@@ -10,6 +11,9 @@ final class ServerState: Sendable {
     let access: AccessCheck
     let compactions = Compactions()
     let metrics = Metrics()
+    let scheduler: ReplicationScheduler
+    let replicatorDocuments: ReplicatorDocuments
+    let requestIDs = RequestIDs()
     /// Whether the security object of `_users` may be changed.
     let isUsersSecurityEditable: Guarded<Bool>
     /// What the root calls the server's own id.
@@ -21,7 +25,22 @@ final class ServerState: Sendable {
         administration = Administration(options.security, path: store.path)
         authenticator = Authenticator(options, administration: administration, databases: databases)
         access = AccessCheck(options: options.security, databases: databases)
+        scheduler = ReplicationScheduler(options.replicator, log: options.log)
+        replicatorDocuments = ReplicatorDocuments(
+            scheduler, isAdmin: { [administration] in administration.hash(of: $0) != nil }, log: options.log)
         isUsersSecurityEditable = Guarded(options.security.isUsersSecurityEditable)
+    }
+
+    /// Begins to run the replications that a database's documents ask for, if it is one for that.
+    func watchReplications(_ name: String) throws {
+        guard ReplicatorDocuments.isReplicator(name) else { return }
+        replicatorDocuments.watch(name, try databases.open(name))
+    }
+
+    /// Ends all replications; they go on when the server is started again.
+    func stopReplications(within seconds: Double) {
+        replicatorDocuments.stop()
+        scheduler.stop(seconds: seconds)
     }
 
     /// Makes the databases a server can't do without, unless they are there.

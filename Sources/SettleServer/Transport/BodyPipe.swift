@@ -4,7 +4,7 @@ final class BodyPipe: RequestBody {
         var waiting: [[UInt8]]
         var count: Int
         var isAtEnd = false
-        var isBroken = false
+        var problem: RequestBodyError?
     }
 
     let declaredLength: Int64?
@@ -37,11 +37,11 @@ final class BodyPipe: RequestBody {
     func finish() { state.update { $0.isAtEnd = true } }
 
     /// Says that the rest will never come.
-    func abort() { state.update { $0.isBroken = true } }
+    func abort(_ problem: RequestBodyError = .interrupted) { state.update { $0.problem = problem } }
 
     func read() throws -> [UInt8]? {
         let (pieces, wasFull) = try state.wait { state -> ([[UInt8]], Bool)? in
-            if state.isBroken { throw RequestBodyError.interrupted }
+            if let problem = state.problem { throw problem }
             guard !state.waiting.isEmpty || state.isAtEnd else { return nil }
             defer { (state.waiting, state.count) = ([], 0) }
             return (state.waiting, state.count >= Self.capacity)

@@ -1,2 +1,8 @@
-/// Answers a request; runs on a worker thread.
-typealias HTTPHandler = @Sendable (HTTPRequest) -> HTTPResponse
+/// What answers requests.
+struct HTTPHandler: Sendable {
+    /// Answers a request; runs on a worker thread, and may take its time.
+    let answer: @Sendable (HTTPRequest) -> HTTPResponse
+    /// Answers a request without a body if it can do so at once, else gives `nil` and has changed nothing. It runs on a
+    /// thread that polls for all clients, and must not wait for anything.
+    let answerAtOnce: @Sendable (HTTPRequest) -> HTTPResponse?
+}

@@ -6,6 +6,8 @@ struct HTTPResponse: Sendable {
         case bytes([UInt8])
         /// Made while it is sent; of a length that may be known.
         case stream(any ResponseStream, length: Int64?)
+        /// Another response, with a status and headers of its own, once it is there.
+        case later(DeferredResponse)
     }
 
     /// The status code.

@@ -1,6 +1,6 @@
 /// What brings requests in and answers out: the boundary behind which the HTTP library is.
 ///
-/// Handlers run on threads of their own and may block. Whoever makes another transport keeps to these rules: a request
+/// Handlers run on threads of their own and may block; what needs no waiting they may answer on a thread that polls. Whoever makes another transport keeps to these rules: a request
 /// is handed on when its body is complete or has grown past a piece; a ``ResponseStream`` that waits holds no thread;
 /// a client that is gone ends its stream.
 protocol HTTPTransport: AnyObject, Sendable {

@@ -3,8 +3,19 @@ enum PercentCoding {
     /// Text without its escapes; a plus is a blank, also in paths (COUCHDB-FACTS 8), and a `%` that begins no escape
     /// stays. Bytes that are no UTF-8 are repaired.
     static func decode(_ text: some StringProtocol) -> String {
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+            return String(text)
+        }
+        return String(decoding: bytes(text), as: UTF8.self)
+    }
+
+    /// Whether text without its escapes is UTF-8.
+    static func isUTF8(_ text: some StringProtocol) -> Bool {
+        !text.utf8.contains(UInt8(ascii: "%")) || String(validating: bytes(text), as: UTF8.self) != nil
+    }
+
+    private static func bytes(_ text: some StringProtocol) -> [UInt8] {
         let utf8 = Array(text.utf8)
-        guard utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else { return String(text) }
         var bytes: [UInt8] = []
         var index = 0
         while index < utf8.count {
@@ -19,7 +30,7 @@ enum PercentCoding {
                 index += 1
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return bytes
     }
 
     /// Text with everything escaped but letters, digits and `-_.:`, as CouchDB does it.

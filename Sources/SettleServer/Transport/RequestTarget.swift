@@ -11,18 +11,29 @@ struct RequestTarget: Sendable {
     /// The parameters in order, decoded; separated by `&` or `;`.
     let query: [(name: String, value: String)]
 
+    /// Whether a part of the path is UTF-8; what is not was repaired, so that many would become one.
+    func isUTF8(part index: Int) -> Bool {
+        let parts = rawPath.split(separator: "/")
+        return !parts.indices.contains(index) || PercentCoding.isUTF8(parts[index])
+    }
+
     init(_ text: String) {
-        let path = text.prefix { $0 != "?" && $0 != "#" }
+        let bytes = text.utf8
+        let pathEnd = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
+        let path = text[..<pathEnd]
         rawPath = String(path)
-        segments = path.split(separator: "/").map(PercentCoding.decode)
-        let rest = text[path.endIndex...]
-        guard rest.first == "?" else {
+        segments = path.utf8.split(separator: UInt8(ascii: "/")).map { PercentCoding.decode(Substring($0)) }
+        guard pathEnd != bytes.endIndex, bytes[pathEnd] == UInt8(ascii: "?") else {
             query = []
             return
         }
-        query = rest.dropFirst().prefix { $0 != "#" }.split { $0 == "&" || $0 == ";" }.map { item in
-            let name = item.prefix { $0 != "=" }
-            return (PercentCoding.decode(name), PercentCoding.decode(item[name.endIndex...].dropFirst()))
+        let rest = text[bytes.index(after: pathEnd)...].utf8.prefix { $0 != UInt8(ascii: "#") }
+        query = rest.split { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }.map { item in
+            let name = item.prefix { $0 != UInt8(ascii: "=") }
+            return (
+                PercentCoding.decode(Substring(name)),
+                PercentCoding.decode(Substring(item[name.endIndex...].dropFirst()))
+            )
         }
     }
 }

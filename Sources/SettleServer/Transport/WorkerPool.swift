@@ -1,3 +1,6 @@
+internal import Dispatch
+internal import SettleDatabase
+
 #if canImport(Glibc)
 internal import Glibc
 #else
@@ -5,34 +8,67 @@ internal import Darwin
 #endif
 
 /// Threads that handlers run on and may block; they are made when they are needed, and stay.
+///
+/// The thread that became idle last gets the next job: what it needs is still in the processor's cache, and as few threads
+/// as will do have memory of their own.
 final class WorkerPool: Sendable {
+    typealias Job = @Sendable () -> Void
+
     private struct State {
-        var jobs: [@Sendable () -> Void] = []
+        /// What waits for a thread, from `next` on; only while all are busy.
+        var jobs: [Job] = []
         var next = 0
+        var idle: [Idle] = []
         var threads = 0
-        var busy = 0
         var isClosed = false
     }
 
-    private let state = Monitor(State())
+    /// Where a thread waits for its next job.
+    private final class Idle: Sendable {
+        private let job = Guarded<Job?>(nil)
+        private let woken = DispatchSemaphore(value: 0)
+
+        func wake(_ job: Job?) {
+            self.job.withLock { $0 = job }
+            woken.signal()
+        }
+
+        func wait() -> Job? {
+            woken.wait()
+            return job.withLock { job in
+                defer { job = nil }
+                return job
+            }
+        }
+    }
+
+    private let state = Guarded(State())
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
 
     /// Runs a job as soon as a thread is free.
-    func submit(_ job: @escaping @Sendable () -> Void) {
-        let needsThread = state.updateForOne { state in
+    func submit(_ job: @escaping Job) {
+        let (idle, needsThread) = state.withLock { state -> (Idle?, Bool) in
+            if let idle = state.idle.popLast() { return (idle, false) }
             state.jobs.append(job)
-            let isEnough = state.threads - state.busy >= state.jobs.count - state.next
-            guard !isEnough, state.threads < limit else { return false }
+            guard state.threads < limit else { return (nil, false) }
             state.threads += 1
-            return true
+            return (nil, true)
         }
+        idle?.wake(job)
         if needsThread { startThread() }
     }
 
     /// Ends the threads once all jobs are done.
-    func close() { state.update { $0.isClosed = true } }
+    func close() {
+        let idle = state.withLock { state in
+            state.isClosed = true
+            defer { state.idle = [] }
+            return state.idle
+        }
+        for thread in idle { thread.wake(nil) }
+    }
 
     private func startThread() {
         let work = Unmanaged.passRetained(Work { [self] in run() })
@@ -45,7 +81,7 @@ final class WorkerPool: Sendable {
         #endif
         guard code == 0 else {
             work.release()
-            return state.update { $0.threads -= 1 }
+            return state.withLock { $0.threads -= 1 }
         }
         #if canImport(Glibc)
         pthread_detach(thread)
@@ -55,26 +91,29 @@ final class WorkerPool: Sendable {
     }
 
     private func run() {
-        while let job = nextJob() {
+        let idle = Idle()
+        while true {
+            let (job, isEnd) = state.withLock { state -> (Job?, Bool) in
+                if let job = Self.takeJob(&state) { return (job, false) }
+                if !state.isClosed { state.idle.append(idle) }
+                return (nil, state.isClosed)
+            }
+            if isEnd { return }
+            guard let job = job ?? idle.wait() else { continue }
             job()
-            state.withLock { $0.busy -= 1 }
         }
     }
 
-    private func nextJob() -> (@Sendable () -> Void)? {
-        state.wait { state -> (@Sendable () -> Void)?? in
-            if state.next < state.jobs.count {
-                let job = state.jobs[state.next]
-                state.next += 1
-                state.busy += 1
-                if state.next == state.jobs.count || state.next > 1000 {
-                    state.jobs.removeFirst(state.next)
-                    state.next = 0
-                }
-                return .some(job)
+    private static func takeJob(_ state: inout State) -> Job? {
+        guard state.next < state.jobs.count else { return nil }
+        defer {
+            state.next += 1
+            if state.next == state.jobs.count || state.next > 1000 {
+                state.jobs.removeFirst(state.next)
+                state.next = 0
             }
-            return state.isClosed ? .some(nil) : nil
         }
+        return state.jobs[state.next]
     }
 }
 

@@ -15,9 +15,10 @@ enum Compression {
                     expanded.append(contentsOf: piece)
                 }
             }
+            guard gzip.isAtEnd else { throw notGzip }
             return expanded
-        } catch let error as DatabaseError where error.code == .attachmentMissing {
-            throw HTTPError.badRequest("Invalid gzip request body")
-        }
+        } catch let error as DatabaseError where error.code == .attachmentMissing { throw notGzip }
     }
+
+    private static let notGzip = HTTPError.badRequest("Request body is not properly gzipped.")
 }

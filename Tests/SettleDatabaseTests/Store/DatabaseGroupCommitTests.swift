@@ -2,6 +2,8 @@ import Settle
 import SettleTesting
 import Testing
 
+@testable import SettleDatabase
+
 @Suite struct DatabaseGroupCommitTests {
     @Test(arguments: DatabaseKind.allCases)
     func `sixteen threads of saves are all there, each with a sequence of its own`(kind: DatabaseKind) throws {
@@ -50,6 +52,62 @@ import Testing
             #expect(try database.info().documents.live == 201)
             #expect(try database.lastSequence() == 201)
             #expect(try database.changes().map(\.sequence.number) == Array(1...201))
+            #expect(try database.problems() == [])
+        }
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `edits that are done by the thread of another writer are told their own outcome`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { (database) throws in
+            let failures = Log<String>()
+            let body: DocumentBody = ["n": 1]
+            onThreads(16) { thread in
+                for number in 0..<100 {
+                    let own = DocumentID(unchecked: "\(thread).\(number)")
+                    // A save takes part as a writer who leaves no job.
+                    if thread == 0 {
+                        _ = try? database.add(own)
+                        continue
+                    }
+                    let edits = [own, "taken by the first"].map { DocumentEdit(id: $0, parent: nil, body: body) }
+                    do {
+                        let outcomes = try database.write(edits)
+                        guard outcomes.count == 2, case .success(let revision) = outcomes[0] else {
+                            failures.add("\(outcomes)")
+                            continue
+                        }
+                        // What was acknowledged is visible.
+                        if try database.document(own)?.revision != revision { failures.add("\(own) is not there") }
+                    } catch { failures.add("\(error)") }
+                }
+            }
+            #expect(failures.values == [])
+            #expect(try database.info().documents.live == 1601)
+            #expect(try database.changes().map(\.sequence.number) == Array(1...1601))
+            #expect(try database.tree(of: "taken by the first")?.count == 1)
+            #expect(try database.problems() == [])
+        }
+    }
+
+    @Test(arguments: DatabaseKind.allCases)
+    func `an edit that fails in a shared commit leaves the others`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { (database) throws in
+            let body: DocumentBody = ["n": 1]
+            database.addValidation("needs n") { context in
+                if context.newRevision["n"] == nil { throw ValidationError() }
+            }
+            let refused = Log<Bool>()
+            onThreads(12) { thread in
+                for number in 0..<40 {
+                    let id = DocumentID(unchecked: "\(thread).\(number)")
+                    let isGood = thread % 2 == 0
+                    let edit = DocumentEdit(id: id, parent: nil, body: isGood ? body : .empty)
+                    let outcomes = try? database.write([edit])
+                    if case .success? = outcomes?.first { refused.add(false) } else { refused.add(true) }
+                }
+            }
+            #expect(refused.values.count { $0 } == 240)
+            #expect(try database.info().documents.live == 240)
             #expect(try database.problems() == [])
         }
     }

@@ -78,4 +78,23 @@ import Testing
             #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 200"))
         }
     }
+
+    @Test(arguments: [50_000, 2_000_000])
+    func `chunks are counted, and who goes on past the limit is told or cut off`(limit: Int) throws {
+        let live = try LiveServer { $0.largestUpload = Int64(limit) }
+        _ = try live.send("PUT", "/db")
+        let head = "PUT /db/a/x HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let chunk = Array("10000\r\n".utf8) + [UInt8](repeating: 7, count: 65536) + Array("\r\n".utf8)
+        let connection = try live.connect()
+        try connection.write(head)
+        for _ in 0...limit / 65536 { try connection.write(chunk) }
+        try connection.write(Array("0\r\n\r\n".utf8))
+        #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 413"))
+        let endless = try live.connect()
+        try endless.write(head)
+        var isCut = false
+        for _ in 0..<2000 where !isCut { do { try endless.write(chunk) } catch { isCut = true } }
+        #expect(isCut)
+        #expect(try live.send("GET", "/db/a").head.hasPrefix("HTTP/1.1 404"))
+    }
 }

@@ -39,6 +39,8 @@ import Testing
             try FullDiskTests.check(
                 refused.hasPrefix("HTTP/1.1 507") || refused.hasPrefix("HTTP/1.1 500"), "refused: \(refused)")
             try FullDiskTests.check(stored.count > 5, "stored \(stored.count)")
+            let batch = try live.send("PUT", "/db/batch?batch=ok", body).head
+            try FullDiskTests.check(batch.hasPrefix("HTTP/1.1 50"), "what is not stored is not accepted: \(batch)")
             let upload = try live.connect()
             try upload.write(
                 "PUT /db/a/x HTTP/1.1\r\nHost: test\r\nContent-Type: image/x\r\nContent-Length: 3000000\r\n\r\n")

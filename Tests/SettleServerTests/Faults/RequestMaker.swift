@@ -1,59 +1,51 @@
 /// Makes requests at random from a seed: most of them malformed, or well-formed nonsense.
 struct RequestMaker {
-    private var state: UInt64
+    private var choices: RandomChoices
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { choices = RandomChoices(seed: seed) }
 
     /// One request, or several that follow each other.
     mutating func next() -> [UInt8] {
         var bytes = request()
-        if below(8) == 0 { bytes += request() }
-        for _ in 0..<[0, 0, 0, 1, 2, 4][below(6)] { mutate(&bytes) }
+        if choices.below(8) == 0 { bytes += request() }
+        for _ in 0..<[0, 0, 0, 1, 2, 4][choices.below(6)] { mutate(&bytes) }
         return bytes
     }
 
     private mutating func request() -> [UInt8] {
-        let body = pick(Self.bodies)
-        let version = below(16) == 0 ? pick(Self.oddVersions) : "HTTP/1.1"
-        let query = below(2) == 0 ? pick(Self.queries) : ""
-        var text = "\(pick(Self.methods)) \(pick(Self.targets))\(query) \(version)\r\nHost: x\r\n"
-        if below(10) > 0 { text += "Authorization: Basic YWRtaW46YWRtaW4=\r\n" }
-        if below(4) > 0 { text += "Content-Type: \(pick(Self.types))\r\n" }
-        for _ in 0..<below(3) { text += pick(Self.fields) + "\r\n" }
-        if below(12) == 0 { text += pick(Self.oddFields) + "\r\n" }
-        switch below(8) {
+        let body = choices.pick(Self.bodies)
+        let version = choices.below(16) == 0 ? choices.pick(Self.oddVersions) : "HTTP/1.1"
+        let query = choices.below(2) == 0 ? choices.pick(Self.queries) : ""
+        var text = "\(choices.pick(Self.methods)) \(choices.pick(Self.targets))\(query) \(version)\r\nHost: x\r\n"
+        if choices.below(10) > 0 { text += "Authorization: Basic YWRtaW46YWRtaW4=\r\n" }
+        if choices.below(4) > 0 { text += "Content-Type: \(choices.pick(Self.types))\r\n" }
+        for _ in 0..<choices.below(3) { text += choices.pick(Self.fields) + "\r\n" }
+        if choices.below(12) == 0 { text += choices.pick(Self.oddFields) + "\r\n" }
+        switch choices.below(8) {
         case 0: return Array((text + "\r\n").utf8)
         case 1:
             let size = String(body.utf8.count, radix: 16)
             return Array((text + "Transfer-Encoding: chunked\r\n\r\n\(size)\r\n\(body)\r\n0\r\n\r\n").utf8)
-        case 2: return Array((text + "Content-Length: \(below(100))\r\n\r\n\(body)").utf8)
+        case 2: return Array((text + "Content-Length: \(choices.below(100))\r\n\r\n\(body)").utf8)
         default: return Array((text + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)").utf8)
         }
     }
 
     private mutating func mutate(_ bytes: inout [UInt8]) {
         guard !bytes.isEmpty else { return }
-        let position = below(bytes.count)
-        let end = min(position + 1 + below(16), bytes.count)
-        switch below(7) {
-        case 0: bytes[position] ^= 1 << UInt8(below(8))
-        case 1: bytes[position] = [0, 9, 10, 13, 32, 0x22, 0x25, 0x2F, 0x3A, 0x7F, 0x80, 0xFF][below(12)]
+        let position = choices.below(bytes.count)
+        let end = min(position + 1 + choices.below(16), bytes.count)
+        switch choices.below(7) {
+        case 0: bytes[position] ^= 1 << UInt8(choices.below(8))
+        case 1: bytes[position] = [0, 9, 10, 13, 32, 0x22, 0x25, 0x2F, 0x3A, 0x7F, 0x80, 0xFF][choices.below(12)]
         case 2: bytes.removeSubrange(position..<end)
         case 3: bytes.insert(contentsOf: bytes[position..<end], at: position)
-        case 4: bytes.insert(contentsOf: Array(pick(Self.oddFields + Self.queries + Self.bodies).utf8), at: position)
+        case 4:
+            bytes.insert(
+                contentsOf: Array(choices.pick(Self.oddFields + Self.queries + Self.bodies).utf8), at: position)
         case 5: bytes.removeLast(bytes.count - position)
-        default: bytes.insert(UInt8(below(256)), at: position)
+        default: bytes.insert(UInt8(choices.below(256)), at: position)
         }
-    }
-
-    private mutating func pick(_ choices: [String]) -> String { choices[below(choices.count)] }
-
-    private mutating func below(_ limit: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((mixed ^ (mixed >> 31)) % UInt64(limit))
     }
 
     private static let methods = [

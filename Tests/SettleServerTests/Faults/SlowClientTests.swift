@@ -21,6 +21,8 @@ import Testing
         "PUT /db/a HTTP/1.1\r\nHost: test\r\nContent-Length: 100000\r\n\r\n",
         "PUT /db/a/x HTTP/1.1\r\nHost: test\r\nContent-Length: 9000000\r\n\r\n"
             + String(repeating: "x", count: 2_000_000),
+        "PUT /db/a/x HTTP/1.1\r\nHost: nobody\r\nContent-Length: 9000000\r\n\r\n"
+            + String(repeating: "x", count: 2_000_000),
     ])
     func `who sends a byte now and then is dropped by the idle limit`(beginning: String) throws {
         let live = try LiveServer { $0.idleTimeout = 1 }

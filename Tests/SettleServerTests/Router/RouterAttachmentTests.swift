@@ -1,4 +1,7 @@
+import Foundation
 import Settle
+import SettleDatabase
+import SettleTesting
 import Testing
 
 @testable import SettleServer
@@ -59,5 +62,55 @@ import Testing
         #expect(put.status == 201)
         let out = try client.send("GET", "/db/a?attachments=true", headers: ["Accept": "multipart/related"])
         #expect(!String(decoding: out.body, as: UTF8.self).contains("\r\nX-Evil"))
+    }
+
+    /// Two spellings of one accented letter, which Swift takes for equal and CouchDB does not.
+    @Test func `contents of names that look alike are not mixed up`() throws {
+        let client = try RouterClient.withDatabase()
+        let names = ["\u{E9}", "e\u{301}"]
+        let members = names.map { ($0, ["follows": true, "length": 1] as JSON) }
+        let json = JSON.object(JSONObject([("_attachments", .object(JSONObject(members)))]))
+        var body = Array("--b\r\nContent-Type: application/json\r\n\r\n".utf8) + json.utf8
+        for content in ["1", "2"] { body += Array("\r\n--b\r\n\r\n\(content)".utf8) }
+        body += Array("\r\n--b--".utf8)
+        let put = try client.send(
+            "PUT", "/db/a", bytes: body, headers: ["Content-Type": "multipart/related; boundary=b"])
+        #expect(put.status == 201)
+        #expect(try client.send("COPY", "/db/a", headers: ["Destination": "b"]).status == 201)
+        for id in ["a", "b"] {
+            #expect(try client.send("GET", "/db/\(id)/%C3%A9").text == "1")
+            #expect(try client.send("GET", "/db/\(id)/e%CC%81").text == "2")
+        }
+    }
+
+    /// A body of two pieces, between which something happens.
+    private final class InterruptedBody: RequestBody {
+        let declaredLength: Int64? = nil
+        private let pieces: Guarded<[[UInt8]]>
+        private let between: @Sendable () -> Void
+
+        init(_ pieces: [[UInt8]], between: @escaping @Sendable () -> Void) {
+            self.pieces = Guarded(pieces)
+            self.between = between
+        }
+
+        func read() -> [UInt8]? {
+            let (piece, isLast) = pieces.withLock { ($0.popLast(), $0.isEmpty) }
+            if isLast, piece != nil { between() }
+            return piece
+        }
+    }
+
+    @Test(arguments: [10, 40_000, 100_000])
+    func `an upload into a database that is deleted meanwhile finds none, and leaves nothing`(size: Int) throws {
+        let client = try RouterClient.withDatabase()
+        let piece = [UInt8](repeating: 7, count: size)
+        let body = InterruptedBody([piece, piece]) { try? client.server.state.databases.delete("db") }
+        let response = client.server.router.respond(
+            to: HTTPRequest(
+                method: "PUT", target: RequestTarget("/db/a/x"),
+                headers: ["Authorization": "Basic YWRtaW46YWRtaW4=", "Content-Type": "image/x"], body: body))
+        #expect(response.status == 404)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: client.folder.path).isEmpty)
     }
 }

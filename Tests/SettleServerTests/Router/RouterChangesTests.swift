@@ -77,4 +77,54 @@ import Testing
         let feed = try client.send("GET", "/db/_changes?feed=longpoll&timeout=50").json
         #expect(feed["results"] == [] && feed["pending"] == 0)
     }
+
+    @Test(arguments: ["continuous", "eventsource", "longpoll"])
+    func `a feed that goes backward ends at the beginning instead of turning round for ever`(feed: String) throws {
+        let client = try RouterClient.withDatabase()
+        for name in ["a", "b"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
+        let path = "/db/_changes?feed=\(feed)&descending=true&filter=_doc_ids&doc_ids=[%22none%22]&heartbeat=60000"
+        let response = client.server.router.respond(
+            to: HTTPRequest(
+                method: "GET", target: RequestTarget(path), headers: ["Authorization": "Basic YWRtaW46YWRtaW4="],
+                body: BufferedBody()))
+        guard case .stream(let stream, _) = response.body else { return #expect(response.status == 200) }
+        stream.begin {}
+        defer { stream.end() }
+        var hasEnded = false
+        for _ in 0..<10 where !hasEnded { if case .end = try stream.next() { hasEnded = true } }
+        #expect(hasEnded)
+    }
+
+    @Test func `a feed whose filter shows nothing gives way after a few pages`() throws {
+        let client = try RouterClient.withDatabase()
+        let docs = (0..<4000).map { JSON.object(JSONObject([("_id", .string("d\($0)"))])) }
+        _ = try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)])
+        let path = "/db/_changes?filter=_doc_ids&doc_ids=[%22none%22]"
+        let response = client.server.router.respond(
+            to: HTTPRequest(
+                method: "GET", target: RequestTarget(path), headers: ["Authorization": "Basic YWRtaW46YWRtaW4="],
+                body: BufferedBody()))
+        guard case .stream(let stream, _) = response.body else { return #expect(response.status == 200) }
+        var text = ""
+        var steps = 0
+        reading: while true {
+            steps += 1
+            switch try stream.next() {
+            case .piece(let bytes): text += String(decoding: bytes, as: UTF8.self)
+            case .wait: Issue.record("there is nothing to wait for")
+            case .end: break reading
+            }
+        }
+        #expect(steps > 5)
+        #expect(try JSON(parsing: text)["results"] == [] && text.contains("\"last_seq\":\"4000-"))
+    }
+
+    @Test func `a POST that means a GET needs no body`() throws {
+        let client = try RouterClient.withDatabase()
+        _ = try client.send("PUT", "/db/a", [:])
+        let answer = try client.send(
+            "POST", "/db/_changes?filter=_doc_ids&doc_ids=[%22a%22]", bytes: nil,
+            headers: ["X-HTTP-Method-Override": "GET"])
+        #expect(answer.json["results"]?.array?.count == 1)
+    }
 }

@@ -1,4 +1,7 @@
+import Foundation
 import Settle
+import SettleDatabase
+import SettleTesting
 import Testing
 
 @testable import SettleServer
@@ -84,5 +87,43 @@ import Testing
         let answer = try client.send(
             "PUT", "/db/a", bytes: [1, 2, 3], headers: ["Content-Encoding": "gzip"])
         #expect(answer.status == 400)
+    }
+
+    @Test func `errors of the server itself tell nobody where its files are`() throws {
+        let client = try RouterClient.withDatabase()
+        client.server.state.databases.closeAll()
+        let path = client.folder("db.settle/database.sqlite")
+        try Data("this is no database, whatever it is called".utf8).write(to: URL(fileURLWithPath: path))
+        let answer = try client.send(as: "", "GET", "/db")
+        #expect(answer.status == 500 && !answer.text.contains("/") && !answer.text.contains("sqlite"), "\(answer.text)")
+    }
+
+    @Test func `a name that is no UTF-8 is refused where it would be written`() throws {
+        let client = try RouterClient.withDatabase()
+        _ = try client.send("PUT", "/db/a", [:])
+        let id = "illegal_docid: Document id must be valid UTF-8"
+        for path in ["/db/%FF", "/db/_design/%C3", "/db/_local/%C3%28", "/db/%FE/x"] {
+            #expect(try client.send("PUT", path, [:]).error == id)
+        }
+        #expect(try client.send("COPY", "/db/a", headers: ["Destination": "%FF"]).error == id)
+        let name = "bad_request: Attachment name is not UTF-8 encoded"
+        for path in ["/db/b/%FF", "/db/b/x/%FF", "/db/_design/b/%FF"] {
+            #expect(try client.send("PUT", path, [:]).error == name)
+        }
+        #expect(try client.send("GET", "/db/%FF").status == 404)
+        #expect(try client.send("PUT", "/db/%C3%A4%2Fb/%C3%A4", [:]).status == 201)
+    }
+
+    @Test func `a gzip body that is cut off is not taken for a whole one`() throws {
+        let client = try RouterClient.withDatabase()
+        let gzip = try Gzip(.compress)
+        var bytes: [UInt8] = []
+        try Array("{\"a\":1}".utf8).withUnsafeBytes { try gzip.process($0, isLast: true) { bytes += $0 } }
+        let headers: HTTPHeaders = ["Content-Encoding": "gzip"]
+        let cut = try client.send("PUT", "/db/a", bytes: Array(bytes.dropLast(4)), headers: headers)
+        #expect(cut.status == 400)
+        #expect(try client.send("PUT", "/db/a", bytes: bytes, headers: headers).status == 201)
+        let other = try client.send("PUT", "/db/b", [:], headers: ["Content-Encoding": "br"])
+        #expect(other.status == 415 && other.error == "bad_content_type: br is not a supported content encoding.")
     }
 }

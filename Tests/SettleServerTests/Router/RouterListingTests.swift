@@ -39,4 +39,42 @@ import Testing
         #expect(answer.json["rows"]?[1] == ["key": "none", "error": "not_found"])
         #expect(answer.json["offset"] == .null)
     }
+
+    @Test func `a list of one key tells of a document that is missing or deleted, but not in a query of several`()
+        throws
+    {
+        let client = try client(["a", "gone"])
+        let rev = try client.send("GET", "/db/gone").json["_rev"]?.string ?? ""
+        _ = try client.send("DELETE", "/db/gone?rev=\(rev)")
+        let missing: JSON = [["key": "none", "error": "not_found"]]
+        #expect(try client.send("POST", "/db/_all_docs", ["keys": ["none"]]).json["rows"] == missing)
+        #expect(try client.send("GET", "/db/_all_docs?keys=[%22none%22]").json["rows"] == missing)
+        #expect(try client.send("GET", "/db/_all_docs?keys=[%22none%22]&key=%22none%22").json["rows"] == missing)
+        let gone = try client.send("POST", "/db/_all_docs?include_docs=true", ["keys": ["gone"]]).json["rows"]?[0]
+        #expect(gone?["value"]?["deleted"] == true && gone?["doc"] == .null)
+        let queries: JSON = ["queries": [["keys": ["none"]], ["keys": ["none", "a"]]]]
+        let results = try client.send("POST", "/db/_all_docs/queries", queries).json["results"]
+        #expect(results?[0]?["rows"] == [] && results?[1]?["rows"]?[0] == missing[0])
+        #expect(try client.send("GET", "/db/_all_docs?keys=[%22a%22]&key=%22b%22").status == 400)
+    }
+
+    @Test func `a list of what was deleted gives way after each page`() throws {
+        let names = (0..<1000).map { "d\($0)" }
+        let client = try RouterClient.withDatabase()
+        let docs = names.map { ["_id": .string($0), "_deleted": true] as JSON }
+        #expect(try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)]).status == 201)
+        let response = client.server.router.respond(
+            to: HTTPRequest(
+                method: "GET", target: RequestTarget("/db/_all_docs"),
+                headers: ["Authorization": "Basic YWRtaW46YWRtaW4="], body: BufferedBody()))
+        guard case .stream(let stream, _) = response.body else { return #expect(response.status == 200) }
+        var text = ""
+        var steps = 0
+        while case .piece(let bytes) = try stream.next() {
+            steps += 1
+            text += String(decoding: bytes, as: UTF8.self)
+        }
+        #expect(steps > 4)
+        #expect(try JSON(parsing: text) == ["total_rows": 0, "offset": 0, "rows": []])
+    }
 }

@@ -148,4 +148,17 @@ import Testing
         let login = try nowhere.send(as: "", "POST", "/_session", ["name": "admin", "password": "admin"])
         #expect(login.status == 200)
     }
+
+    @Test func `the numbers are shown to the role for it, which opens nothing else`() throws {
+        let client = try RouterClient.with(users: ["watch": ["_metrics"], "eve": ["other"]])
+        for path in ["_prometheus", "_stats", "_stats/couchdb/httpd"] {
+            #expect(try client.send(as: "watch:pw", "GET", "/_node/_local/\(path)").status == 200)
+            for who in ["", "eve:pw"] {
+                let answer = try client.send(as: who, "GET", "/_node/_local/\(path)")
+                #expect(answer.error == "unauthorized: You are not a server admin or read-only metrics user")
+            }
+        }
+        #expect(try client.send(as: "watch:pw", "GET", "/_node/_local/_config").status == 401)
+        #expect(try client.send(as: "watch:pw", "GET", "/db").status == 403)
+    }
 }

@@ -137,4 +137,15 @@ import Testing
         #expect(try off.send(as: "", "GET", "/_session", headers: headers).json["userCtx"]?["name"] == JSON.null)
         #expect(ProxyOptions(secret: "") == nil)
     }
+
+    @Test(arguments: [["key": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"] as JSON, .null, "on"])
+    func `a password does not do for an account that needs a second factor`(totp: JSON) throws {
+        let client = try RouterClient.with(users: [:])
+        var user = try #require(RouterClient.user("anna").object)
+        user["totp"] = totp
+        #expect(try client.send("PUT", "/_users/org.couchdb.user:anna", .object(user)).status == 201)
+        let wrong = "unauthorized: Name or password is incorrect."
+        #expect(try client.send(as: "anna:pw", "GET", "/").error == wrong)
+        #expect(try login(client, "anna").error == wrong)
+    }
 }

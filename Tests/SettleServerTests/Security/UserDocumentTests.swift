@@ -132,4 +132,23 @@ import Testing
         #expect(try client.send(as: "mal:pw", "GET", "/_session").json["userCtx"]?["roles"] == ["x"])
         #expect(try client.send(as: "mal:pw", "GET", "/_all_dbs").status == 401)
     }
+
+    @Test func `who signs up can't make logging in a long work for everybody`() throws {
+        let client = try open()
+        var members: [(String, JSON)] = [
+            ("name", "slow"), ("roles", []), ("type", "user"), ("password_scheme", "pbkdf2"), ("salt", "s"),
+            ("derived_key", "00"), ("iterations", 10_000_000),
+        ]
+        let path = "/_users/org.couchdb.user:slow"
+        let refused = try client.send(as: "", "PUT", path, .object(JSONObject(members)))
+        #expect(refused.status == 403 && refused.error.hasPrefix("forbidden: Iteration count is too high"))
+        members[6].1 = 1_000_000
+        #expect(try client.send(as: "", "PUT", path, .object(JSONObject(members))).status == 201)
+        let mine = try client.send("GET", anna).json.object ?? JSONObject()
+        var changed = mine
+        changed["iterations"] = 10_000_000
+        changed["derived_key"] = "00"
+        #expect(try client.send(as: "anna:pw", "PUT", anna, .object(changed)).status == 403)
+        #expect(try client.send("PUT", anna, .object(changed)).status == 201)
+    }
 }

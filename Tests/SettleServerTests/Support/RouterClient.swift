@@ -1,5 +1,6 @@
 import Dispatch
 import Settle
+import SettleDatabase
 import SettleTesting
 import Testing
 
@@ -45,15 +46,26 @@ struct RouterClient {
         if headers["Authorization"] == nil, headers["Cookie"] == nil {
             headers["Authorization"] = "Basic YWRtaW46YWRtaW4="
         }
-        let response = server.router.respond(
-            to: HTTPRequest(
-                method: method, target: RequestTarget(path), headers: headers, body: BufferedBody(bytes ?? [])))
+        let request = HTTPRequest(
+            method: method, target: RequestTarget(path), headers: headers, body: BufferedBody(bytes ?? []))
+        return try Self.read(server.router.respond(to: request))
+    }
+
+    private static func read(_ response: HTTPResponse) throws -> Answer {
         switch response.body {
         case .bytes(let bytes): return Answer(status: response.status, headers: response.headers, body: bytes)
         case .stream(let stream, let length):
-            let body = try Self.read(stream)
+            let body = try read(stream)
             if let length { #expect(length == Int64(body.count)) }
             return Answer(status: response.status, headers: response.headers, body: body)
+        case .later(let deferred):
+            let (ready, box) = (DispatchSemaphore(value: 0), Guarded<HTTPResponse?>(nil))
+            deferred.whenReady { response in
+                box.withLock { $0 = response }
+                ready.signal()
+            }
+            try #require(ready.wait(timeout: .now() + 60) == .success, "the answer never came")
+            return try read(#require(box.withLock { $0 }))
         }
     }
 

@@ -68,7 +68,7 @@ public final class AutomaticSettling: Sendable {
         }
         guard isFirst else { return }
         task.withLock(\.self)?.cancel()
-        database.settlings.forget(policy)
+        database.forgetSettling(by: policy)
     }
 
     deinit { end() }
@@ -89,10 +89,23 @@ extension Database {
     public func settleAutomatically(
         using policy: ConflictPolicy, sweepEvery interval: Duration? = nil, atOnce: Int = 4
     ) -> AutomaticSettling {
-        if let other = settlings.note(policy) {
+        noteSettling(by: policy)
+        return AutomaticSettling(policy, sweepEvery: interval, atOnce: atOnce, self)
+    }
+
+    /// Notes that conflicts are settled by a policy from now on, and warns if they are by another one too.
+    ///
+    /// - Returns: The other policy, if there is one.
+    @discardableResult
+    package func noteSettling(by policy: ConflictPolicy) -> String? {
+        let other = settlings.note(policy)
+        if let other {
             options.warn(
                 "conflicts are settled by \(policy) and by \(other) at the same time; use one policy for a database")
         }
-        return AutomaticSettling(policy, sweepEvery: interval, atOnce: atOnce, self)
+        return other
     }
+
+    /// Notes that conflicts are not settled by a policy any more.
+    package func forgetSettling(by policy: ConflictPolicy) { settlings.forget(policy) }
 }

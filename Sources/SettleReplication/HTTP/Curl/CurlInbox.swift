@@ -39,6 +39,8 @@ final class CurlInbox: Sendable {
     /// Waits for the head.
     ///
     /// - Parameter start: Is called once somebody waits; not when it has ended by then.
+    /// - Returns: The head.
+    /// - Throws: ``HTTPClientError`` when the transfer ends before.
     func head(start: () -> Void) async throws -> CurlHead {
         try await withCheckedThrowingContinuation { continuation in
             let ended = state.withLock { state -> Result<Void, HTTPClientError>? in

@@ -43,6 +43,7 @@ struct CurlSetup {
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_USERAGENT, options.userAgent)
         if request.acceptsCompression { set(CURLOPT_ACCEPT_ENCODING, "gzip") }
+        if options.refusesPrivateAddresses { check(settle_curl_refuse_private(easy)) }
         apply(options.tls)
         apply(options.proxy)
         apply(method: request.method, request.body)

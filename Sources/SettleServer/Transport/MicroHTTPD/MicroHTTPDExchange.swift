@@ -12,7 +12,6 @@ final class MicroHTTPDExchange: Sendable {
         var isSuspended = false
         var method = ""
         var headers = HTTPHeaders()
-        var peer = ""
         var declaredLength: Int64?
         var hasHeader = false
         /// The body as long as it is short.
@@ -29,6 +28,7 @@ final class MicroHTTPDExchange: Sendable {
     }
 
     let target: RequestTarget
+    private let peer: String
     private let start = ContinuousClock.now
     private let options: TransportOptions
     private let pools: WorkerPools
@@ -36,11 +36,14 @@ final class MicroHTTPDExchange: Sendable {
     private let state: Guarded<State>
     /// A body up to this size is taken whole before its request is handed on.
     private static let wholeBody = 1 << 20
+    /// How much of a body past the limit is read to give an answer to who sends it.
+    private static let mostDropped: Int64 = 16 << 20
 
     init(
-        _ connection: OpaquePointer, target: RequestTarget, options: TransportOptions, pools: WorkerPools,
-        handler: @escaping HTTPHandler
+        _ connection: OpaquePointer, peer: String, target: RequestTarget, options: TransportOptions,
+        pools: WorkerPools, handler: HTTPHandler
     ) {
+        self.peer = peer
         self.target = target
         self.options = options
         self.pools = pools
@@ -64,10 +67,8 @@ final class MicroHTTPDExchange: Sendable {
             return state.withLock { refuse(Self.malformed(problem), on: connection, &$0) }
         }
         let length = headers["Content-Length"].flatMap { Int64($0) }
-        let peer = SocketAddress.name(settle_mhd_peer(connection))
         return state.withLock { state in
             state.headers = headers
-            state.peer = peer
             state.declaredLength = length
             guard let length, length > options.bodyLimit else { return true }
             return refuse(Self.tooLarge, on: connection, &state)
@@ -78,31 +79,38 @@ final class MicroHTTPDExchange: Sendable {
     var progress: ConnectionWatch.Progress {
         state.withLock { state in
             if !state.hasHeader { return .header }
-            let isWanted = state.connection != nil && state.response == nil && !state.isSuspended
+            // Also where the answer is known: what is left of the body is read and dropped in front of it.
+            let isWanted = state.connection != nil && !state.isQueued && !state.isSuspended
             return isWanted ? .body(state.received) : .answering
         }
     }
 
-    /// Takes a piece of the body; returns false when it has to come again later.
-    func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    /// Takes a piece of the body.
+    ///
+    /// - Returns: False when it has to come again later, `nil` when the connection must be closed.
+    func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool? {
         state.withLock { state in
             if state.isForcedToEnd { return true }
+            let received = state.received + Int64(bytes.count)
+            if state.response == nil, received > options.bodyLimit {
+                state.pipe?.abort(.tooLarge)
+                if state.pipe == nil { state.response = Self.tooLarge }
+            }
+            if state.response != nil || received > options.bodyLimit {
+                // The rest is read and dropped, but not for ever.
+                state.received = received
+                return received <= options.bodyLimit + Self.mostDropped ? true : nil
+            }
             if let pipe = state.pipe {
-                if state.response != nil { return true }  // answered already: the rest is read and dropped
-                guard state.received + Int64(bytes.count) <= options.bodyLimit else {
-                    pipe.abort()
-                    return true
-                }
                 guard pipe.write(bytes) else {
                     suspend(&state)
                     return false
                 }
-                state.received += Int64(bytes.count)
+                state.received = received
                 return true
             }
-            if state.response != nil { return true }
             state.collected.append(contentsOf: bytes)
-            state.received += Int64(bytes.count)
+            state.received = received
             guard state.collected.count > Self.wholeBody else { return true }
             let pipe = BodyPipe(state.collected, declaredLength: state.declaredLength) { [weak self] in self?.resume() }
             state.pipe = pipe
@@ -116,7 +124,8 @@ final class MicroHTTPDExchange: Sendable {
     ///
     /// - Returns: Whether the connection may stay open.
     func answerIfReady() -> Bool {
-        state.withLock { state in
+        answerAtOnce()
+        return state.withLock { state in
             if state.isForcedToEnd { return false }
             state.pipe?.finish()
             if let response = state.response {
@@ -167,14 +176,33 @@ final class MicroHTTPDExchange: Sendable {
         }
     }
 
+    /// Has the answer made here, on the library's thread, where there is no body and the handler can do so at once.
+    private func answerAtOnce() {
+        let request = state.withLock { state -> HTTPRequest? in
+            guard !state.isHandedOn, state.response == nil, state.received == 0, !state.isForcedToEnd else {
+                return nil
+            }
+            return makeRequest(BufferedBody(), state)
+        }
+        guard let request, let response = handler.answerAtOnce(request) else { return }
+        state.withLock { ($0.response, $0.isHandedOn) = (response, true) }
+    }
+
+    private func makeRequest(_ body: any RequestBody, _ state: State) -> HTTPRequest {
+        HTTPRequest(method: state.method, target: target, headers: state.headers, body: body, peer: peer)
+    }
+
     private func handOn(_ body: any RequestBody, in pool: WorkerPool, _ state: inout State) {
         state.isHandedOn = true
-        let request = HTTPRequest(
-            method: state.method, target: target, headers: state.headers, body: body, peer: state.peer)
-        pool.submit { [self] in answer(handler(request)) }
+        let request = makeRequest(body, state)
+        pool.submit { [self] in answer(handler.answer(request)) }
     }
 
     private func answer(_ response: HTTPResponse) {
+        if case .later(let deferred) = response.body {
+            // Others hold it until it is there, and need not hold a connection that is gone.
+            return deferred.whenReady { [weak self] in self?.answer($0) }
+        }
         let isGone = state.withLock { state in
             state.response = response
             return state.connection == nil
@@ -202,7 +230,7 @@ extension MicroHTTPDExchange {
     private func makeRecord(_ state: State, isCut: Bool) -> RequestRecord {
         let response = state.isQueued ? state.response : nil
         return RequestRecord(
-            target: target, method: state.method, peer: state.peer, id: response?.headers["X-Couch-Request-ID"],
+            target: target, method: state.method, peer: peer, id: response?.headers["X-Couch-Request-ID"],
             user: response?.user, status: response?.status, bytes: state.sent, duration: ContinuousClock.now - start,
             isCut: isCut)
     }
@@ -247,6 +275,7 @@ extension MicroHTTPDExchange {
                 MHD_create_response_from_buffer(
                     buffer.count, UnsafeMutableRawPointer(mutating: buffer.baseAddress), .RESPMEM_MUST_COPY)
             }
+        case .later: return nil
         case .stream(let stream, let length):
             state.pump = StreamPump(stream, pool: pools.workers) { [weak self] in self?.resume() }
             // The exchange outlives the response: the library lets go of that before it says the request is over.

@@ -1,8 +1,9 @@
-/// What the library's callbacks need: how requests are handled, and which are under way.
+/// What the library's callbacks need: how requests are handled, and how many are under way.
 final class MicroHTTPDRegistrar: Sendable {
     struct State {
         var daemon: OpaquePointer?
-        var exchanges: [ObjectIdentifier: MicroHTTPDExchange] = [:]
+        /// How many requests are under way.
+        var requests = 0
     }
 
     private let options: TransportOptions
@@ -12,7 +13,7 @@ final class MicroHTTPDRegistrar: Sendable {
     let watch: ConnectionWatch
 
     init(
-        options: TransportOptions, pools: WorkerPools, handler: @escaping HTTPHandler, state: Monitor<State>,
+        options: TransportOptions, pools: WorkerPools, handler: HTTPHandler, state: Monitor<State>,
         watch: ConnectionWatch
     ) {
         self.watch = watch
@@ -23,18 +24,19 @@ final class MicroHTTPDRegistrar: Sendable {
     }
 
     /// Begins an exchange when a request's first line was read.
-    func begin(_ connection: OpaquePointer, _ text: String) -> MicroHTTPDExchange {
+    func begin(_ pointer: OpaquePointer, of connection: MicroHTTPDConnection, _ text: String) -> MicroHTTPDExchange {
         let exchange = MicroHTTPDExchange(
-            connection, target: RequestTarget(text), options: options, pools: pools, handler: handler)
-        state.withLock { $0.exchanges[ObjectIdentifier(exchange)] = exchange }
-        watch.set(exchange, of: connection)
+            pointer, peer: connection.peer, target: RequestTarget(text), options: options, pools: pools,
+            handler: handler)
+        state.withLock { $0.requests += 1 }
+        connection.set(exchange)
         return exchange
     }
 
     /// Forgets an exchange that is over.
-    func complete(_ exchange: MicroHTTPDExchange, of connection: OpaquePointer, isCut: Bool) {
+    func complete(_ exchange: MicroHTTPDExchange, of connection: MicroHTTPDConnection, isCut: Bool) {
         exchange.complete(isCut: isCut)
-        watch.set(nil, of: connection)
-        state.update { _ = $0.exchanges.removeValue(forKey: ObjectIdentifier(exchange)) }
+        connection.set(nil)
+        state.update { $0.requests -= 1 }
     }
 }

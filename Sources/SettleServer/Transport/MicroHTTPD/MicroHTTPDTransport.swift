@@ -25,7 +25,7 @@ final class MicroHTTPDTransport: HTTPTransport {
     /// Begins to listen.
     ///
     /// - Throws: ``TransportError`` when the address is none, or taken.
-    init(_ options: TransportOptions, handler: @escaping HTTPHandler) throws {
+    init(_ options: TransportOptions, handler: HTTPHandler) throws {
         signal(SIGPIPE, SIG_IGN)
         let address = try SocketAddress(host: options.host, port: options.port)
         pools = WorkerPools(
@@ -70,7 +70,7 @@ final class MicroHTTPDTransport: HTTPTransport {
     /// How many connections there are, and how many requests are under way.
     var load: (connections: Int, requests: Int) {
         state.withLock { state in
-            (state.daemon.map { Int(settle_mhd_connections($0)) } ?? 0, state.exchanges.count)
+            (state.daemon.map { Int(settle_mhd_connections($0)) } ?? 0, state.requests)
         }
     }
 
@@ -83,10 +83,10 @@ final class MicroHTTPDTransport: HTTPTransport {
         let socket = MHD_quiesce_daemon(daemon)
         if socket >= 0 { close(socket) }
         for exchange in current { exchange.stop(isForced: false) }
-        let isQuiet = state.wait(seconds: seconds) { $0.exchanges.isEmpty ? true : nil } ?? false
+        let isQuiet = state.wait(seconds: seconds) { $0.requests == 0 ? true : nil } ?? false
         if !isQuiet {
             for exchange in current { exchange.stop(isForced: true) }
-            _ = state.wait(seconds: 5) { $0.exchanges.isEmpty ? true : nil }
+            _ = state.wait(seconds: 5) { $0.requests == 0 ? true : nil }
         }
         watch.stop()
         watchers.close()
@@ -95,7 +95,7 @@ final class MicroHTTPDTransport: HTTPTransport {
         context.release()
     }
 
-    private var current: [MicroHTTPDExchange] { state.withLock { Array($0.exchanges.values) } }
+    private var current: [MicroHTTPDExchange] { watch.connections.compactMap(\.exchange) }
 
     deinit { stop(within: 0) }
 }
@@ -104,9 +104,10 @@ final class MicroHTTPDTransport: HTTPTransport {
 private func beginRequest(
     _ context: UnsafeMutableRawPointer?, _ text: UnsafePointer<CChar>?, _ connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
-    guard let context, let text, let connection else { return nil }
+    guard let context, let text, let connection, let own = settle_mhd_own(connection) else { return nil }
     let registrar = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue()
-    return Unmanaged.passRetained(registrar.begin(connection, String(cString: text))).toOpaque()
+    let known = Unmanaged<MicroHTTPDConnection>.fromOpaque(own).takeUnretainedValue()
+    return Unmanaged.passRetained(registrar.begin(connection, of: known, String(cString: text))).toOpaque()
 }
 
 /// The library has a header, a piece of a body, or the end of one.
@@ -122,6 +123,7 @@ private func takeRequest(
     let isTaken = body.withMemoryRebound(to: UInt8.self, capacity: count.pointee) {
         exchange.receive(UnsafeBufferPointer(start: $0, count: count.pointee))
     }
+    guard let isTaken else { return .NO }
     if isTaken { count.pointee = 0 }
     return .YES
 }
@@ -131,19 +133,29 @@ private func completeRequest(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
 ) {
-    guard let context, let connection, let pointer = own?.pointee else { return }
+    guard let context, let connection, let pointer = own?.pointee, let known = settle_mhd_own(connection) else {
+        return
+    }
     own?.pointee = nil
     let registrar = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue()
     let exchange = Unmanaged<MicroHTTPDExchange>.fromOpaque(pointer).takeRetainedValue()
-    registrar.complete(exchange, of: connection, isCut: code.rawValue != 0)
+    let owner = Unmanaged<MicroHTTPDConnection>.fromOpaque(known).takeUnretainedValue()
+    registrar.complete(exchange, of: owner, isCut: code.rawValue != 0)
 }
 
-/// The library has taken a connection, or is about to close one.
+/// The library has taken a connection, which gets an object of its own, or is about to close one.
 private func noticeConnection(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
 ) {
-    guard let context, let connection else { return }
+    guard let context, let connection, let own else { return }
     let watch = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue().watch
-    if code == .CONNECTION_NOTIFY_STARTED { watch.open(connection) } else { watch.close(connection) }
+    if code == .CONNECTION_NOTIFY_STARTED {
+        let known = MicroHTTPDConnection(connection)
+        own.pointee = Unmanaged.passRetained(known).toOpaque()
+        watch.open(known)
+    } else if let pointer = own.pointee {
+        own.pointee = nil
+        watch.close(Unmanaged<MicroHTTPDConnection>.fromOpaque(pointer).takeRetainedValue())
+    }
 }

@@ -146,6 +146,10 @@ final class StreamPump: Sendable {
                 }
                 return false
             }
+            if case .success(.piece(let bytes)) = step, bytes.isEmpty, goesOn {
+                // It looks for something to send, and others want the worker too.
+                return pool.submit { self.run() }
+            }
             if case .success(.wait) = step {
                 if goesOn { continue }
                 if state.withLock({ $0.phase == .waiting }) { return }

@@ -94,6 +94,15 @@ final class RawPeer: Sendable {
         }
     }
 
+    /// What has arrived, or arrives next; `nil` at the end.
+    func readSome() throws -> [UInt8]? {
+        if state.withLock({ $0.buffer.isEmpty }) { guard try receive() else { return nil } }
+        return state.withLock { state in
+            defer { state.buffer = [] }
+            return state.buffer
+        }
+    }
+
     func read(count: Int) throws -> [UInt8] {
         while state.withLock({ $0.buffer.count }) < count { guard try receive() else { break } }
         return state.withLock { state in

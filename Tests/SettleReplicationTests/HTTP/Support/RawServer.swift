@@ -52,10 +52,12 @@ final class RawServer: Sendable {
 
     /// Closes all connections, and takes no more.
     func stop() {
-        let peers = state.withLock { state in
-            state.isClosed = true
-            return state.peers
+        let peers = state.withLock { state -> [RawPeer]? in
+            defer { state.isClosed = true }
+            return state.isClosed ? nil : state.peers
         }
+        // The second time the number may be another socket's.
+        guard let peers else { return }
         shutdown(socket, Int32(SHUT_RDWR))
         for peer in peers { peer.shut() }
     }
@@ -72,4 +74,9 @@ final class RawServer: Sendable {
             return !state.isClosed
         }
     }
+}
+
+extension RawServer {
+    /// A server that closes each connection once a request has arrived.
+    static func closing() throws -> RawServer { try RawServer { _ = try $0.readRequest() } }
 }

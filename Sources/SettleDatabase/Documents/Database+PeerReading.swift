@@ -1,0 +1,116 @@
+package import RevisionTree
+
+/// What a replication asks of a database, many documents at a time.
+extension Database {
+    /// A revision as it is stored, with the path that led to it.
+    package struct StoredRevision: Sendable {
+        /// The revision and its ancestors, newest first.
+        package let history: RevisionHistory
+        /// Whether it is a tombstone.
+        package let isDeleted: Bool
+        /// What it holds.
+        package let content: RevisionContent
+    }
+
+    /// What is missing here of documents that a peer has, and which of its deletions this database does not know as such.
+    ///
+    /// - Parameter changes: For each document the peer's leaves, its winner first, and whether that is a tombstone.
+    /// - Returns: A row for each document of which something is missing, in order; and the tombstones that are here but
+    ///   not marked as a user's deletion (SEMANTICS K2).
+    /// - Throws: ``DatabaseError`` of the storage.
+    package func differences(
+        from changes: [(id: DocumentID, leaves: [RevisionID], isDeleted: Bool)]
+    ) throws -> (missing: [RevisionsDiff], deletions: [(id: DocumentID, revision: RevisionID)]) {
+        try engine.snapshot { reader in
+            var rows: [RevisionsDiff] = []
+            var deletions: [(id: DocumentID, revision: RevisionID)] = []
+            for (id, leaves, isDeleted) in changes {
+                guard let tree = try reader.record(of: id, withContent: false)?.tree else {
+                    if !leaves.isEmpty { rows.append(RevisionsDiff(id: id, missing: leaves)) }
+                    continue
+                }
+                let missing = tree.missing(from: leaves)
+                if !missing.isEmpty {
+                    rows.append(
+                        RevisionsDiff(id: id, missing: missing, possibleAncestors: tree.possibleAncestors(of: missing)))
+                }
+                if isDeleted, let winner = leaves.first, let node = tree[winner], node.isLeaf, node.isDeleted,
+                    node.marks.isDisjoint(with: [.closing, .deletion])
+                {
+                    deletions.append((id, winner))
+                }
+            }
+            return (rows, deletions)
+        }
+    }
+
+    /// Marks tombstones as users' deletions, since a peer says that it shows these documents as deleted.
+    package func noteDeletions(_ deletions: [(id: DocumentID, revision: RevisionID)]) throws {
+        guard !deletions.isEmpty else { return }
+        try insertReplicated(
+            deletions.map { id, revision in
+                var known = ReplicatedRevision(id: id, history: RevisionHistory(revision), isDeleted: true)
+                known.isDeletionAtSource = true
+                return known
+            })
+    }
+
+    /// Revisions with their contents and histories, all of one state of the database.
+    ///
+    /// - Parameters:
+    ///   - requests: Which ones; those of one document best stand together.
+    ///   - body: Is handed each one, `nil` for one that is not kept, until it returns `false`.
+    /// - Throws: ``DatabaseError`` of the storage, or what `body` throws.
+    package func forEachRevision(
+        _ requests: [(id: DocumentID, revision: RevisionID)], _ body: (StoredRevision?) throws -> Bool
+    ) throws {
+        try engine.snapshot { reader in
+            var last: DocumentRecord?
+            for (id, revision) in requests {
+                let record = last?.id == id ? last : try reader.record(of: id, withContent: true)
+                last = record
+                guard try body(record.flatMap { try Self.stored(revision, in: $0, reader) }) else { return }
+            }
+        }
+    }
+
+    /// Which of some documents are in conflict.
+    package func conflicted(
+        among ids: [DocumentID], _ kinds: Set<ConflictKind>
+    ) throws -> [DocumentID] {
+        try engine.snapshot { reader in
+            try ids.filter { id in
+                guard let tree = try reader.record(of: id, withContent: false)?.tree, tree.count > 1 else {
+                    return false
+                }
+                return !Conflict.revisions(in: tree, kinds).isEmpty
+            }
+        }
+    }
+
+    /// The bases of a document's conflict whose contents are not kept here.
+    package func missingBases(of id: DocumentID) throws -> [RevisionID] {
+        try engine.snapshot { reader in
+            guard let tree = try reader.record(of: id, withContent: false)?.tree else { return [] }
+            return tree.branchPoints.filter { tree[$0]?.bodyToken == BodyToken.none }
+        }
+    }
+
+    private static func stored(
+        _ revision: RevisionID, in record: DocumentRecord, _ reader: any StorageReader
+    ) throws -> StoredRevision? {
+        guard let node = record.tree[revision], let history = record.tree.history(of: revision) else { return nil }
+        let isInRecord = node.bodyToken == BodyToken.record
+        guard let content = isInRecord ? record.content : try reader.content(at: node.bodyToken) else { return nil }
+        return StoredRevision(history: history, isDeleted: node.isDeleted, content: content)
+    }
+}
+
+extension Database {
+    /// The last change of a document, with all its leaves; `nil` for one never written or purged.
+    package func change(of id: DocumentID) throws -> Change? {
+        try engine.read { try $0.record(of: id, withContent: false) }.flatMap {
+            Change($0, style: .allLeaves, origin: identity)
+        }
+    }
+}

@@ -1,0 +1,87 @@
+/// Who a request says it is from.
+///
+///     .basic(user: "anna", password: secret)       // sent with each request
+///     .session(user: "anna", password: secret)     // a login, then a cookie that is renewed by itself
+///     .bearer { try await identity.token() }       // asked again when the token runs out
+///
+/// What is printed or dumped of them tells the kind and the user, and no secret.
+public struct Credentials: Sendable {
+    /// Makes a token; is called when there is none yet, when the last ran out, and once when a server refused it.
+    public typealias TokenSource = @Sendable () async throws -> String
+
+    enum Kind: Sendable {
+        case none
+        case basic(user: String, password: String)
+        case session(user: String, password: String)
+        case bearer(TokenSource)
+        case fixedBearer(String)
+        case oauth1(OAuth1)
+        case proxy(user: String, roles: [String], secret: String?)
+    }
+
+    let kind: Kind
+
+    /// Nobody.
+    public static let none = Credentials(kind: .none)
+
+    /// A user with a password, sent with each request. The server checks the password each time.
+    public static func basic(user: String, password: String) -> Credentials {
+        Credentials(kind: .basic(user: user, password: password))
+    }
+
+    /// A user with a password, sent once to `_session` for a cookie.
+    ///
+    /// The cookie stays in memory, is renewed before it runs out and once when a server refuses it; requests at the same
+    /// time share one login.
+    public static func session(user: String, password: String) -> Credentials {
+        Credentials(kind: .session(user: user, password: password))
+    }
+
+    /// A token that stays as it is.
+    public static func bearer(_ token: String) -> Credentials { Credentials(kind: .fixedBearer(token)) }
+
+    /// Tokens that run out. One that is a JWT is renewed shortly before its `exp`.
+    public static func bearer(_ source: @escaping TokenSource) -> Credentials { Credentials(kind: .bearer(source)) }
+
+    /// Requests signed by OAuth 1 (RFC 5849).
+    public static func oauth1(_ keys: OAuth1) -> Credentials { Credentials(kind: .oauth1(keys)) }
+
+    /// A user whom this client vouches for, as a proxy in front of CouchDB does by the headers `X-Auth-CouchDB-…`.
+    ///
+    /// - Parameters:
+    ///   - user: The user's name.
+    ///   - roles: The user's roles.
+    ///   - secret: The secret shared with the server, of which an HMAC-SHA-1 is made; `nil` where it asks for none.
+    /// - Returns: The credentials.
+    public static func proxy(user: String, roles: [String], secret: String?) -> Credentials {
+        Credentials(kind: .proxy(user: user, roles: roles, secret: secret))
+    }
+
+    /// Whether whoever reads a request can use what is in it for others.
+    var areReadable: Bool {
+        switch kind {
+        case .none, .oauth1: false
+        case .basic, .session, .bearer, .fixedBearer, .proxy: true
+        }
+    }
+}
+
+extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind and the user, as in `basic authentication as 'anna'`.
+    public var description: String {
+        switch kind {
+        case .none: "no authentication"
+        case .basic(let user, _): "basic authentication as '\(user)'"
+        case .session(let user, _): "a session of '\(user)'"
+        case .bearer, .fixedBearer: "a bearer token"
+        case .oauth1(let keys): keys.description
+        case .proxy(let user, _, _): "proxy authentication as '\(user)'"
+        }
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The kind and the user.
+    public var customMirror: Mirror { Mirror(self, children: ["kind": description], displayStyle: .struct) }
+}

@@ -1,0 +1,84 @@
+internal import SettleDatabase
+
+/// The keys of OAuth 1 (RFC 5849), and the signatures they make.
+///
+/// A signature covers the method, the address with its query and a random word; a body is not covered.
+public struct OAuth1: Sendable {
+    /// How signatures are made.
+    public enum Method: String, Sendable {
+        /// HMAC-SHA1, the standard's own.
+        case hmacSHA1 = "HMAC-SHA1"
+        /// HMAC-SHA256, which newer servers take.
+        case hmacSHA256 = "HMAC-SHA256"
+    }
+
+    private let consumerKey: String
+    private let consumerSecret: String
+    private let token: String
+    private let tokenSecret: String
+    private let method: Method
+
+    /// Takes the keys of an application and of its user.
+    public init(
+        consumerKey: String, consumerSecret: String, token: String, tokenSecret: String, method: Method = .hmacSHA256
+    ) {
+        self.consumerKey = consumerKey
+        self.consumerSecret = consumerSecret
+        self.token = token
+        self.tokenSecret = tokenSecret
+        self.method = method
+    }
+
+    /// The value of the header `Authorization`.
+    ///
+    /// - Parameters:
+    ///   - verb: The request's method.
+    ///   - url: The request's address.
+    ///   - time: Seconds since 1970.
+    ///   - nonce: A word that is used once.
+    /// - Returns: The value.
+    func authorization(_ verb: String, _ url: HTTPURL, time: Int, nonce: String) -> String {
+        let own = [
+            ("oauth_consumer_key", consumerKey), ("oauth_token", token), ("oauth_signature_method", method.rawValue),
+            ("oauth_timestamp", String(time)), ("oauth_nonce", nonce), ("oauth_version", "1.0"),
+        ]
+        let signature = signature(of: Self.baseString(verb, url, own))
+        let parts = (own + [("oauth_signature", signature)]).map { "\($0)=\"\(PercentEscape.encode($1))\"" }
+        return "OAuth " + parts.joined(separator: ", ")
+    }
+
+    /// The signature of a base string (section 3.4.2).
+    func signature(of base: String) -> String {
+        let key = PercentEscape.encode(consumerSecret) + "&" + PercentEscape.encode(tokenSecret)
+        let function: KeyedHash = method == .hmacSHA1 ? .sha1 : .sha256
+        return Base64.encode(function.code(of: Array(base.utf8), key: Array(key.utf8)))
+    }
+
+    /// What is signed (section 3.4.1): method, address without query, and all parameters in order.
+    static func baseString(_ verb: String, _ url: HTTPURL, _ parameters: [(String, String)]) -> String {
+        let asked = (url.query ?? "").split(separator: "&").map { item -> (String, String) in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (formDecoded(parts[0]), parts.count > 1 ? formDecoded(parts[1]) : "")
+        }
+        let encoded = (asked + parameters).map { (PercentEscape.encode($0), PercentEscape.encode($1)) }
+        let sorted = encoded.sorted { $0.0 == $1.0 ? $0.1 < $1.1 : $0.0 < $1.0 }
+        let normalized = sorted.map { "\($0)=\($1)" }.joined(separator: "&")
+        let address = "\(url.origin)\(url.path.isEmpty ? "/" : url.path)"
+        return [verb.uppercased(), address, normalized].map(PercentEscape.encode).joined(separator: "&")
+    }
+
+    private static func formDecoded(_ text: Substring) -> String {
+        PercentEscape.decode(text.replacing("+", with: " "))
+    }
+}
+
+extension OAuth1: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The name of the application's key.
+    public var description: String { "OAuth 1 with the key '\(consumerKey)'" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The name of the application's key.
+    public var customMirror: Mirror { Mirror(self, children: ["consumerKey": consumerKey], displayStyle: .struct) }
+}

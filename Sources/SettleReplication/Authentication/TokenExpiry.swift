@@ -1,0 +1,16 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// When a token runs out.
+enum TokenExpiry {
+    /// The `exp` of a JWT in seconds since 1970; `nil` for what is no JWT, or tells none. Nothing is verified: whoever takes
+    /// the token does that.
+    static func end(of token: String) -> Double? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        var text = parts[1].replacing("-", with: "+").replacing("_", with: "/")
+        while !text.utf8.count.isMultiple(of: 4) { text += "=" }
+        guard let bytes = Base64.decode(text.utf8), let claims = try? JSON(utf8: bytes) else { return nil }
+        return claims["exp"]?.double
+    }
+}

@@ -1,0 +1,46 @@
+internal import RevisionTree
+
+/// One checkpoint in a replication's log: an entry of CouchDB's `history`.
+///
+/// CouchDB writes one entry a session and changes it; here each checkpoint is an entry with a name of its own, the same on
+/// both sides. So the newest one that both sides have is a position up to which both are what they were, even if one of
+/// them was restored from a backup.
+struct CheckpointEntry: Hashable, Sendable {
+    /// The checkpoint's own name.
+    let sessionID: String
+    /// How many checkpoints were made before it; 0 in an entry that is not ours.
+    let number: Int
+    /// The position up to which everything was stored.
+    let recorded: PeerSequence
+    /// Counts of the run so far, and times, as CouchDB has them.
+    let json: JSON
+
+    /// Reads an entry; `nil` when it is none.
+    init?(_ json: JSON) {
+        guard let sessionID = json["session_id"]?.string, let recorded = json["recorded_seq"] else { return nil }
+        self.sessionID = sessionID
+        self.recorded = PeerSequence(recorded)
+        number = json["number"]?.int ?? 0
+        self.json = json
+    }
+
+    /// Makes an entry.
+    init(
+        sessionID: String, number: Int, started: String, ended: String, from: PeerSequence, to: PeerSequence,
+        _ counts: ReplicationCounts
+    ) {
+        self.sessionID = sessionID
+        self.number = number
+        recorded = to
+        json = [
+            "session_id": .string(sessionID), "start_time": .string(started), "end_time": .string(ended),
+            "start_last_seq": from.json, "end_last_seq": to.json, "recorded_seq": to.json,
+            "missing_checked": .number(JSONNumber(counts.revisionsChecked)),
+            "missing_found": .number(JSONNumber(counts.revisionsMissing)),
+            "docs_read": .number(JSONNumber(counts.revisionsRead)),
+            "docs_written": .number(JSONNumber(counts.revisionsWritten)),
+            "doc_write_failures": .number(JSONNumber(counts.revisionsRefused + counts.revisionsFailed)),
+            "number": .number(JSONNumber(number)),
+        ]
+    }
+}

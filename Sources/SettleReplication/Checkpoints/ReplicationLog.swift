@@ -1,0 +1,73 @@
+internal import RevisionTree
+
+/// The log of a replication as one side keeps it, in CouchDB's format.
+///
+///     {"session_id": "…", "source_last_seq": …, "replication_id_version": 1, "history": [newest, …, oldest],
+///      "settle": {"source": "instance", "target": "instance", "only": "target"}}
+///
+/// The member `settle` is ours: which very databases took part, and which side alone keeps the log where the other one
+/// does not allow it.
+struct ReplicationLog: Hashable, Sendable {
+    /// Checkpoints, newest first.
+    var history: [CheckpointEntry]
+    /// The source's instance at the newest checkpoint, where it tells one.
+    var sourceInstance: String?
+    /// The target's instance at the newest checkpoint, where it tells one.
+    var targetInstance: String?
+    /// The only side that keeps the log, where the other one does not allow it.
+    var onlySide: String?
+
+    /// How many checkpoints are kept.
+    static let maximumHistory = 50
+
+    /// Makes an empty log.
+    init() { history = [] }
+
+    /// Reads a log; what is no entry is left out.
+    init(_ json: JSON) {
+        history = (json["history"]?.array ?? []).compactMap { CheckpointEntry($0) }
+        sourceInstance = json["settle"]?["source"]?.string
+        targetInstance = json["settle"]?["target"]?.string
+        onlySide = json["settle"]?["only"]?.string
+    }
+
+    /// The log as a local document.
+    var json: JSON {
+        var settle = JSONObject()
+        settle["source"] = sourceInstance.map(JSON.string)
+        settle["target"] = targetInstance.map(JSON.string)
+        settle["only"] = onlySide.map(JSON.string)
+        var members: JSONObject = [
+            "replication_id_version": .number(JSONNumber(ReplicationID.version)),
+            "history": .array(history.map(\.json)),
+        ]
+        if let newest = history.first {
+            members["session_id"] = .string(newest.sessionID)
+            members["source_last_seq"] = newest.recorded.json
+        }
+        if !settle.isEmpty { members["settle"] = .object(settle) }
+        return .object(members)
+    }
+
+    /// Puts a checkpoint in front, and forgets one of the older ones when there are too many.
+    ///
+    /// The newest ones stay, older ones ever more sparsely: the one to go is that which leaves the smallest gap for its
+    /// age, counted in checkpoints. So a backup of any age finds a checkpoint that is not much older than itself.
+    ///
+    /// - Complexity: O(*n*) in entries kept.
+    mutating func add(_ entry: CheckpointEntry) {
+        history.insert(entry, at: 0)
+        guard history.count > Self.maximumHistory else { return }
+        let last = history.count - 1
+        let victim = (Self.newestKept..<last).min { gap(without: $0) < gap(without: $1) }
+        history.remove(at: victim ?? last)
+    }
+
+    private static let newestKept = 10
+
+    /// The gap that an entry would leave, in relation to its age.
+    private func gap(without index: Int) -> Double {
+        let gap = history[index - 1].number - history[index + 1].number
+        return Double(gap) / Double(max(1, history[0].number - history[index].number))
+    }
+}

@@ -1,0 +1,106 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Says of the attachments of fetched revisions where their contents are.
+///
+///     what the target knows has it            ─→ stub
+///     small, and stored as it is              ─→ bytes: those of many revisions by one request
+///     large, compressed, or not as it says    ─→ source: read when it is wanted
+struct AttachmentFetch {
+    let peer: CouchDBPeer
+    let requests: [RevisionRequest]
+    let calls: PeerCalls
+
+    /// Completes the answers to the first of the requests.
+    ///
+    /// - Parameters:
+    ///   - answers: The answers, whose attachments are all stubs.
+    ///   - budget: How many bytes of contents may come along.
+    /// - Throws: ``PeerError`` when the server can't be reached.
+    func complete(_ answers: inout [RevisionAnswer], budget: Int) async throws {
+        var wanted: [Int] = []
+        var rest = Int64(budget)
+        for index in answers.indices {
+            guard case .found(var revision) = answers[index], !revision.attachments.isEmpty else { continue }
+            let known = Self.newestKnown(requests[index], revision.history)
+            var sum: Int64 = 0
+            var areAllSmall = true
+            for place in revision.attachments.indices {
+                let attachment = revision.attachments[place]
+                if attachment.revpos > 0, attachment.revpos <= known { continue }
+                revision.attachments[place].content = .source(source(of: attachment, revision))
+                sum += attachment.length
+                areAllSmall =
+                    areAllSmall && attachment.encoding == .identity
+                    && attachment.length <= peer.options.inlineAttachmentBytes
+            }
+            answers[index] = .found(revision)
+            if areAllSmall, sum <= rest, revision.attachments.contains(where: \.isSource) {
+                wanted.append(index)
+                rest -= sum
+            }
+        }
+        guard !wanted.isEmpty, !peer.learnt.withLock({ $0.lacksBulkGet }) else { return }
+        try await fetch(wanted, &answers)
+    }
+
+    /// The generation of the newest revision of a history that the target has; 0 for none.
+    private static func newestKnown(_ request: RevisionRequest, _ history: RevisionHistory) -> UInt64 {
+        guard !request.knownAncestors.isEmpty else { return 0 }
+        let known = Set(request.knownAncestors)
+        return history.revisions.dropFirst().first(where: known.contains)?.generation ?? 0
+    }
+
+    private func source(of attachment: PeerAttachment, _ revision: PeerRevision) -> CouchDBAttachmentSource {
+        CouchDBAttachmentSource(
+            calls: calls, id: revision.id, revision: revision.revision, name: attachment.name,
+            digest: attachment.digest, encoding: attachment.encoding, length: attachment.encodedLength)
+    }
+
+    /// Fetches the small attachments of some revisions; what does not come as it should stays to be read by itself.
+    private func fetch(_ wanted: [Int], _ answers: inout [RevisionAnswer]) async throws {
+        let asked = wanted.map { requests[$0] }
+        var intake = RevisionIntake(asked, budget: .max, place: calls.place("_bulk_get"))
+        do {
+            let response = try await calls.stream(
+                "POST", "_bulk_get",
+                query: ["revs": "true", "latest": "false", "attachments": "true", "att_encoding_info": "true"],
+                json: WireRequests.bulkGet(asked, tellsKnown: true))
+            _ = try await calls.elements(
+                of: response, "_bulk_get", "results", longest: peer.options.largestRevision
+            ) { element in
+                intake.take(element)
+                return true
+            }
+        } catch let error as PeerError where error.code != .cancelled {
+            // They can be read one by one all the same.
+            if error.code == .unreachable || error.code == .unauthorized { throw error }
+        }
+        for (index, answer) in zip(wanted, intake.result) {
+            guard case .found(var revision) = answers[index], case .found(let fetched) = answer else { continue }
+            for place in revision.attachments.indices where revision.attachments[place].isSource {
+                let attachment = revision.attachments[place]
+                let same = fetched.attachments.first { $0.name.utf8.elementsEqual(attachment.name.utf8) }
+                guard case .bytes(let bytes)? = same?.content, Int64(bytes.count) == attachment.length,
+                    AttachmentDigest(of: bytes) == attachment.digest
+                else { continue }
+                revision.attachments[place].content = .bytes(bytes)
+            }
+            answers[index] = .found(revision)
+        }
+    }
+}
+
+extension PeerAttachment {
+    /// Whether its content is read from the source.
+    fileprivate var isSource: Bool { if case .source = content { true } else { false } }
+}
+
+extension AttachmentDigest {
+    /// The digest of bytes; `nil` never.
+    fileprivate init?(of bytes: [UInt8]) {
+        let md5 = MD5()
+        md5.update(bytes)
+        self.init(md5: md5.finish())
+    }
+}

@@ -1,0 +1,95 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+extension CouchDBPeer {
+    /// How many bytes a row of `_changes` may have: some ten thousand leaves.
+    private static let longestRow = 16 << 20
+    /// A feed is read to its end if it ends at once; so long the server gets beyond what it was allowed to wait.
+    private static let grace = Duration.seconds(30)
+
+    /// The next changes; see ``Peer/changes(_:)``.
+    ///
+    /// Waiting for a short time is left to the server. For a longer one it is asked for signs of life, which CouchDB sends
+    /// for ever, so the call ends the waiting itself. A connection that something on the way cut because it was silent for
+    /// too long counts as nothing new, and the next call asks for signs more often.
+    public func changes(_ request: ChangesRequest) async throws -> ChangesPage {
+        let heartbeat = learnt.withLock { $0.idleLimit.heartbeat(request.heartbeat) }
+        guard let wait = request.wait, wait > heartbeat else {
+            return try await page(request, heartbeat: nil, progress: FeedProgress(now()))
+        }
+        let progress = FeedProgress(now())
+        return try await withThrowingTaskGroup(of: ChangesPage?.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await self.page(request, heartbeat: heartbeat, progress: progress) }
+            group.addTask {
+                do { try await Task.sleep(for: wait) } catch { throw PeerError(error, at: self.name) }
+                return nil
+            }
+            while let ended = try await group.next() {
+                if let ended { return ended }
+                // What has begun to arrive is waited for.
+                if !progress.hasRows { return ChangesPage(changes: [], last: request.since) }
+            }
+            throw PeerError(CancellationError(), at: name)
+        }
+    }
+
+    private func page(
+        _ request: ChangesRequest, heartbeat: Duration?, progress: FeedProgress
+    ) async throws -> ChangesPage {
+        let calls = try calls()
+        let asked = ChangesQuery(request, heartbeat: heartbeat)
+        do {
+            let response = try await calls.stream(
+                asked.body == nil ? "GET" : "POST", "_changes", query: asked.query, json: asked.body
+            ) {
+                $0.acceptsCompression = request.wait == nil
+                $0.idleTimeout = heartbeat.map { $0 * 2 + Self.grace } ?? ((request.wait ?? .zero) + .seconds(60))
+            }
+            return try await read(response, request, progress)
+        } catch let error as PeerError {
+            guard let heartbeat, error.mayBeCutForSilence, !progress.hasRows else { throw error }
+            let silence = progress.silence(until: now())
+            guard learnt.withLock({ $0.idleLimit.noteCut(after: silence, asked: heartbeat) }) else { throw error }
+            return ChangesPage(changes: [], last: request.since)
+        }
+    }
+
+    private func read(
+        _ response: HTTPClientResponse, _ request: ChangesRequest, _ progress: FeedProgress
+    ) async throws -> ChangesPage {
+        var changes: [ChangedDocument] = []
+        var last = request.since
+        let limit = max(1, request.limit)
+        var elements = JSONElements(of: "results", longestElement: Self.longestRow)
+        let place = try calls().place("_changes")
+        do {
+            for try await piece in response.body {
+                progress.noteBytes(now())
+                let goesOn = try elements.take(piece) { element in
+                    guard case .bytes(let text) = element else {
+                        throw WireFault("a row of _changes has more than \(Self.longestRow) bytes")
+                    }
+                    progress.noteRow()
+                    // A server that knows no limit is read no further than to it.
+                    if changes.count >= limit { return false }
+                    let row = try ChangeRow(text, before: last)
+                    if let sequence = row.sequence { last = sequence }
+                    if let change = row.change { changes.append(change) }
+                    return true
+                }
+                if !goesOn { return ChangesPage(changes: changes, last: last) }
+            }
+            let frame = try elements.finish()
+            if let told = frame["last_seq"], !told.isNull { last = PeerSequence(told) }
+            return ChangesPage(changes: changes, last: last, pending: frame["pending"]?.int)
+        } catch { throw PeerError(error, at: place) }
+    }
+}
+
+extension PeerError {
+    /// Whether it may come of something on the way that ends silent connections.
+    fileprivate var mayBeCutForSilence: Bool {
+        code == .connectionLost || code == .badAnswer && status == nil || [502, 504, 524].contains(status)
+    }
+}

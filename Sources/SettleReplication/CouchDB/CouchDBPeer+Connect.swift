@@ -1,0 +1,62 @@
+internal import RevisionTree
+
+extension CouchDBPeer {
+    /// Asks the server who it is and the database how far it has come.
+    ///
+    /// - Returns: What they say; the name of the instance holds the server's `uuid` and, where they tell something, the
+    ///   database's `instance_start_time` or the mark in its sequences.
+    /// - Throws: ``PeerError``: `notFound` where there is no such database, `unauthorized`, `unreachable`, `badAnswer` for
+    ///   something that is no CouchDB.
+    public func connect() async throws -> PeerInfo {
+        let calls = try calls()
+        let database = try await calls.json("GET", "")
+        guard let sequence = database["update_seq"] ?? database["committed_update_seq"] else {
+            throw PeerError(
+                .badAnswer, "\(name) is no database of a CouchDB; look at the address", isTransient: false)
+        }
+        let server = await welcome(calls)
+        let product = Self.product(server)
+        return PeerInfo(
+            product: product, version: server["version"]?.string,
+            instance: Self.instance(server, database, sequence, product), lastSequence: PeerSequence(sequence))
+    }
+
+    /// Creates the database unless it is there.
+    ///
+    /// - Throws: ``PeerError``: `unauthorized` or `forbidden` where one may not.
+    public func create() async throws {
+        do { _ = try await calls().bytes("PUT", "") } catch let error as PeerError where error.status == 412 {}
+    }
+
+    /// What the server says of itself; nothing where a proxy hides it.
+    private func welcome(_ calls: PeerCalls) async -> JSON {
+        (try? await calls.server.json("GET", "")) ?? .object(JSONObject())
+    }
+
+    private static func product(_ server: JSON) -> String? {
+        if server["git_sha"] == "settle" { return "Settle" }
+        if let vendor = server["vendor"]?["name"]?.string {
+            return vendor == "The Apache Software Foundation" ? "CouchDB" : vendor
+        }
+        if server["express-pouchdb"] != nil { return "PouchDB Server" }
+        return server["couchdb"] == nil ? nil : "CouchDB"
+    }
+
+    /// Settle marks its sequences with the database's name of its own; CouchDB tells since 3 when the database was made,
+    /// and before, and PouchDB always, when it was opened, which says nothing.
+    private static func instance(
+        _ server: JSON, _ database: JSON, _ sequence: JSON, _ product: String?
+    ) -> String? {
+        let uuid = server["uuid"]?.string
+        var mark: String?
+        if product == "Settle" {
+            mark = sequence.string?.split(separator: "-", maxSplits: 1).dropFirst().first.map(String.init)
+        } else if product == "CouchDB", let major = server["version"]?.string?.split(separator: ".").first,
+            Int(major).map({ $0 >= 3 }) == true, let start = database["instance_start_time"]?.string, start != "0"
+        {
+            mark = start
+        }
+        let parts = [uuid, mark].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: "/")
+    }
+}

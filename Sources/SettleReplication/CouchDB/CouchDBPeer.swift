@@ -1,0 +1,104 @@
+public import RevisionTree
+public import SettleDatabase
+
+/// A database behind CouchDB's HTTP API: of CouchDB itself, of Settle, and of others that speak its replication protocol.
+///
+///     let remote = try CouchDBPeer(HTTPURL("https://anna:secret@couch.example/groceries"))
+///     let info = try await remote.connect()
+///
+/// Answers are read while they arrive, so memory depends on what the caller asks for and not on what a server sends. What
+/// a server turns out not to know (`_bulk_get`) or not to take (large requests) is remembered as long as the peer lives.
+public final class CouchDBPeer: Peer {
+    /// What was learnt about the server.
+    struct Learnt: Sendable {
+        var lacksBulkGet = false
+        /// How many bytes of documents one request may have.
+        var requestBytes: Int
+        var idleLimit = IdleLimit()
+        /// How many bytes a revision had of late; 0 before the first.
+        var revisionBytes = 0
+    }
+
+    /// The address of the database, without user and password.
+    public let url: HTTPURL
+    /// How it asks its server.
+    let options: CouchDBPeerOptions
+    let learnt: Guarded<Learnt>
+    let now: @Sendable () -> ContinuousClock.Instant
+    private let user: String?
+    private let connection: Guarded<CouchDBConnection?>
+
+    /// Makes a peer; nothing is sent before the first call.
+    ///
+    /// - Parameters:
+    ///   - url: The address of the database, with user and password or without.
+    ///   - credentials: Who one is there; `nil` for the user and the password of the address.
+    ///   - client: Who sends the requests; one of the peer's own unless given.
+    ///   - options: How to ask.
+    ///   - onWarning: Is told when credentials are to be sent in the open to another machine.
+    /// - Throws: ``PeerError`` with code `badRequest` when the address names no database.
+    public convenience init(
+        _ url: HTTPURL, credentials: Credentials? = nil, client: any HTTPClient = CurlHTTPClient(),
+        options: CouchDBPeerOptions = CouchDBPeerOptions(), onWarning: (String) -> Void = { _ in }
+    ) throws {
+        try self.init(
+            url, credentials: credentials, client: client, options: options, now: { ContinuousClock.now },
+            onWarning: onWarning)
+    }
+
+    init(
+        _ url: HTTPURL, credentials: Credentials?, client: any HTTPClient, options: CouchDBPeerOptions,
+        now: @escaping @Sendable () -> ContinuousClock.Instant, onWarning: (String) -> Void
+    ) throws {
+        guard url.databaseName != nil else {
+            throw PeerError(
+                .badRequest, "\(url) names a server and no database; give the database's name behind a slash")
+        }
+        let connection = CouchDBConnection(
+            database: url, client: client, credentials: credentials, onWarning: onWarning)
+        self.connection = Guarded(connection)
+        self.url = connection.url
+        self.options = options
+        self.now = now
+        user = connection.credentials.user
+        learnt = Guarded(Learnt(requestBytes: options.requestBytes))
+    }
+
+    /// The address without user and password.
+    public var name: String { url.description }
+
+    /// None: the database is elsewhere.
+    public var database: Database? { nil }
+
+    /// The address in one spelling and the user, without the password (SEMANTICS 134).
+    public func identity() async throws -> String {
+        guard let user else { return url.description }
+        return "\(url.scheme.rawValue)://\(PercentEscape.encode(user))@\(url.authority)\(url.path)"
+    }
+
+    /// What sends requests.
+    ///
+    /// - Throws: ``PeerError`` with code `cancelled` after ``close()``.
+    func calls() throws -> PeerCalls {
+        guard let connection = connection.withLock({ $0 }) else {
+            throw PeerError(.cancelled, "the peer \(name) is closed")
+        }
+        return PeerCalls(connection)
+    }
+
+    /// Does nothing: a server keeps its own bases.
+    public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws {}
+
+    /// Lets go of the client: connections end with the calls that are still on their way, unless others use the client.
+    public func close() async { connection.withLock { $0 = nil } }
+}
+
+extension Credentials {
+    /// The user's name, where one is told.
+    fileprivate var user: String? {
+        switch kind {
+        case .basic(let user, _), .session(let user, _), .proxy(let user, _, _): user
+        case .none, .bearer, .fixedBearer, .oauth1: nil
+        }
+    }
+}

@@ -1,0 +1,31 @@
+internal import RevisionTree
+
+/// The answer to `_bulk_docs`: rows about those that were not stored and, from some servers, about those that were.
+struct BulkDocsAnswer {
+    /// One that was not stored.
+    struct Refusal {
+        let id: String
+        /// Which revision; `nil` where the server does not say.
+        let revision: RevisionID?
+        let error: String
+        let reason: String
+        /// The status, where the server says one, as Sync Gateway does.
+        let status: Int?
+    }
+
+    let refusals: [Refusal]
+
+    /// Reads an answer.
+    ///
+    /// - Throws: ``WireFault``, or `JSONError`.
+    init(_ bytes: [UInt8]) throws {
+        guard let rows = try JSON(utf8: bytes).array else { throw WireFault("the answer of _bulk_docs is no list") }
+        refusals = try rows.compactMap { row in
+            guard let error = row["error"]?.string else { return nil }
+            guard let id = row["id"]?.string else { throw WireFault("a row of _bulk_docs has no id") }
+            return Refusal(
+                id: id, revision: row["rev"]?.string.flatMap { RevisionID($0) }, error: error,
+                reason: row["reason"]?.string ?? "", status: row["status"]?.int)
+        }
+    }
+}

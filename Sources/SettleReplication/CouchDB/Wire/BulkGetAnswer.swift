@@ -1,0 +1,45 @@
+internal import RevisionTree
+
+/// A row of a `_bulk_get` answer: `{"id": "a", "docs": [{"ok": {…}}, {"error": {…}}]}`.
+struct BulkGetAnswer {
+    /// One of the row's entries.
+    enum Entry {
+        /// Where the document stands.
+        case document(Range<Int>)
+        /// Why there is none: the revision as it was asked for, if that is told (COUCHDB-FACTS 19), the error and the
+        /// reason.
+        case failure(revision: RevisionID?, error: String, reason: String)
+    }
+
+    let id: String
+    let entries: [Entry]
+
+    /// Reads a row.
+    ///
+    /// - Throws: ``WireFault``, or `JSONError`.
+    init(_ text: UnsafeBufferPointer<UInt8>) throws {
+        let outline = try JSONOutline(text, elementsOf: "docs")
+        guard let range = outline["id"], let id = text.string(in: range), let docs = outline.elements else {
+            throw WireFault("a row of _bulk_get has no id or no docs")
+        }
+        self.id = id
+        entries = try docs.map { try Self.entry(text, $0) }
+    }
+
+    private static func entry(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) throws -> Entry {
+        let plain: StaticString = "{\"ok\":{"
+        let prefix = UnsafeBufferPointer(start: plain.utf8Start, count: plain.utf8CodeUnitCount)
+        // What follows `ok` ends before the last brace if nothing else does, which reading it as a document finds out.
+        if text[range].starts(with: prefix) { return .document(range.lowerBound + 6..<range.upperBound - 1) }
+        let bytes = UnsafeBufferPointer(rebasing: text[range])
+        let outline = try JSONOutline(bytes, elementsOf: "ok")
+        if let document = outline["ok"] {
+            return .document(range.lowerBound + document.lowerBound..<range.lowerBound + document.upperBound)
+        }
+        guard let failure = outline["error"] else { throw WireFault("a row of _bulk_get is neither ok nor an error") }
+        let told = try bytes.json(in: failure)
+        return .failure(
+            revision: told["rev"]?.string.flatMap { RevisionID($0) },
+            error: told["error"]?.string ?? "unknown_error", reason: told["reason"]?.string ?? "")
+    }
+}

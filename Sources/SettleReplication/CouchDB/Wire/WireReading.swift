@@ -1,0 +1,26 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Why a row of an answer is not what the protocol says.
+struct WireFault: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The string whose JSON stands in a range; `nil` if it is another kind of value.
+    func string(in range: Range<Int>) -> String? {
+        let bytes = UnsafeBufferPointer(rebasing: self[range])
+        guard bytes.count >= 2, bytes.first == UInt8(ascii: "\"") else { return nil }
+        guard bytes.contains(UInt8(ascii: "\\")) else {
+            return String(decoding: UnsafeBufferPointer(rebasing: bytes[1..<bytes.count - 1]), as: UTF8.self)
+        }
+        return (try? JSON(utf8: bytes))?.string
+    }
+
+    /// The value whose JSON stands in a range.
+    func json(in range: Range<Int>) throws(JSONError) -> JSON {
+        try JSON(utf8: UnsafeBufferPointer(rebasing: self[range]))
+    }
+}

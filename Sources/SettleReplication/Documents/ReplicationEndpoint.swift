@@ -1,0 +1,110 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// One side of a replication as CouchDB writes it down: an address, or an object with an address, headers and credentials.
+///
+/// Of several credentials those of `auth` count, then those of the address, then those of the header `Authorization`.
+package struct ReplicationEndpoint: Sendable {
+    /// The address, without user and password; `nil` for the database of this process that has the name.
+    package let url: HTTPURL?
+    /// The name of a database, where no address is given.
+    package let name: String
+    /// Who one is there.
+    package var credentials: Credentials?
+    /// What is sent with each request.
+    package let headers: HTTPClientHeaders
+
+    init(_ json: JSON?, _ side: String) throws(ReplicationDocumentError) {
+        guard let json, !json.isNull else { throw ReplicationDocumentError("Missing replicator database: `\(side)`") }
+        let object = json.object ?? JSONObject()
+        guard let text = json.string ?? object["url"]?.string else {
+            throw ReplicationDocumentError("`\(side)` has an invalid url")
+        }
+        guard text.hasPrefix("http://") || text.hasPrefix("https://") else {
+            if text.contains("://") || json.string == nil || text.isEmpty {
+                throw ReplicationDocumentError("`\(side)` has an invalid url")
+            }
+            (url, name, credentials, headers) = (nil, text, nil, HTTPClientHeaders())
+            return
+        }
+        let url: HTTPURL
+        do { url = try HTTPURL(text) } catch { throw ReplicationDocumentError("`\(side)` has an invalid url") }
+        guard let name = url.databaseName else {
+            throw ReplicationDocumentError("`\(side)` names a server and no database")
+        }
+        var headers = try Self.headers(object["headers"], side)
+        let fromHeader = Self.credentials(of: headers["Authorization"])
+        if fromHeader != nil { headers["Authorization"] = nil }
+        let fromURL = url.user.map { Credentials.basic(user: $0, password: url.password ?? "") }
+        credentials = try Self.basic(object["auth"], side) ?? fromURL ?? fromHeader
+        if fromURL != nil || object["auth"] != nil { headers["Authorization"] = nil }
+        (self.url, self.name, self.headers) = (url.withoutCredentials, name, headers)
+    }
+
+    /// The address as it is shown to anybody, with CouchDB's slash at its end.
+    package var shown: String { url.map { "\($0)/" } ?? name }
+
+    /// A peer that is reached over HTTP.
+    ///
+    /// - Throws: ``PeerError`` with code `badRequest` for what is no address.
+    package func peer(_ client: any HTTPClient) throws -> CouchDBPeer {
+        guard let url else { throw PeerError(.badRequest, "\"\(name)\" is no address", status: 400) }
+        return try CouchDBPeer(
+            url, credentials: credentials ?? Credentials.none, client: HeaderClient(client, headers, for: url))
+    }
+
+    /// Creates the database unless it is there, as its server is told to by parameters.
+    ///
+    /// - Throws: ``PeerError``.
+    package func create(_ parameters: [(name: String, value: String)], _ client: any HTTPClient) async throws {
+        guard let url else { throw PeerError(.badRequest, "\"\(name)\" is no address", status: 400) }
+        let connection = CouchDBConnection(
+            database: url, client: HeaderClient(client, headers, for: url), credentials: credentials ?? Credentials.none)
+        var query = HTTPQuery()
+        for (name, value) in parameters { query[name] = value }
+        do { _ = try await connection.json("PUT", "", query: query) } catch let error as CouchDBError
+            where error.status == 412
+        {
+            return
+        } catch { throw PeerError(error, at: url.description) }
+    }
+
+    private static func headers(
+        _ json: JSON?, _ side: String
+    ) throws(ReplicationDocumentError) -> HTTPClientHeaders {
+        var headers = HTTPClientHeaders()
+        guard let json, !json.isNull else { return headers }
+        guard let object = json.object else {
+            throw ReplicationDocumentError("the headers of `\(side)` must be an object")
+        }
+        for member in object {
+            guard let value = member.value.string else {
+                throw ReplicationDocumentError("the headers of `\(side)` must be strings")
+            }
+            headers[member.name] = value
+        }
+        return headers
+    }
+
+    private static func basic(_ json: JSON?, _ side: String) throws(ReplicationDocumentError) -> Credentials? {
+        guard let json, !json.isNull else { return nil }
+        guard let user = json["basic"]?["username"]?.string, let password = json["basic"]?["password"]?.string else {
+            throw ReplicationDocumentError("`auth` of `\(side)` must hold `basic` with `username` and `password`")
+        }
+        return .basic(user: user, password: password)
+    }
+
+    /// Who a header says one is; `nil` for what is sent as it stands.
+    private static func credentials(of header: String?) -> Credentials? {
+        guard let words = header?.split(separator: " ", maxSplits: 1), words.count == 2 else { return nil }
+        switch words[0].lowercased() {
+        case "basic":
+            guard let bytes = Base64.decode(words[1].utf8) else { return nil }
+            let parts = String(decoding: bytes, as: UTF8.self).split(
+                separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            return parts.count == 2 ? .basic(user: String(parts[0]), password: String(parts[1])) : nil
+        case "bearer": return .bearer(String(words[1]))
+        default: return nil
+        }
+    }
+}

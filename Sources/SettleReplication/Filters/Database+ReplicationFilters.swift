@@ -1,0 +1,38 @@
+public import SettleDatabase
+
+/// Decides whether a document takes part in a replication; parameters are those of the replication.
+///
+/// It sees the winner, tombstones too (``SettleDatabase/Document/isDeleted``): one that was made by a plain deletion has no
+/// members left, so a filter that looks at members does not pass it, and the deletion does not replicate (SEMANTICS 131).
+/// Delete with `keeping:` the members the filter asks for, or pass all tombstones.
+public typealias ReplicationFilterFunction = @Sendable (Document, [String: String]) throws -> Bool
+
+/// The filter functions of a database, by name.
+final class ReplicationFilterList: Sendable {
+    let functions = Guarded<[String: ReplicationFilterFunction]>([:])
+}
+
+extension Database {
+    /// Registers a filter function under a name, in place of the one that had it, for replications whose source this
+    /// database is (SEMANTICS 128).
+    ///
+    ///     database.addReplicationFilter("mine") { document, parameters in
+    ///         document["owner"]?.string == parameters["owner"]
+    ///     }
+    ///
+    /// It is not kept in the file: register it each time the database is opened, before replications start. It runs while
+    /// changes are read, so it should be quick. When it throws, the replication fails.
+    public func addReplicationFilter(_ name: String, _ filter: @escaping ReplicationFilterFunction) {
+        filters.functions.withLock { $0[name] = filter }
+    }
+
+    /// Takes a filter function away; nothing happens when there is none of that name.
+    public func removeReplicationFilter(_ name: String) { filters.functions.withLock { $0[name] = nil } }
+
+    /// The filter function of a name.
+    func replicationFilter(_ name: String) -> ReplicationFilterFunction? { filters.functions.withLock { $0[name] } }
+
+    private var filters: ReplicationFilterList {
+        companion(ReplicationFilterList.self) { ReplicationFilterList() }
+    }
+}

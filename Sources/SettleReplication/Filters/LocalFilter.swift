@@ -1,0 +1,55 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// A filter as a database of this process asks it.
+enum LocalFilter: Sendable {
+    case all
+    case documents(Set<DocumentID>)
+    case selector(Selector)
+    case function(ReplicationFilterFunction, [String: String])
+
+    /// Looks up what a filter asks of a database.
+    init(_ filter: ReplicationFilter, of database: Database, name: String) throws {
+        switch filter {
+        case .all: self = .all
+        case .documents(let ids): self = .documents(Set(ids))
+        case .selector(let selector): self = .selector(selector)
+        case .named(let filter, let parameters):
+            guard let function = database.replicationFilter(filter) else {
+                throw PeerError(
+                    .notFound,
+                    """
+                    no replication filter \"\(filter)\" is registered for \(name); register it with addReplicationFilter \
+                    before the replication starts
+                    """, status: 404)
+            }
+            self = .function(function, parameters)
+        case .channels:
+            throw PeerError(
+                .badRequest,
+                "\(name) has no channels: they are Sync Gateway's; filter by ids, a selector or a registered function",
+                status: 400)
+        }
+    }
+
+    /// Whether nothing is refused.
+    var passesAll: Bool { if case .all = self { true } else { false } }
+
+    /// Whether it looks at documents.
+    var needsDocuments: Bool {
+        switch self {
+        case .all, .documents: false
+        case .selector, .function: true
+        }
+    }
+
+    /// Whether a changed document takes part: by its winner, tombstones too (SEMANTICS 129, 131).
+    func passes(_ change: Change) throws -> Bool {
+        switch self {
+        case .all: true
+        case .documents(let ids): ids.contains(change.id)
+        case .selector(let selector): change.document.map(selector.matches) ?? false
+        case .function(let function, let parameters): try change.document.map { try function($0, parameters) } ?? false
+        }
+    }
+}

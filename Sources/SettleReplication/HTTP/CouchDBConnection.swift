@@ -1,0 +1,138 @@
+public import RevisionTree
+
+/// A database or a server that speaks CouchDB's protocol, with who one is there.
+///
+///     let remote = CouchDBConnection(database: try HTTPURL("https://anna:secret@couch.example/groceries"), client: client)
+///     let info = try await remote.json("GET", "").json
+///     let milk = try await remote.json("GET", .document("milk")).json
+///
+/// Answers with a status of 400 and more are thrown as ``CouchDBError``. A login or a token that ran out is renewed by
+/// itself, once a request. Nothing else is tried again.
+public struct CouchDBConnection: Sendable {
+    /// The address that paths are below, without user and password.
+    public let url: HTTPURL
+    private let client: any HTTPClient
+    private let authorizer: Authorizer
+    private let serverURL: HTTPURL
+
+    /// A connection to a database.
+    ///
+    /// - Parameters:
+    ///   - url: The address of the database.
+    ///   - client: Who sends the requests.
+    ///   - credentials: Who one is; `nil` for the user and the password of the address, sent as basic authentication.
+    ///   - onWarning: Is told when credentials are to be sent in the open to another machine.
+    public init(
+        database url: HTTPURL, client: any HTTPClient, credentials: Credentials? = nil,
+        onWarning: (String) -> Void = { _ in }
+    ) {
+        self.init(url, server: url.parent, client, credentials, onWarning)
+    }
+
+    /// A connection to a server; see ``init(database:client:credentials:onWarning:)``.
+    public init(
+        server url: HTTPURL, client: any HTTPClient, credentials: Credentials? = nil,
+        onWarning: (String) -> Void = { _ in }
+    ) {
+        self.init(url, server: url, client, credentials, onWarning)
+    }
+
+    private init(
+        _ url: HTTPURL, server: HTTPURL, _ client: any HTTPClient, _ credentials: Credentials?,
+        _ onWarning: (String) -> Void
+    ) {
+        let fromURL = url.user.map { Credentials.basic(user: $0, password: url.password ?? "") }
+        let credentials = credentials ?? fromURL ?? .none
+        self.url = url.withoutCredentials
+        self.client = client
+        serverURL = server.withoutCredentials
+        authorizer = Authorizer(credentials, server: serverURL, client: client)
+        if url.scheme == .http, !url.isLoopback, credentials.areReadable {
+            onWarning("\(credentials) goes to \(url.authority) in the open: use https")
+        }
+    }
+
+    private init(_ url: HTTPURL, of other: CouchDBConnection) {
+        self.url = url
+        (client, authorizer, serverURL) = (other.client, other.authorizer, other.serverURL)
+    }
+
+    /// The server of the database, with the same client and login.
+    public var server: CouchDBConnection { CouchDBConnection(serverURL, of: self) }
+
+    /// Who one is there, without secrets.
+    public var credentials: Credentials { authorizer.credentials }
+
+    /// Sends a request and reads the whole answer.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path below ``url``.
+    ///   - query: What is asked behind the path.
+    ///   - body: What to send; nothing unless set.
+    ///   - limit: How many bytes the answer may have; 64 MiB unless set.
+    ///   - adjust: Sets headers and timeouts.
+    /// - Returns: The answer.
+    /// - Throws: ``CouchDBError`` for an answer that means failure, ``HTTPClientError`` when there is none, or none in JSON
+    ///   (code `badAnswer`).
+    public func json(
+        _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSON? = nil, limit: Int = 64 << 20,
+        adjust: (inout HTTPClientRequest) -> Void = { _ in }
+    ) async throws -> CouchDBAnswer {
+        let bytes = body.map { HTTPClientRequestBody.bytes($0.utf8) } ?? .none
+        let response = try await stream(method, path, query: query, body: bytes) { request in
+            request.acceptsCompression = true
+            request.headers["Accept"] = "application/json"
+            if body != nil { request.headers["Content-Type"] = "application/json" }
+            adjust(&request)
+        }
+        let text = try await response.collect(limit: limit)
+        guard !text.isEmpty else {
+            return CouchDBAnswer(status: response.status, headers: response.headers, json: .null)
+        }
+        do throws(JSONError) {
+            return CouchDBAnswer(
+                status: response.status, headers: response.headers, json: try JSON(utf8: text))
+        } catch {
+            let place = "\(method) \(url.authority)\(url.appending(path).path)"
+            throw HTTPClientError(.badAnswer, "\(place) was answered with what is no JSON", cause: error)
+        }
+    }
+
+    /// Sends a request and returns when the head of the answer is there.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path below ``url``.
+    ///   - query: What is asked behind the path.
+    ///   - body: What to send; nothing unless set.
+    ///   - adjust: Sets headers and timeouts.
+    /// - Returns: The answer, whose body comes by and by; its status is below 300, or 304.
+    /// - Throws: ``CouchDBError`` for an answer that means failure, ``HTTPClientError`` when there is none.
+    public func stream(
+        _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: HTTPClientRequestBody = .none,
+        adjust: (inout HTTPClientRequest) -> Void = { _ in }
+    ) async throws -> HTTPClientResponse {
+        var plain = HTTPClientRequest(method, url.appending(path, query: query), body: body)
+        adjust(&plain)
+        var (response, secret) = try await send(plain)
+        if response.status == 401, let refused = secret {
+            // Read to its end, the answer leaves its connection for the next request.
+            _ = try? await response.collect(limit: 64 * 1024)
+            authorizer.forget(refused)
+            (response, secret) = try await send(plain)
+        }
+        guard response.status < 300 || response.status == 304 else {
+            throw try await CouchDBError(reading: response, of: plain, tried: credentials.description)
+        }
+        return response
+    }
+
+    private func send(_ plain: HTTPClientRequest) async throws -> (HTTPClientResponse, secret: String?) {
+        var request = plain
+        let secret = try await authorizer.authorize(&request)
+        let response = try await client.send(request)
+        authorizer.note(response.headers)
+        return (response, secret)
+    }
+}

@@ -1,0 +1,85 @@
+public import RevisionTree
+internal import SettleDatabase
+
+/// What a replication has not brought, document by document, with the reasons.
+///
+/// The newest 1000 entries are kept, and how many there were in all; a document leaves the list when a later attempt
+/// brings it. A local database keeps the list, so that it is there after a restart.
+public struct ReplicationLedger: Sendable, Hashable {
+    private struct Key: Hashable {
+        let id: DocumentID
+        let revision: RevisionID?
+    }
+
+    private var byKey: [Key: LedgerEntry] = [:]
+    private var order: [Key] = []
+    /// How many entries were forgotten since there were too many.
+    public private(set) var forgotten = 0
+
+    /// How many entries are kept.
+    public static let maximumEntries = 1000
+
+    /// Makes an empty ledger.
+    public init() {}
+
+    /// The entries, oldest first.
+    public var entries: [LedgerEntry] { order.compactMap { byKey[$0] } }
+
+    /// How many entries there are.
+    public var count: Int { byKey.count }
+
+    /// The entries of a document.
+    public subscript(id: DocumentID) -> [LedgerEntry] { entries.filter { $0.documentID == id } }
+
+    /// Lists a revision, or counts another attempt.
+    mutating func note(
+        _ id: DocumentID, _ revision: RevisionID?, _ kind: LedgerEntry.Kind, reason: String, status: Int?
+    ) {
+        let key = Key(id: id, revision: revision)
+        let attempts = (byKey[key]?.attempts ?? 0) + 1
+        if byKey[key] == nil { order.append(key) }
+        byKey[key] = LedgerEntry(
+            documentID: id, revision: revision, kind: kind, reason: reason, status: status, attempts: attempts)
+        while byKey.count > Self.maximumEntries, let oldest = order.first {
+            order.removeFirst()
+            byKey[oldest] = nil
+            forgotten += 1
+        }
+    }
+
+    /// Takes a revision off the list; `nil` is the document's conflict.
+    mutating func clear(_ id: DocumentID, _ revision: RevisionID?) {
+        let key = Key(id: id, revision: revision)
+        guard byKey.removeValue(forKey: key) != nil else { return }
+        order.removeAll { $0 == key }
+    }
+}
+
+extension ReplicationLedger {
+    /// Reads a ledger from a local document; what is no entry is left out.
+    init(_ json: JSON) {
+        for entry in json["entries"]?.array ?? [] {
+            guard let id = entry["id"]?.string.flatMap({ try? DocumentID(validating: $0) }),
+                let kind = entry["kind"]?.string.flatMap({ LedgerEntry.Kind(rawValue: $0) })
+            else { continue }
+            let revision = entry["rev"]?.string.flatMap { try? RevisionID(validating: $0) }
+            note(id, revision, kind, reason: entry["reason"]?.string ?? "", status: entry["status"]?.int)
+            byKey[Key(id: id, revision: revision)]?.attempts = entry["attempts"]?.int ?? 1
+        }
+        forgotten = json["forgotten"]?.int ?? 0
+    }
+
+    /// The ledger as a local document.
+    var json: JSON {
+        let rows: [JSON] = entries.map { entry in
+            var members: JSONObject = [
+                "id": .string(entry.documentID.string), "kind": .string(entry.kind.rawValue),
+                "reason": .string(entry.reason), "attempts": .number(JSONNumber(entry.attempts)),
+            ]
+            members["rev"] = entry.revision.map { .string($0.description) }
+            members["status"] = entry.status.map { .number(JSONNumber($0)) }
+            return .object(members)
+        }
+        return ["entries": .array(rows), "forgotten": .number(JSONNumber(forgotten))]
+    }
+}

@@ -1,0 +1,111 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Brings the contents of a revision's attachments into a local database, before the revision itself.
+///
+///     stub      ─→ the same content of an ancestor here, else the revision is asked for again as a whole
+///     bytes     ─→ written
+///     source    ─→ the same content of a leaf here, else streamed, from the offset reached after a cut
+///
+/// What is written is checked against its digest.
+struct AttachmentIntake: Sendable {
+    /// What came of it.
+    enum Outcome {
+        case taken([Attachment])
+        case not(StoreOutcome)
+    }
+
+    let peer: LocalPeer
+    let revision: PeerRevision
+    /// How often an attachment is read on after a cut.
+    private static let attempts = 4
+
+    /// Brings all contents.
+    func take() async throws -> Outcome {
+        let here = try await attachmentsHere()
+        var taken: [Attachment] = []
+        for attachment in revision.attachments {
+            do {
+                taken.append(try await take(attachment, here: here))
+            } catch let error as PeerError {
+                if error.code == .database || error.code == .cancelled { throw error }
+                return .not(error.isTransient ? .failed(error) : outcome(of: error, attachment))
+            }
+        }
+        return .taken(taken)
+    }
+
+    /// A stub that fits nothing here may come whole the next time; content that is not what it is said to be will not.
+    private func outcome(of error: PeerError, _ attachment: PeerAttachment) -> StoreOutcome {
+        if case .stub = attachment.content { return .failed(error) }
+        return error.code == .attachmentMissing || error.code == .badRequest ? .refused(error) : .failed(error)
+    }
+
+    private func take(_ attachment: PeerAttachment, here: [Attachment]) async throws -> Attachment {
+        let same = here.filter {
+            $0.digest == attachment.digest && $0.encodedLength == attachment.encodedLength
+                && $0.encoding == attachment.encoding
+        }
+        switch attachment.content {
+        case .stub:
+            guard let known = same.first ?? here.first(where: { $0.digest == attachment.digest }) else {
+                throw PeerError(
+                    .attachmentMissing,
+                    "\(place(attachment)) was left out since \(peer.name) should have it, but it has not")
+            }
+            return try described(known, attachment)
+        case .bytes(let bytes):
+            let writer = try await AttachmentSink(peer)
+            try await writer.write(bytes)
+            return try await finish(writer, attachment)
+        case .source(let source):
+            if let known = same.first { return try described(known, attachment) }
+            return try await stream(source, attachment)
+        }
+    }
+
+    private func stream(_ source: any AttachmentSource, _ attachment: PeerAttachment) async throws -> Attachment {
+        let writer = try await AttachmentSink(peer)
+        for attempt in 1... {
+            do {
+                try await source.read(from: writer.length) { try await writer.write($0) }
+                break
+            } catch let error as PeerError where error.isTransient && attempt < Self.attempts {
+                continue
+            }
+        }
+        return try await finish(writer, attachment)
+    }
+
+    private func finish(_ writer: AttachmentSink, _ attachment: PeerAttachment) async throws -> Attachment {
+        let written = try await writer.finish()
+        guard written.digest == attachment.digest else {
+            throw PeerError(
+                .attachmentMissing, "\(place(attachment)) is not what its digest \(attachment.digest) says")
+        }
+        return try described(written, attachment)
+    }
+
+    private func described(_ stored: Attachment, _ attachment: PeerAttachment) throws -> Attachment {
+        do {
+            return try stored.described(
+                as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,
+                encoding: attachment.encoding, length: attachment.length)
+        } catch let error as DatabaseError { throw PeerError(error, of: peer.name) }
+    }
+
+    private func place(_ attachment: PeerAttachment) -> String {
+        "the attachment \"\(attachment.name)\" of \(revision.revision) of \"\(revision.id)\""
+    }
+
+    /// What the document's leaves and the revision's known ancestors hold here.
+    private func attachmentsHere() async throws -> [Attachment] {
+        let (id, history) = (revision.id, revision.history)
+        return try await peer.perform { database in
+            guard let tree = try database.tree(of: id) else { return [] }
+            let known = history.revisions.first { tree.contains($0) }
+            let wanted = tree.leaves.map(\.revision) + [known].compactMap(\.self)
+            return try wanted.flatMap { try database.document(id, revision: $0)?.attachments ?? [] }
+        }
+    }
+}

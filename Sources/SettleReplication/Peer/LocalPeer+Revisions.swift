@@ -1,0 +1,61 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+extension LocalPeer {
+    /// Attachments of so many stored bytes at the most come with their revision; larger ones are read piece by piece.
+    static let largestInMemory: Int64 = 16 * 1024
+
+    /// The content of revisions, all of one state of the database; see ``Peer/revisions(_:budget:)``.
+    public func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
+        try await perform { database in
+            var answers: [RevisionAnswer] = []
+            answers.reserveCapacity(requests.count)
+            var rest = budget
+            try database.forEachRevision(requests.map { ($0.id, $0.revision) }) { stored in
+                let request = requests[answers.count]
+                guard let stored else {
+                    answers.append(.missing(reason: "the content of \(request.revision) is not kept at \(name)"))
+                    return answers.count < requests.count
+                }
+                answers.append(try answer(request, stored))
+                if case .found(let revision) = answers.last { rest -= revision.bytesInMemory }
+                return rest > 0
+            }
+            return answers
+        }
+    }
+
+    private func answer(_ request: RevisionRequest, _ stored: Database.StoredRevision) throws -> RevisionAnswer {
+        let known = stored.content.attachments.isEmpty ? 0 : Self.newestKnown(of: request, stored.history)
+        do {
+            let attachments = try stored.content.attachments.map { attachment in
+                PeerAttachment(
+                    name: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,
+                    digest: attachment.digest, length: attachment.length, encodedLength: attachment.encodedLength,
+                    encoding: attachment.encoding,
+                    content: attachment.revpos > 0 && attachment.revpos <= known ? .stub : try content(of: attachment))
+            }
+            return .found(
+                PeerRevision(
+                    id: request.id, history: stored.history, isDeleted: stored.isDeleted,
+                    isDeletionAtSource: request.isDeletionAtSource, body: stored.content.body,
+                    attachments: attachments))
+        } catch let error as DatabaseError where error.code == .attachmentMissing {
+            return .failed(PeerError(error, of: name))
+        }
+    }
+
+    private func content(of attachment: Attachment) throws -> PeerAttachment.Content {
+        guard attachment.encodedLength <= Self.largestInMemory else {
+            return .source(LocalAttachmentSource(peer: self, attachment: attachment))
+        }
+        return .bytes(try local.attachmentReader(for: attachment, encoded: true).readAll())
+    }
+
+    /// The generation of the newest revision of the history that the target has; 0 for none.
+    private static func newestKnown(of request: RevisionRequest, _ history: RevisionHistory) -> UInt64 {
+        guard !request.knownAncestors.isEmpty else { return 0 }
+        let known = Set(request.knownAncestors)
+        return history.revisions.dropFirst().first(where: known.contains)?.generation ?? 0
+    }
+}

@@ -1,0 +1,46 @@
+internal import SettleDatabase
+
+/// One wait for a notice of a database, which ends once: by the notice, or by being cancelled.
+final class NoticeGate: Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<Bool, Never>?
+        var notice: Int?
+        var isOver = false
+    }
+
+    private let state = Guarded(State())
+
+    /// Keeps who waits.
+    func open(_ continuation: CheckedContinuation<Bool, Never>) {
+        let isOver = state.withLock { state in
+            if !state.isOver { state.continuation = continuation }
+            return state.isOver
+        }
+        if isOver { continuation.resume(returning: false) }
+    }
+
+    /// Keeps the number of the notice, or gives it up if the wait is over already.
+    func note(_ notice: Int, of database: Database) {
+        let isOver = state.withLock { state in
+            state.notice = notice
+            return state.isOver
+        }
+        if isOver { database.cancelNotice(notice) }
+    }
+
+    /// Ends the wait.
+    func answer(_ isNews: Bool) {
+        let continuation = state.withLock { state in
+            state.isOver = true
+            defer { state.continuation = nil }
+            return state.continuation
+        }
+        continuation?.resume(returning: isNews)
+    }
+
+    /// Ends the wait without news.
+    func cancel(_ database: Database) {
+        answer(false)
+        if let notice = state.withLock(\.notice) { database.cancelNotice(notice) }
+    }
+}

@@ -1,0 +1,42 @@
+internal import SettleDatabase
+
+/// Sends each element to all who listen, each with a buffer of the newest ones.
+final class Broadcast<Element: Sendable>: Sendable {
+    private struct State {
+        var listeners: [Int: AsyncStream<Element>.Continuation] = [:]
+        var next = 0
+    }
+
+    private let state = Guarded(State())
+    private let buffered: Int
+
+    init(buffered: Int) { self.buffered = buffered }
+
+    /// Whether anybody listens.
+    var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
+
+    /// Begins to listen, with an element that is there already.
+    func listen(first: Element? = nil) -> AsyncStream<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Element.self, bufferingPolicy: .bufferingNewest(buffered))
+        let number = state.withLock { state in
+            state.next += 1
+            state.listeners[state.next] = continuation
+            return state.next
+        }
+        if let first { continuation.yield(first) }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    /// Sends an element.
+    func send(_ element: Element) {
+        for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(element) }
+    }
+
+    deinit {
+        for listener in state.withLock({ $0.listeners.values }) { listener.finish() }
+    }
+}

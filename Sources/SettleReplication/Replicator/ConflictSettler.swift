@@ -1,0 +1,91 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Settles the conflicts of a pull's target by the configured policy, with bases from the source where they are missing.
+///
+/// Where the policy is to keep all, the bases are brought all the same: an app that settles later needs them.
+struct ConflictSettler: Sendable {
+    /// How far the search for conflicts that were here before has come.
+    struct Place: Sendable {
+        var kinds: [ConflictKind]
+        var after: DocumentID?
+    }
+
+    private let database: Database
+    /// The policy, unless it is to keep all.
+    private let policy: ConflictPolicy?
+    private let source: any Peer
+    private let target: any Peer
+    private static let pageLength = 200
+
+    /// Makes one where there is something for it to do: in a pull into a database of this process.
+    init?(_ configuration: ReplicationConfiguration) {
+        guard configuration.direction == .pull, let database = configuration.target.database else { return nil }
+        self.database = database
+        policy = configuration.settlesConflicts ? configuration.conflictPolicy : nil
+        source = configuration.source
+        target = configuration.target
+    }
+
+    /// Where the search begins; conflicts that stay as they are need none.
+    var start: Place { Place(kinds: ConflictKind.allCases.filter { policy?.kinds.contains($0) ?? false }) }
+
+    /// Finds conflicts that were here before.
+    func sweep(from place: Place) async -> FlowExecutor.Event {
+        guard let kind = place.kinds.first else { return .swept([], next: nil) }
+        let page = try? await database.perform {
+            try $0.conflictedDocumentIDs(kind, after: place.after, limit: Self.pageLength)
+        }
+        guard let page else { return .swept([], next: nil) }
+        var next = place
+        if let last = page.last { next.after = last } else { next = Place(kinds: Array(place.kinds.dropFirst())) }
+        return .swept(page, next: next.kinds.isEmpty ? nil : next)
+    }
+
+    /// Which documents of revisions that were stored are in conflict.
+    func conflicted(among revisions: [PeerRevision]) async -> [DocumentID] {
+        let kinds = policy?.kinds ?? Set(ConflictKind.allCases)
+        let found = try? await database.perform { database -> [DocumentID] in
+            // Most databases have none at all, and an index tells.
+            guard try kinds.contains(where: { try !database.conflictedDocumentIDs($0, limit: 1).isEmpty }) else {
+                return []
+            }
+            return try database.conflicted(among: Array(Set(revisions.map(\.id))), kinds)
+        }
+        return found ?? []
+    }
+
+    /// Settles the conflict of a document; `nil` where it stays as it is.
+    func settle(_ id: DocumentID) async -> Result<Settlement?, DatabaseError> {
+        await bringBases(of: id)
+        guard let policy else { return .success(nil) }
+        do { return .success(try await database.settle(id, asking: policy)) } catch let error as DatabaseError {
+            return .failure(error)
+        } catch { return .failure(DatabaseError(.closed, "the conflict of \"\(id)\" was not settled", cause: error)) }
+    }
+
+    /// Brings the revisions in which branches part, as far as the source has them. Without them the policy may leave the
+    /// conflict to a peer that does; a base is never guessed.
+    private func bringBases(of id: DocumentID) async {
+        guard let missing = try? await database.perform({ try $0.missingBases(of: id) }), !missing.isEmpty else {
+            return
+        }
+        var requests = missing.map { RevisionRequest(id: id, revision: $0) }
+        while !requests.isEmpty {
+            let answers = try? await source.revisions(requests, budget: 1024 * 1024)
+            guard let answers, !answers.isEmpty else { return }
+            let found = answers.compactMap { answer -> PeerRevision? in
+                if case .found(let revision) = answer { revision } else { nil }
+            }
+            _ = try? await target.store(found, branching: .allowed)
+            requests.removeFirst(min(answers.count, requests.count))
+        }
+    }
+}
+
+extension ReplicationConfiguration {
+    /// Whether conflicts are settled.
+    var settlesConflicts: Bool {
+        direction == .pull && target.database != nil && conflictPolicy.name != ConflictPolicy.keepAll.name
+    }
+}

@@ -1,0 +1,144 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// What a flow wants, as child tasks.
+extension FlowExecutor {
+    /// So many conflicts may wait before stores wait for them.
+    private static let mostConflicts = 10_000
+
+    /// Performs actions.
+    mutating func perform(_ actions: [FlowAction], _ group: inout TaskGroup<Event>) {
+        let (source, target, clock) = (configuration.source, configuration.target, configuration.clock)
+        for action in actions {
+            switch action {
+            case .read(let id, let request):
+                group.addTask { .flow(.changes(id, await PeerError.result { try await source.changes(request) })) }
+            case .compare(let id, let changes):
+                group.addTask { .flow(.differences(id, await Self.compare(changes, source, target))) }
+            case .fetch(let id, let requests, let budget):
+                group.addTask {
+                    let start = ContinuousClock.now
+                    let answers = await PeerError.result { try await source.revisions(requests, budget: budget) }
+                    return .flow(.revisions(id, answers, took: ContinuousClock.now - start))
+                }
+            case .store(let id, let revisions):
+                if conflicts.count > Self.mostConflicts {
+                    deferred.append(action)
+                } else {
+                    store(id, revisions, &group)
+                }
+            case .wait(let id, let delay):
+                group.addTask {
+                    try? await clock.sleep(for: delay)
+                    return .flow(.time(id))
+                }
+            case .report(let report): tell(report)
+            case .startOver: end = .startOver
+            case .end(let error): end = error.map { .failed($0) } ?? .done
+            }
+        }
+    }
+
+    /// Performs stores that were put off.
+    mutating func performDeferred(_ group: inout TaskGroup<Event>) {
+        guard !deferred.isEmpty, conflicts.count < Self.mostConflicts / 2 else { return }
+        let actions = deferred
+        deferred = []
+        perform(actions, &group)
+    }
+
+    private func store(_ id: Int, _ revisions: [PeerRevision], _ group: inout TaskGroup<Event>) {
+        let (source, target, settler) = (configuration.source, configuration.target, settler)
+        let branching = configuration.branching
+        group.addTask {
+            let outcomes = await PeerError.result { try await target.store(revisions, branching: branching) }
+            guard case .success(let all) = outcomes else { return .flow(.outcomes(id, outcomes)) }
+            if source.database != nil {
+                let held = zip(revisions, all).filter { $0.1.isAtTarget }.map { ($0.0.id, $0.0.revision) }
+                try? await source.markShared(held)
+            }
+            let conflicted = await settler?.conflicted(among: revisions) ?? []
+            return .stored(.outcomes(id, outcomes), conflicted: conflicted)
+        }
+    }
+
+    private static func compare(
+        _ changes: [ChangedDocument], _ source: any Peer, _ target: any Peer
+    ) async -> Result<[RevisionsDiff], PeerError> {
+        await PeerError.result {
+            let missing = try await target.differences(from: changes)
+            guard source.database != nil else { return missing }
+            // What the target has already, the source may count as shared.
+            var (next, present) = (0, [(id: DocumentID, revision: RevisionID)]())
+            for change in changes {
+                let isMissing = next < missing.count && missing[next].id == change.id
+                let lacking = isMissing ? missing[next].missing : []
+                if isMissing { next += 1 }
+                for leaf in change.leaves where !lacking.contains(leaf) { present.append((change.id, leaf)) }
+            }
+            if !present.isEmpty { try? await source.markShared(present) }
+            return missing
+        }
+    }
+
+    /// Tells what became of a document; of one in conflict when that is settled (SEMANTICS 33).
+    private mutating func tell(_ report: DocumentReport) {
+        note(report)
+        if report.problems.isEmpty, conflicts.contains(report.id) { return conflicts.keep(report) }
+        let outcome = report.problems.first.map { DocumentReplication.Outcome.failed($0.error) } ?? .replicated
+        send(report, outcome)
+    }
+
+    /// Sends the event of a document, if anybody listens.
+    func send(_ report: DocumentReport, _ outcome: DocumentReplication.Outcome) {
+        guard state.events.hasListeners else { return }
+        state.events.send(
+            .document(
+                DocumentReplication(
+                    direction: configuration.direction, documentID: report.id, revisions: report.revisions,
+                    isDeleted: report.isDeleted, outcome: outcome)))
+    }
+
+    private func note(_ report: DocumentReport) {
+        let isListed = state.ledgerIsEmpty && report.problems.isEmpty
+        guard !isListed else { return }
+        state.note { ledger in
+            for revision in report.revisions { ledger.clear(report.id, revision, unless: report.problems) }
+            for problem in report.problems {
+                ledger.note(
+                    report.id, problem.revision, problem.kind.entryKind, reason: problem.error.message,
+                    status: problem.error.status)
+            }
+        }
+    }
+}
+
+extension StoreOutcome {
+    /// Whether the target has the revision now.
+    fileprivate var isAtTarget: Bool {
+        switch self {
+        case .stored, .known: true
+        case .refused, .failed: false
+        }
+    }
+}
+
+extension DocumentReport.Problem.Kind {
+    /// How the ledger names it.
+    fileprivate var entryKind: LedgerEntry.Kind {
+        switch self {
+        case .refused: .refused
+        case .failed: .failed
+        case .gone: .gone
+        }
+    }
+}
+
+extension ReplicationLedger {
+    /// Takes a revision off the list that is no problem any more.
+    fileprivate mutating func clear(
+        _ id: DocumentID, _ revision: RevisionID, unless problems: [DocumentReport.Problem]
+    ) {
+        if !problems.contains(where: { $0.revision == revision }) { clear(id, revision) }
+    }
+}

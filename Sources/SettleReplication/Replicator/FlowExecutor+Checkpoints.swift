@@ -1,0 +1,58 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Checkpoints of a flow.
+extension FlowExecutor {
+    /// Writes a checkpoint, if there is something new; what could not be brought is listed before.
+    mutating func checkpoint(_ group: inout TaskGroup<Event>) {
+        let position = flow.tracker.position
+        guard configuration.usesCheckpoints, !isCheckpointing, position != checkpointer.recorded else { return }
+        isCheckpointing = true
+        let (checkpointer, counts, keep) = (checkpointer, flow.counts, keepLedger)
+        group.addTask {
+            await keep()
+            var checkpointer = checkpointer
+            let outcome = await checkpointer.write(position, counts)
+            return .checkpointed(checkpointer, outcome)
+        }
+    }
+
+    /// Takes what came of a checkpoint.
+    mutating func take(_ outcome: Checkpointer.Outcome) {
+        switch outcome {
+        case .written(let side?):
+            let other = side == "source" ? "target" : "source"
+            guard !state.currentWarnings.contains(where: { $0.kind == .checkpointOnOneSide }) else { return }
+            state.warn(
+                .checkpointOnOneSide, "the \(other) does not allow a log, so the checkpoint is on the \(side) alone")
+        case .written: break
+        case .changed: end = .startOver
+        case .failed(let error):
+            guard error.code != .cancelled else { return }
+            state.warn(.checkpointNotWritten, "the checkpoint was not written: \(error)")
+        }
+    }
+
+    /// Writes the last checkpoint.
+    mutating func writeLastCheckpoint() async {
+        await keepLedger()
+        let position = flow.tracker.position
+        guard configuration.usesCheckpoints, position != checkpointer.recorded else { return }
+        let outcome = await checkpointer.write(position, flow.counts)
+        if case .changed = outcome {
+            state.warn(
+                .checkpointNotWritten, "a log was changed by somebody else, so the last checkpoint was not written")
+        } else {
+            take(outcome)
+        }
+    }
+
+    /// Keeps the ledger in the local database.
+    private var keepLedger: @Sendable () async -> Void {
+        let (state, id, database) = (state, checkpointer.id.ledgerID, configuration.database)
+        return {
+            guard let database, let body = state.ledgerToKeep()?.json else { return }
+            try? await database.perform { _ = try $0.saveLocalDocument(id, body: DocumentBody(body)) }
+        }
+    }
+}

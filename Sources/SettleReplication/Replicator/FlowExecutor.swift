@@ -1,0 +1,177 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Performs what a flow wants, in child tasks, and feeds it what comes of that, one event at a time.
+///
+///     Flow ──actions──▶ child tasks ──events──▶ Flow
+///                        calls on peers, delays, checkpoints, conflicts, orders from outside
+struct FlowExecutor {
+    /// How it ended.
+    enum End: Sendable {
+        /// All is done, or it was stopped.
+        case done
+        /// It can't go on.
+        case failed(PeerError)
+        /// A peer is not what it was.
+        case startOver
+    }
+
+    /// What a child task ends with.
+    enum Event: Sendable {
+        case flow(FlowEvent)
+        case stored(FlowEvent, conflicted: [DocumentID])
+        case order(ReplicationOrders.Order?)
+        case checkpointTime
+        case checkpointed(Checkpointer, Checkpointer.Outcome)
+        case swept([DocumentID], next: ConflictSettler.Place?)
+        case settled(DocumentID, Result<Settlement?, DatabaseError>)
+    }
+
+    let configuration: ReplicationConfiguration
+    let state: ReplicatorState
+    let orders: ReplicationOrders
+    var flow: Flow
+    var checkpointer: Checkpointer
+    /// Settles conflicts, where that is to be done.
+    let settler: ConflictSettler?
+    var conflicts: ConflictQueue
+    /// Stores that wait until fewer conflicts do.
+    var deferred: [FlowAction] = []
+    var isCheckpointing = false
+    var isTimerSet = false
+    var end: End?
+
+    init(
+        configuration: ReplicationConfiguration, state: ReplicatorState, orders: ReplicationOrders, flow: Flow,
+        checkpointer: Checkpointer
+    ) {
+        self.configuration = configuration
+        self.state = state
+        self.orders = orders
+        self.flow = flow
+        self.checkpointer = checkpointer
+        settler = ConflictSettler(configuration)
+        conflicts = ConflictQueue(atOnce: configuration.conflictsAtOnce)
+    }
+
+    /// Runs the flow to its end, and writes the last checkpoint.
+    mutating func run() async -> End {
+        await withTaskGroup(of: Event.self) { group in
+            begin(&group)
+            while !isDone, let event = await group.next() { take(event, &group) }
+            group.cancelAll()
+            // What was under way ends; a checkpoint that was just written must be known.
+            for await event in group {
+                if case .checkpointed(let checkpointer, _) = event { self.checkpointer = checkpointer }
+            }
+        }
+        let end = end ?? .done
+        switch end {
+        case .startOver: return end
+        // Who could not be reached would not be reached now.
+        case .failed(let error) where error.isTransient: return end
+        case .done, .failed: await writeLastCheckpoint()
+        }
+        return end
+    }
+
+    /// Whether there is nothing left to wait for: at a good end, conflicts are settled first (SEMANTICS 39).
+    private var isDone: Bool {
+        switch end {
+        case nil: false
+        case .done: conflicts.isEmpty
+        case .failed, .startOver: true
+        }
+    }
+
+    private mutating func begin(_ group: inout TaskGroup<Event>) {
+        let orders = orders
+        group.addTask { .order(await orders.next()) }
+        if let settler {
+            conflicts.isSweeping = true
+            group.addTask { await settler.sweep(from: settler.start) }
+        }
+        perform(flow.handle(.begin, jitter: 0), &group)
+        if orders.isStopping { handle(.stop, &group) }
+        show()
+    }
+
+    private mutating func take(_ event: Event, _ group: inout TaskGroup<Event>) {
+        switch event {
+        case .flow(let event): handle(event, &group)
+        case .stored(let event, let conflicted):
+            for id in conflicted { conflicts.add(id) }
+            handle(event, &group)
+        case .order(let order): take(order, &group)
+        case .checkpointTime:
+            isTimerSet = false
+            checkpoint(&group)
+        case .checkpointed(let checkpointer, let outcome):
+            self.checkpointer = checkpointer
+            isCheckpointing = false
+            take(outcome)
+        case .swept(let ids, let next): take(ids, next: next, &group)
+        case .settled(let id, let result): settled(id, result, &group)
+        }
+        settleNext(&group)
+        if !isTimerSet, !isCheckpointing, end == nil, configuration.usesCheckpoints,
+            flow.tracker.position != checkpointer.recorded
+        {
+            isTimerSet = true
+            let (clock, interval) = (configuration.clock, configuration.checkpointInterval)
+            group.addTask {
+                try? await clock.sleep(for: interval)
+                return .checkpointTime
+            }
+        }
+        show()
+    }
+
+    private mutating func take(_ order: ReplicationOrders.Order?, _ group: inout TaskGroup<Event>) {
+        guard let order else { return }
+        let orders = orders
+        group.addTask { .order(await orders.next()) }
+        switch order {
+        case .network: handle(.network, &group)
+        case .stop: handle(.stop, &group)
+        case .suspend:
+            conflicts.clear()
+            conflicts = ConflictQueue(atOnce: configuration.conflictsAtOnce)
+            end = .done
+        }
+    }
+
+    /// Hands an event to the flow and does what it wants.
+    mutating func handle(_ event: FlowEvent, _ group: inout TaskGroup<Event>) {
+        perform(flow.handle(event, jitter: .random(in: 0...1)), &group)
+    }
+
+    /// Shows how it is doing.
+    private mutating func show() {
+        let isIdle = flow.isIdle && conflicts.isEmpty
+        let progress = flow.progress
+        if isIdle, progress.total > 0 {
+            // All is done, and is seen to be before the counters go back (SEMANTICS 107).
+            show(.active, (progress.total, progress.total))
+            flow.restartProgress()
+        }
+        if flow.unreachable != nil {
+            show(.offline, (0, 0))
+        } else {
+            show(isIdle ? .idle : .active, isIdle ? (0, 0) : progress)
+        }
+    }
+
+    private func show(_ mode: ReplicationStatus.Mode, _ progress: (completed: Int, total: Int)) {
+        let (flow, count, checkpointed) = (flow, conflicts.count, checkpointer.recorded)
+        state.show { status in
+            status.mode = mode
+            (status.completed, status.total) = (progress.completed, max(progress.completed, progress.total))
+            status.bytesWritten = flow.counts.bytesWritten
+            status.counts = flow.counts
+            status.pendingConflicts = count
+            (status.position, status.checkpointed) = (flow.tracker.position, checkpointed)
+            status.error = flow.unreachable
+        }
+    }
+}

@@ -1,0 +1,183 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// One run of a replicator, from its start to its end: reach the peers, find where to begin, let the flow run, and again
+/// when a peer is not what it was.
+struct ReplicationRun: Sendable {
+    let configuration: ReplicationConfiguration
+    let state: ReplicatorState
+    let orders: ReplicationOrders
+    private var counts = ReplicationCounts()
+    private var result: ReplicationResult?
+
+    init(_ configuration: ReplicationConfiguration, _ state: ReplicatorState, _ orders: ReplicationOrders) {
+        self.configuration = configuration
+        self.state = state
+        self.orders = orders
+    }
+
+    /// What a flow needs to begin.
+    private struct Beginning: Sendable {
+        var checkpointer: Checkpointer
+        var settings: FlowSettings
+        var problem: String?
+        var ledger: ReplicationLedger?
+    }
+
+    /// Runs to the end.
+    ///
+    /// - Parameter ended: Is called when it has ended, with what is to be shown then.
+    /// - Returns: What it has done, or why it can't go on.
+    mutating func run(
+        _ ended: ((inout ReplicationStatus) -> Void) -> Void
+    ) async -> Result<ReplicationResult, PeerError> {
+        state.forgetWarnings()
+        state.show { status in
+            status = ReplicationStatus()
+            status.mode = .active
+        }
+        let outcome = await runFlows()
+        await configuration.source.close()
+        await configuration.target.close()
+        ended { status in
+            (status.mode, status.completed, status.total, status.pendingConflicts) = (.stopped, 0, 0, 0)
+            status.counts = counts
+            if case .failure(let error) = outcome { status.error = error } else { status.error = nil }
+        }
+        return outcome
+    }
+
+    private mutating func runFlows() async -> Result<ReplicationResult, PeerError> {
+        var failures = 0
+        while true {
+            switch await beginning() {
+            case nil: return .success(finished())
+            case .failure(let error):
+                failures += 1
+                guard error.isTransient, configuration.isContinuous || failures < configuration.retry.attempts else {
+                    return .failure(error)
+                }
+                state.show { ($0.mode, $0.error, $0.completed, $0.total) = (.offline, error, 0, 0) }
+                await pause(
+                    configuration.retry.delay(
+                        after: failures, jitter: .random(in: 0...1), retryAfter: error.retryAfter))
+            case .success(let beginning):
+                failures = 0
+                var executor = begin(beginning)
+                let end = await executor.run()
+                counts = executor.flow.counts
+                result?.end = executor.flow.tracker.position
+                result?.log = executor.checkpointer.log.json
+                if executor.checkpointer.hasWritten { result?.hasWritten = true }
+                switch end {
+                case .done: return .success(finished())
+                case .failed(let error): return .failure(error)
+                case .startOver: continue
+                }
+            }
+        }
+    }
+
+    private func finished() -> ReplicationResult {
+        var result = result ?? ReplicationResult(replicationID: "")
+        result.counts = counts
+        result.ledger = state.currentLedger
+        result.warnings = state.currentWarnings
+        return result
+    }
+
+    private mutating func begin(_ beginning: Beginning) -> FlowExecutor {
+        let id = beginning.checkpointer.id.description
+        if result == nil {
+            result = ReplicationResult(replicationID: id)
+            result?.start = beginning.settings.start
+        }
+        if let ledger = beginning.ledger { state.take(ledger) }
+        if let problem = beginning.problem {
+            counts.resyncs += 1
+            let from =
+                beginning.settings.start.isStart ? "from the first change on" : "from \(beginning.settings.start) on"
+            let message = "\(problem); documents are compared again \(from), nothing is lost"
+            state.warn(.resync, message)
+            configuration.database?.warn("replication \(id): \(message)")
+        }
+        return FlowExecutor(
+            configuration: configuration, state: state, orders: orders,
+            flow: Flow(beginning.settings, counts: counts), checkpointer: beginning.checkpointer)
+    }
+
+    /// Reaches both peers and finds where to begin; `nil` when it is to end.
+    private func beginning() async -> Result<Beginning, PeerError>? {
+        await withTaskGroup(of: Result<Beginning, PeerError>?.self) { group in
+            group.addTask { await PeerError.result { try await prepare() } }
+            group.addTask {
+                while let order = await orders.next(), order == .network {}
+                return nil
+            }
+            if orders.isStopping { group.cancelAll() }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return orders.isStopping ? nil : first
+        }
+    }
+
+    private func prepare() async throws -> Beginning {
+        let (source, target) = (configuration.source, configuration.target)
+        if configuration.createsTarget { try await target.create() }
+        async let sourceConnection = source.connect()
+        async let targetConnection = target.connect()
+        let (sourceInfo, targetInfo) = try await (sourceConnection, targetConnection)
+        let identities = (source: try await source.identity(), target: try await target.identity())
+        if identities.source == identities.target {
+            throw PeerError(.badRequest, "\(source.name) can't be replicated with itself", status: 400)
+        }
+        let id = try await configuration.id()
+        var settings = FlowSettings(start: .start, end: sourceInfo.lastSequence)
+        settings.isContinuous = configuration.isContinuous
+        settings.filter = configuration.filter
+        settings.limits = configuration.limits
+        settings.retry = configuration.retry
+        settings.holdsRefused = configuration.direction == .push
+        var beginning = Beginning(
+            checkpointer: Checkpointer(id: id, source: source, target: target), settings: settings)
+        if configuration.usesCheckpoints {
+            let point = try await beginning.checkpointer.resume(source: sourceInfo, target: targetInfo)
+            beginning.settings.start = point.position
+            beginning.problem = point.problem
+        }
+        if let since = configuration.since, result == nil || beginning.settings.start.isStart {
+            beginning.settings.start = since
+            beginning.problem = nil
+        }
+        if result == nil, let database = configuration.database {
+            beginning.ledger = try await LocalPeer(database).localDocument(id.ledgerID).map {
+                ReplicationLedger($0.body)
+            }
+        }
+        return beginning
+    }
+
+    /// Waits until another attempt may be made, or is worth one.
+    private func pause(_ delay: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await configuration.clock.sleep(for: delay) }
+            group.addTask { _ = await orders.next() }
+            if orders.isStopping { group.cancelAll() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+extension PeerError {
+    /// Runs a call on a peer, and gives what it returned or threw.
+    static func result<Success: Sendable>(
+        _ body: () async throws -> Success
+    ) async -> Result<Success, PeerError> {
+        do { return .success(try await body()) } catch let error as PeerError { return .failure(error) } catch let error
+            as DatabaseError
+        { return .failure(PeerError(error, of: "the local database")) } catch is CancellationError {
+            return .failure(PeerError(.cancelled, "the call was cancelled"))
+        } catch { return .failure(PeerError(.serverError, "a peer failed", isTransient: false, cause: error)) }
+    }
+}

@@ -1,0 +1,222 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// What a flow makes of answers.
+extension Flow {
+    /// Takes changes.
+    mutating func take(_ page: ChangesPage, of id: Int, _ actions: inout [FlowAction]) {
+        guard case .read(let request) = end(id) else { return }
+        isReading = false
+        if let last = page.last.number, let since = request.since.number, last < since {
+            isOver = true
+            return actions.append(.startOver)
+        }
+        counts.changesRead += page.changes.count
+        counts.documentsFiltered += page.filtered
+        let first = tracker.add(page.changes.map(\.sequence), through: page.last)
+        for (offset, change) in page.changes.enumerated() {
+            unread.append(FlowRow(number: first + offset, change: change))
+        }
+        hasReachedEnd = hasReachedEnd(page, request)
+        pending = hasReachedEnd ? 0 : page.pending ?? 0
+        since = page.last
+    }
+
+    /// Whether everything that there was is read.
+    ///
+    /// A one-shot replication ends at the position that the source had at the begin, even if writes go on (SEMANTICS 92).
+    /// Where positions are no numbers, it ends when nothing is left, or it has read twice what there was.
+    private mutating func hasReachedEnd(_ page: ChangesPage, _ request: ChangesRequest) -> Bool {
+        if page.changes.isEmpty, page.last == request.since || page.pending == nil && page.filtered == 0 { return true }
+        if let pending = page.pending {
+            if pending == 0 { return true }
+            if mostRows == nil { mostRows = 2 * (tracker.nextRow + pending) + 1000 }
+        }
+        if settings.isContinuous { return false }
+        if case .number = settings.end.json, let end = settings.end.number, let last = page.last.number {
+            return last >= end
+        }
+        return tracker.nextRow >= mostRows ?? .max
+    }
+
+    /// Takes what is missing at the target.
+    mutating func take(_ differences: [RevisionsDiff], of id: Int) {
+        guard case .compare(let rows) = end(id) else { return }
+        isComparing -= 1
+        // They stand in the order of the rows.
+        var next = 0
+        for row in rows {
+            counts.revisionsChecked += row.change.leaves.count
+            guard next < differences.count, differences[next].id == row.change.id else {
+                counts.revisionsPresent += row.change.leaves.count
+                finish(row, holds: false)
+                continue
+            }
+            let missing = differences[next]
+            next += 1
+            counts.revisionsMissing += missing.missing.count
+            counts.revisionsPresent += row.change.leaves.count - missing.missing.count
+            wanted.append(FlowJob(row, missing: missing))
+        }
+    }
+
+    /// Takes revisions: as many answers as there was room for.
+    mutating func take(
+        _ answers: [RevisionAnswer], of id: Int, _ time: Duration, _ jitter: Double, _ actions: inout [FlowAction]
+    ) {
+        guard !answers.isEmpty else {
+            let error = PeerError(.badAnswer, "the source answered to a request for revisions with none")
+            return fail(id, error, jitter, &actions)
+        }
+        guard case .fetch(let jobs, let budget) = end(id) else { return }
+        fetching -= 1
+        bytesOnTheWay -= budget
+        sizer.learn(answers.count, took: time)
+        var (next, unanswered) = (0, [FlowJob]())
+        for var job in jobs {
+            let count = min(job.requests.count, answers.count - next)
+            for (request, answer) in zip(job.requests.prefix(count), answers[next..<(next + count)]) {
+                take(answer, to: request, &job)
+            }
+            next += count
+            job.requests.removeFirst(count)
+            let isLarge = job.bytes > settings.limits.bytes / 2
+            if job.requests.isEmpty || isLarge && !job.received.isEmpty {
+                took(job, jitter, &actions)
+            } else {
+                unanswered.append(job)
+            }
+        }
+        for job in unanswered.reversed() { wanted.putBack(job) }
+    }
+
+    private mutating func take(_ answer: RevisionAnswer, to request: RevisionRequest, _ job: inout FlowJob) {
+        switch answer {
+        case .found(let revision):
+            counts.revisionsRead += 1
+            let bytes = revision.bytesInMemory
+            job.received.append(revision)
+            job.bytes += bytes
+            bytesOnTheWay += bytes
+        case .missing(let reason):
+            counts.revisionsGone += 1
+            job.report.problems.append(
+                DocumentReport.Problem(
+                    revision: request.revision, kind: .gone, error: PeerError(.notFound, reason)))
+        case .failed(let error): job.failed.append((request, error))
+        }
+    }
+
+    /// A document's revisions are here, or as many as fit into memory.
+    private mutating func took(_ job: FlowJob, _ jitter: Double, _ actions: inout [FlowAction]) {
+        if job.received.isEmpty { settle(job, jitter, &actions) } else { fetched.append(job) }
+    }
+
+    /// Takes what became of revisions at the target.
+    mutating func take(
+        _ outcomes: [StoreOutcome], of id: Int, _ jitter: Double, _ actions: inout [FlowAction]
+    ) {
+        guard case .store(let jobs) = end(id) else { return }
+        storing -= 1
+        var next = 0
+        for var job in jobs {
+            for revision in job.received {
+                let outcome = next < outcomes.count ? outcomes[next] : .failed(Self.noOutcome)
+                next += 1
+                take(outcome, of: revision, &job)
+            }
+            bytesOnTheWay -= job.bytes
+            job.bytes = 0
+            job.received = []
+            // The rest of a document that did not fit into memory.
+            if job.requests.isEmpty { settle(job, jitter, &actions) } else { wanted.putBack(job) }
+        }
+    }
+
+    private static var noOutcome: PeerError {
+        PeerError(.badAnswer, "the target did not say what became of the revision")
+    }
+
+    private mutating func take(_ outcome: StoreOutcome, of revision: PeerRevision, _ job: inout FlowJob) {
+        switch outcome {
+        case .stored:
+            counts.revisionsWritten += 1
+            counts.bytesWritten += revision.bytesToWrite
+        case .known: counts.revisionsKnown += 1
+        case .refused(let error):
+            counts.revisionsRefused += 1
+            job.report.problems.append(
+                DocumentReport.Problem(revision: revision.revision, kind: .refused, error: error))
+        case .failed(let error):
+            // An attachment may have been left out of which the ancestor here has lost the content.
+            let request = RevisionRequest(
+                id: revision.id, revision: revision.revision, isDeletionAtSource: revision.isDeletionAtSource)
+            job.failed.append((request, error))
+        }
+    }
+
+    /// All of a document is answered: what failed is tried again, a few times.
+    mutating func settle(_ job: FlowJob, _ jitter: Double, _ actions: inout [FlowAction]) {
+        guard !job.failed.isEmpty else { return finish(job, &actions) }
+        var job = job
+        job.failures += 1
+        guard job.failures <= settings.retry.documentRetries else {
+            counts.revisionsFailed += job.failed.count
+            job.report.problems += job.failed.map {
+                DocumentReport.Problem(revision: $0.request.revision, kind: .failed, error: $0.error)
+            }
+            return finish(job, &actions)
+        }
+        let retryAfter = job.failed.compactMap(\.error.retryAfter).max()
+        // A stub that did not fit is fetched whole at once; anything else may need time.
+        let isAtOnce = job.failed.allSatisfy { $0.error.code == .attachmentMissing }
+        job.requests = job.failed.map(\.request)
+        job.failed = []
+        if isAtOnce { return wanted.append(job) }
+        let delay = settings.retry.delay(after: job.failures, jitter: jitter, retryAfter: retryAfter)
+        call(.again([job]), after: delay, &actions)
+    }
+
+    /// Makes of a call that the peer does not understand as a whole several smaller ones; a single document is refused.
+    ///
+    /// - Returns: Whether that was possible.
+    mutating func split(
+        _ id: Int, _ work: Call.Work, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]
+    ) -> Bool {
+        switch work {
+        case .fetch(let jobs, let budget):
+            calls[id] = nil
+            (fetching, bytesOnTheWay) = (fetching - 1, bytesOnTheWay - budget)
+            guard jobs.count == 1, var job = jobs.first else {
+                sizer = BatchSizer(most: max(1, sizer.revisions / 2))
+                for job in jobs.reversed() { wanted.putBack(job) }
+                return true
+            }
+            job.failed += job.requests.map { ($0, error) }
+            job.failures = settings.retry.documentRetries
+            job.requests = []
+            took(job, jitter, &actions)
+        case .store(let jobs):
+            calls[id] = nil
+            guard jobs.count == 1, let job = jobs.first else {
+                storing += 1
+                call(.store(Array(jobs[..<(jobs.count / 2)])), &actions)
+                call(.store(Array(jobs[(jobs.count / 2)...])), &actions)
+                return true
+            }
+            calls[id] = Call(work: .store([job]))
+            take(job.received.map { _ in .refused(error) }, of: id, jitter, &actions)
+        default: return false
+        }
+        return true
+    }
+}
+
+extension PeerRevision {
+    /// The bytes of its body and attachments.
+    var bytesToWrite: Int64 {
+        attachments.reduce(Int64(body.utf8.count)) { sum, attachment in
+            if case .stub = attachment.content { sum } else { sum + attachment.encodedLength }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// What a flow begins as soon as it can.
+extension Flow {
+    /// Begins all that may be begun.
+    mutating func advance(_ actions: inout [FlowAction]) {
+        while store(&actions) {}
+        if isStopping {
+            guard storing == 0, fetched.isEmpty else { return }
+            isOver = true
+            return actions.append(.end(nil))
+        }
+        while fetch(&actions) {}
+        while compare(&actions) {}
+        read(&actions)
+        if hasReachedEnd, !settings.isContinuous, tracker.openCount == 0 {
+            isOver = true
+            actions.append(.end(nil))
+        }
+    }
+
+    /// Reads on while there is not enough to do.
+    private mutating func read(_ actions: inout [FlowAction]) {
+        let limit = max(1, settings.limits.changes)
+        guard !isReading, settings.isContinuous || !hasReachedEnd, unread.count + parked.count < limit,
+            wanted.count < 2 * limit
+        else { return }
+        isReading = true
+        call(
+            .read(
+                ChangesRequest(
+                    since: since, limit: limit,
+                    wait: settings.isContinuous && hasReachedEnd ? settings.longestWait : nil,
+                    filter: settings.filter)), &actions)
+    }
+
+    /// Compares the next changes; those of documents that are on their way wait until they are done.
+    private mutating func compare(_ actions: inout [FlowAction]) -> Bool {
+        guard isComparing < 2, !unread.isEmpty, wanted.count < 2 * settings.limits.revisions else { return false }
+        var rows: [FlowRow] = []
+        while rows.count < max(1, settings.limits.changes), let row = unread.popFirst() {
+            if onTheWay.insert(row.change.id).inserted { rows.append(row) } else { park(row) }
+        }
+        guard !rows.isEmpty else { return false }
+        isComparing += 1
+        call(.compare(rows), &actions)
+        return true
+    }
+
+    private mutating func park(_ row: FlowRow) {
+        var newest = row
+        if let older = parked[row.change.id] { newest.earlier += older.earlier + [older.number] }
+        parked[row.change.id] = newest
+    }
+
+    /// Fetches the next revisions, if there is memory for them.
+    private mutating func fetch(_ actions: inout [FlowAction]) -> Bool {
+        guard fetching < max(1, settings.limits.fetches), !wanted.isEmpty else { return false }
+        let free = settings.limits.bytes - bytesOnTheWay
+        let share = max(1, settings.limits.bytes / (2 * max(1, settings.limits.fetches)))
+        // With nothing else on its way there must be progress, however large the next revision is.
+        guard free >= share || fetching + storing == 0 && fetched.isEmpty else { return false }
+        var jobs: [FlowJob] = []
+        var count = 0
+        while count < sizer.revisions, let job = wanted.popFirst() {
+            count += job.requests.count
+            jobs.append(job)
+        }
+        let budget = min(max(free, 1), share)
+        fetching += 1
+        bytesOnTheWay += budget
+        call(.fetch(jobs, budget: budget), &actions)
+        return true
+    }
+
+    /// Stores what has come, a batch at a time; while another is being stored, only a full one.
+    private mutating func store(_ actions: inout [FlowAction]) -> Bool {
+        guard storing < max(1, settings.limits.stores), !fetched.isEmpty else { return false }
+        guard storing == 0 || fetched.count >= sizer.revisions else { return false }
+        var jobs: [FlowJob] = []
+        var count = 0
+        while count < settings.limits.revisions, let job = fetched.popFirst() {
+            count += job.received.count
+            jobs.append(job)
+        }
+        storing += 1
+        call(.store(jobs), &actions)
+        return true
+    }
+
+    /// A document is done, or is out of the way.
+    mutating func finish(_ job: FlowJob, _ actions: inout [FlowAction]) {
+        let isRefused = job.report.problems.contains { $0.kind == .refused }
+        let isFailed = job.report.problems.contains { $0.kind == .failed }
+        finish(job.row, holds: isFailed || isRefused && settings.holdsRefused)
+        if isFailed, settings.isContinuous, failedRows.count < SequenceTracker.maximumHeld {
+            failedRows[job.row.change.id] = job.row
+            call(.later([job.row]), after: settings.retry.failedDocumentsDelay, &actions)
+        }
+        actions.append(.report(job.report))
+    }
+
+    /// A change is done, or is out of the way.
+    mutating func finish(_ row: FlowRow, holds: Bool) {
+        let id = row.change.id
+        for number in row.earlier + [row.number] {
+            if holds { tracker.hold(number) } else { tracker.finish(number) }
+        }
+        if holds, held.count < SequenceTracker.maximumHeld {
+            held[id, default: []] += row.earlier + [row.number]
+        } else if !holds, !held.isEmpty, let numbers = held.removeValue(forKey: id) {
+            for number in numbers { tracker.finish(number) }
+        }
+        onTheWay.remove(id)
+        if !parked.isEmpty, let next = parked.removeValue(forKey: id) { unread.append(next) }
+    }
+}

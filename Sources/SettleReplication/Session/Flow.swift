@@ -1,0 +1,182 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// The flow of documents from a source to a target: a state machine without I/O, clock or randomness.
+///
+///     changes ─→ unread ─→ compare ─→ wanted ─→ fetch ─→ fetched ─→ store ─→ done, refused, failed
+///        ▲                    │                   │                            │
+///     read ahead          nothing missing     bytes are taken             bytes are given back
+///
+/// Events come in, actions go out (``handle(_:jitter:)``); several calls of each kind are under way at once. What holds
+/// whatever the order of events:
+///
+/// - A document is in one place at a time: a change of one that is on its way is parked until that is done. So every
+///   missing revision is fetched once, and stored once or listed.
+/// - All missing leaves of a document are stored in one call, unless they would not fit into memory together.
+/// - The bytes that are on their way never exceed the limit, but for revisions that alone are larger.
+/// - The tracker's position passes a change only when all of it is stored, known, gone or listed as refused.
+struct Flow: Sendable {
+    /// A call that is under way, or waits for another attempt.
+    struct Call: Sendable {
+        enum Work: Sendable {
+            case read(ChangesRequest)
+            case compare([FlowRow])
+            case fetch([FlowJob], budget: Int)
+            case store([FlowJob])
+            case again([FlowJob])
+            case later([FlowRow])
+        }
+
+        var work: Work
+        var failures = 0
+        var isWaiting = false
+    }
+
+    let settings: FlowSettings
+    var tracker: SequenceTracker
+    var counts: ReplicationCounts
+    var calls: [Int: Call] = [:]
+    private var lastCall = 0
+    var since: PeerSequence
+    var unread = Queue<FlowRow>()
+    var wanted = Queue<FlowJob>()
+    var fetched = Queue<FlowJob>()
+    var onTheWay: Set<DocumentID> = []
+    var parked: [DocumentID: FlowRow] = [:]
+    /// Rows of documents that hold the position, until a later change of them is done.
+    var held: [DocumentID: [Int]] = [:]
+    /// Documents that failed and are tried again after a while.
+    var failedRows: [DocumentID: FlowRow] = [:]
+    var bytesOnTheWay = 0
+    var sizer: BatchSizer
+    var isReading = false
+    var isComparing = 0
+    var fetching = 0
+    var storing = 0
+    /// All changes there were are read.
+    var hasReachedEnd = false
+    /// How many changes the source has beyond those that were read.
+    var pending = 0
+    /// The most changes a one-shot replication reads where positions are no numbers.
+    var mostRows: Int?
+    var isStopping = false
+    /// It has ended; nothing is done any more.
+    var isOver = false
+    /// Whether the last call that ended did not reach its peer.
+    private(set) var unreachable: PeerError?
+    /// Rows that were done when all was done last.
+    private var doneBefore = 0
+
+    init(_ settings: FlowSettings, counts: ReplicationCounts = ReplicationCounts()) {
+        self.settings = settings
+        self.counts = counts
+        tracker = SequenceTracker(at: settings.start)
+        since = settings.start
+        sizer = BatchSizer(most: settings.limits.revisions)
+    }
+
+    /// Takes an event, and says what is to be done now.
+    ///
+    /// - Parameters:
+    ///   - event: What happened.
+    ///   - jitter: A random number from 0 to 1, for delays.
+    /// - Returns: What to do, all at once.
+    mutating func handle(_ event: FlowEvent, jitter: Double) -> [FlowAction] {
+        guard !isOver else { return [] }
+        var actions: [FlowAction] = []
+        switch event {
+        case .begin: break
+        case .changes(let id, .success(let page)): take(page, of: id, &actions)
+        case .differences(let id, .success(let rows)): take(rows, of: id)
+        case .revisions(let id, .success(let answers), let time): take(answers, of: id, time, jitter, &actions)
+        case .outcomes(let id, .success(let outcomes)): take(outcomes, of: id, jitter, &actions)
+        case .changes(let id, .failure(let error)), .differences(let id, .failure(let error)),
+            .revisions(let id, .failure(let error), _), .outcomes(let id, .failure(let error)):
+            fail(id, error, jitter, &actions)
+        case .time(let id): if calls[id]?.isWaiting == true { resume(id, &actions) }
+        case .network: for id in calls.filter({ $0.value.isWaiting }).keys.sorted() { resume(id, &actions) }
+        case .stop: isStopping = true
+        }
+        if !isOver { advance(&actions) }
+        return actions
+    }
+
+    /// Whether there is nothing to do but to wait for changes.
+    var isIdle: Bool { settings.isContinuous && hasReachedEnd && tracker.openCount == 0 }
+
+    /// How many of how many changes are done since there was nothing to do last.
+    var progress: (completed: Int, total: Int) {
+        let done = tracker.nextRow - tracker.openCount
+        return (done - doneBefore, tracker.nextRow + pending - doneBefore)
+    }
+
+    /// Progress is counted from here on.
+    mutating func restartProgress() { doneBefore = tracker.nextRow - tracker.openCount }
+
+    /// Begins a call.
+    mutating func call(_ work: Call.Work, _ actions: inout [FlowAction]) {
+        lastCall += 1
+        calls[lastCall] = Call(work: work)
+        issue(lastCall, work, &actions)
+    }
+
+    /// Begins a call that waits first.
+    mutating func call(_ work: Call.Work, after delay: Duration, _ actions: inout [FlowAction]) {
+        lastCall += 1
+        calls[lastCall] = Call(work: work, isWaiting: true)
+        actions.append(.wait(lastCall, delay))
+    }
+
+    /// A call has succeeded; returns its work.
+    mutating func end(_ id: Int) -> Call.Work? {
+        unreachable = nil
+        return calls.removeValue(forKey: id)?.work
+    }
+
+    private mutating func resume(_ id: Int, _ actions: inout [FlowAction]) {
+        guard let call = calls[id] else { return }
+        switch call.work {
+        case .again(let jobs):
+            calls[id] = nil
+            for job in jobs.reversed() { wanted.putBack(job) }
+        case .later(let rows):
+            calls[id] = nil
+            for row in rows {
+                failedRows[row.change.id] = nil
+                unread.append(row)
+            }
+        default:
+            calls[id]?.isWaiting = false
+            issue(id, call.work, &actions)
+        }
+    }
+
+    private func issue(_ id: Int, _ work: Call.Work, _ actions: inout [FlowAction]) {
+        switch work {
+        case .read(let request): actions.append(.read(id, request))
+        case .compare(let rows): actions.append(.compare(id, rows.map(\.change)))
+        case .fetch(let jobs, let budget): actions.append(.fetch(id, jobs.flatMap(\.requests), budget: budget))
+        case .store(let jobs): actions.append(.store(id, jobs.flatMap(\.received)))
+        case .again, .later: break
+        }
+    }
+
+    /// A call has failed: it is made again later, in parts, or is the end.
+    mutating func fail(_ id: Int, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]) {
+        guard var call = calls[id], error.code != .cancelled else { return }
+        call.failures += 1
+        unreachable = [.unreachable, .connectionLost, .timedOut].contains(error.code) ? error : nil
+        if error.isTransient, settings.isContinuous || call.failures < settings.retry.attempts {
+            call.isWaiting = true
+            calls[id] = call
+            let delay = settings.retry.delay(
+                after: call.failures, jitter: jitter, retryAfter: error.retryAfter)
+            return actions.append(.wait(id, delay))
+        }
+        if [.tooLarge, .badRequest, .badAnswer].contains(error.code), split(id, call.work, error, jitter, &actions) {
+            return
+        }
+        isOver = true
+        actions.append(.end(error))
+    }
+}

@@ -1,0 +1,41 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// A change on its way to be compared.
+struct FlowRow: Sendable {
+    /// Its number in the tracker.
+    var number: Int
+    /// Earlier changes of the same document that this one stands for too.
+    var earlier: [Int] = []
+    /// The change.
+    var change: ChangedDocument
+}
+
+/// A document of which something is missing at the target, from its comparison to the end.
+struct FlowJob: Sendable {
+    /// The change that told of it.
+    var row: FlowRow
+    /// What is to be fetched.
+    var requests: [RevisionRequest]
+    /// What was fetched and is not stored.
+    var received: [PeerRevision] = []
+    /// How many bytes of memory that takes.
+    var bytes = 0
+    /// What failed in this attempt and may be had in another.
+    var failed: [(request: RevisionRequest, error: PeerError)] = []
+    /// How often it failed.
+    var failures = 0
+    /// What became of it.
+    var report: DocumentReport
+
+    init(_ row: FlowRow, missing: RevisionsDiff) {
+        self.row = row
+        let winner = row.change.isDeleted ? row.change.leaves.first : nil
+        requests = missing.missing.map { revision in
+            RevisionRequest(
+                id: row.change.id, revision: revision, knownAncestors: missing.possibleAncestors,
+                isDeletionAtSource: revision == winner)
+        }
+        report = DocumentReport(id: row.change.id, revisions: missing.missing, isDeleted: row.change.isDeleted)
+    }
+}

@@ -1,0 +1,34 @@
+/// When a call that failed is made again.
+///
+/// Delays grow by doubling, and each is shortened at random by up to half, so that clients that lost a server at the same
+/// time do not return together. A peer that says how long to wait (`Retry-After`) is asked no sooner.
+public struct RetryPolicy: Sendable, Hashable {
+    /// The first delay; half a second unless set.
+    public var firstDelay: Duration = .milliseconds(500)
+    /// The longest delay; five minutes unless set. A peer that asks for more by `Retry-After` gets it, up to a day.
+    public var maximumDelay: Duration = .seconds(300)
+    /// How often in a row a one-shot replication makes a call before it fails; 6 unless set. A continuous one never gives
+    /// up on an error that may pass.
+    public var attempts = 6
+    /// How often a document that could not be brought is tried again at once; 2 unless set.
+    public var documentRetries = 2
+    /// How long a continuous replication waits before it tries documents again that could not be brought; a minute unless
+    /// set (SEMANTICS 111).
+    public var failedDocumentsDelay: Duration = .seconds(60)
+
+    /// Makes a policy with the defaults.
+    public init() {}
+
+    /// The delay before another attempt.
+    ///
+    /// - Parameters:
+    ///   - failures: How often the call has failed in a row, from 1.
+    ///   - jitter: A random number from 0 to 1.
+    ///   - retryAfter: What the peer asked for.
+    /// - Returns: The delay.
+    func delay(after failures: Int, jitter: Double, retryAfter: Duration?) -> Duration {
+        let doubled = firstDelay * (1 << min(max(failures - 1, 0), 20))
+        let delay = min(doubled, maximumDelay) * (1 - jitter / 2)
+        return max(delay, min(retryAfter ?? .zero, .seconds(86400)))
+    }
+}

@@ -1,0 +1,37 @@
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleReplication
+
+/// A replication that somebody asks for.
+enum ReplicateEndpoint {
+    /// `POST /_replicate`
+    static let replicate: Endpoint = { context in
+        try context.requireContentType()
+        let members = try context.jsonObject()
+        let scheduler = context.server.scheduler
+        for parameter in members["query_params"]?.object ?? JSONObject() where parameter.value.string == nil {
+            throw HTTPError.badRequest("\(parameter.name) value must be a string.")
+        }
+        let isCancelled: Bool
+        switch members["cancel"] {
+        case nil: isCancelled = false
+        case .bool(let flag)?: isCancelled = flag
+        default: throw HTTPError.badRequest("parameter `cancel` must be a boolean")
+        }
+        let name = ["_local_id", "replication_id", "id"].compactMap { members[$0]?.string }.first
+        if isCancelled, let name { return scheduler.cancel(name) }
+        let document = try document(members)
+        if let problem = scheduler.problem(with: document, isAdmin: context.user.isServerAdmin) {
+            throw HTTPError.badRequest(problem)
+        }
+        return HTTPResponse(
+            status: 200,
+            body: .later(
+                isCancelled
+                    ? scheduler.cancel(document, for: context.user) : scheduler.replicate(document, for: context.user)))
+    }
+
+    private static func document(_ members: JSONObject) throws -> ReplicationDocument {
+        do { return try ReplicationDocument(members) } catch { throw HTTPError.badRequest(error.message) }
+    }
+}

@@ -1,0 +1,86 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// What the replicator does: `_scheduler`.
+enum SchedulerEndpoints {
+    private static let states = ["initializing", "error", "pending", "running", "crashing", "completed", "failed"]
+
+    /// `GET /_scheduler/jobs`
+    static let jobs: Endpoint = { context in
+        let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
+        let all = context.server.scheduler.jobs
+        return .json([
+            "total_rows": .number(JSONNumber(all.count)), "offset": .number(JSONNumber(min(skip, all.count))),
+            "jobs": .array(all.dropFirst(skip).prefix(limit).map(\.json)),
+        ])
+    }
+
+    /// `GET /_scheduler/jobs/{id}`
+    static let job: Endpoint = { context in
+        // A plus in a path means a blank (COUCHDB-FACTS 8).
+        let id = context.parameter("id").replacing(" ", with: "+")
+        guard let job = context.server.scheduler.job(id) else { throw HTTPError.missing }
+        return .json(job.json)
+    }
+
+    /// `GET /_scheduler/docs/…`: a database, whose slashes may be escaped or not, and a document.
+    static let documents: Endpoint = { context in
+        let parts = context.parameter("what").split(separator: "/").map(String.init)
+        guard !parts.isEmpty else { return try list("_replicator", context) }
+        guard let end = parts.firstIndex(of: "_replicator"), parts.count - end <= 2 else {
+            throw HTTPError.badRequest("Invalid path")
+        }
+        let name = parts[...end].joined(separator: "/")
+        guard end + 1 < parts.count else { return try list(name, context) }
+        let database = try context.server.databases.open(name)
+        let id = DocumentID(unchecked: parts[end + 1])
+        guard let record = try database.record(of: id), record.tree.winner?.isDeleted == false,
+            let members = record.content?.body.json.object,
+            let json = context.server.replicatorDocuments.json(.init(database: name, document: id), members)
+        else { throw HTTPError.missing }
+        return .json(json)
+    }
+
+    /// Reads a page of documents at a time, and keeps those that are shown.
+    private static func list(_ name: String, _ context: RequestContext) throws -> HTTPResponse {
+        let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
+        let wanted = try wantedStates(context)
+        let database = try context.server.databases.open(name)
+        var (shown, passed, range) = ([JSON](), 0, DocumentRange())
+        while shown.count < limit {
+            let page = try database.records(in: range, limit: 200, withContent: true)
+            guard let last = page.last else { break }
+            range.after = last.id
+            for record in page where record.tree.winner?.isDeleted == false && !record.id.isDesign {
+                guard shown.count < limit, let members = record.content?.body.json.object,
+                    let json = context.server.replicatorDocuments.json(
+                        .init(database: name, document: record.id), members),
+                    wanted.isEmpty || wanted.contains(json["state"]?.string ?? "")
+                else { continue }
+                passed += 1
+                if passed > skip { shown.append(json) }
+            }
+        }
+        return .json([
+            "total_rows": .number(JSONNumber(try database.counts().live)),
+            "offset": .number(JSONNumber(min(skip, passed))), "docs": .array(shown),
+        ])
+    }
+
+    private static func wantedStates(_ context: RequestContext) throws -> Set<String> {
+        let wanted = Set((context.query["states"] ?? "").lowercased().split(separator: ",").map(String.init))
+        let unknown = wanted.subtracting(states).sorted()
+        guard unknown.isEmpty else {
+            throw HTTPError.queryParse(
+                "Unknown states \(unknown.joined(separator: ",")). Choose from: \(states.joined(separator: ","))")
+        }
+        return wanted
+    }
+
+    private static func count(_ name: String, _ standard: Int, _ context: RequestContext) throws -> Int {
+        guard let text = context.query[name] else { return standard }
+        guard let count = Int(text) else { throw HTTPError.queryParse("\(name) must be an integer") }
+        guard count >= 0 else { throw HTTPError.queryParse("\(name) not in range of [0,infinity]") }
+        return count
+    }
+}

@@ -1,0 +1,40 @@
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleReplication
+
+/// What `_replicate` answers at the end, in CouchDB's words.
+enum ReplicationAnswer {
+    /// What became of a replication: its log (COUCHDB-FACTS 37).
+    static func json(_ result: ReplicationResult, _ document: ReplicationDocument) -> JSON {
+        guard document.usesCheckpoints else { return ["ok": true, "use_checkpoints": false] }
+        var members: JSONObject = ["ok": true]
+        if !result.hasWritten { members["no_changes"] = true }
+        let log = result.log?.object ?? JSONObject()
+        for name in ["session_id", "source_last_seq", "replication_id_version"] { members[name] = log[name] }
+        let history = (log["history"]?.array ?? []).map { entry -> JSON in
+            var entry = entry.object ?? JSONObject()
+            // How many checkpoints there were before is nobody else's business.
+            entry["number"] = nil
+            return .object(entry)
+        }
+        if case .documents = document.filter {
+            for name in ["start_time", "end_time", "docs_read", "docs_written", "doc_write_failures"] {
+                members[name] = history.first?[name]
+            }
+        }
+        members["history"] = .array(history)
+        return .object(members)
+    }
+
+    /// Why a replication failed.
+    static func error(_ error: PeerError) -> HTTPError {
+        switch error.code {
+        case .notFound where error.message.hasPrefix("could not open"):
+            HTTPError(404, "db_not_found", error.message)
+        case .unauthorized, .forbidden: HTTPError.unauthorized(error.message)
+        case .badRequest: .badRequest(error.message)
+        case .busy where error.status == 503: HTTPError(503, "service_unavailable", error.message)
+        default: HTTPError(500, "replication_failed", error.message)
+        }
+    }
+}

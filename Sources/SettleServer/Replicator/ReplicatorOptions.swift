@@ -1,0 +1,37 @@
+public import SettleReplication
+
+/// What a server's replicator may do, and how much of it.
+public struct ReplicatorOptions: Sendable {
+    /// Whose replications may reach addresses of this machine and of private networks.
+    public enum PrivateAddresses: String, Sendable, Hashable {
+        /// Those of the server's administrators.
+        case administrators
+        /// Everybody's.
+        case everybody
+        /// Nobody's.
+        case nobody
+    }
+
+    /// How many replications run at the same time; 500 unless set. Others wait, and those that run for ever make room for
+    /// them by turns.
+    public var jobs = 500
+    /// The hosts that may be reached, such as `couch.example`, `*.example` for all below a domain, `10.0.0.7:5984` for one
+    /// port alone; any unless set.
+    public var allowedHosts: Set<String> = []
+    /// Whose replications may reach addresses of this machine and of private networks; the administrators' unless set.
+    ///
+    /// Somebody who may write documents of `_replicator` could else have the server ask what only the server can reach.
+    public var privateAddresses = PrivateAddresses.administrators
+    /// After how many seconds replications that run for ever make room for others that wait; 60 unless set.
+    public var turn = 60.0
+    /// After how many seconds a replication that failed is tried again, twice as long with each failure in a row; 5 unless
+    /// set.
+    public var retryDelay = 5.0
+    /// The longest time between two tries, in seconds; 3600 unless set.
+    public var longestRetryDelay = 3600.0
+    /// Whom to trust over TLS; the system's roots unless set.
+    public var tls = TLSOptions()
+
+    /// Makes options with the defaults.
+    public init() {}
+}

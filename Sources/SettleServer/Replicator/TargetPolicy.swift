@@ -1,0 +1,59 @@
+internal import SettleDatabase
+internal import SettleReplication
+
+/// Which addresses replications may reach, and by which client: so that who may start one can't have the server reach
+/// for what they could not reach themselves.
+final class TargetPolicy: Sendable {
+    private let options: ReplicatorOptions
+    /// The clients by whether they refuse private addresses; each has a thread, so they are made when they are needed.
+    private let clients = Guarded<[Bool: CurlHTTPClient]>([:])
+
+    init(_ options: ReplicatorOptions) { self.options = options }
+
+    /// Who sends somebody's requests. A name may lead to any address, so the client looks at that, too.
+    func client(isAdmin: Bool) -> CurlHTTPClient {
+        let refuses = !allowsPrivate(isAdmin: isAdmin)
+        return clients.withLock { clients in
+            if let client = clients[refuses] { return client }
+            let client = CurlHTTPClient(clientOptions(refusesPrivate: refuses))
+            clients[refuses] = client
+            return client
+        }
+    }
+
+    private func clientOptions(refusesPrivate: Bool) -> HTTPClientOptions {
+        var client = HTTPClientOptions()
+        // A feed holds its connection, and its job needs others beside it.
+        client.connectionsPerHost = max(16, 4 * options.jobs)
+        client.tls = options.tls
+        // An address that was allowed must not lead to one that is not.
+        client.redirects = 0
+        client.refusesPrivateAddresses = refusesPrivate
+        return client
+    }
+
+    /// Why an address may not be reached, or `nil`.
+    func problem(with url: HTTPURL, isAdmin: Bool) -> String? {
+        if !options.allowedHosts.isEmpty, !options.allowedHosts.contains(where: { Self.matches($0, url) }) {
+            return "\(url.authority) is not among the hosts that this server may replicate with"
+        }
+        if url.isLoopback, !allowsPrivate(isAdmin: isAdmin) {
+            return "\(url.authority) is this machine, which this replication may not reach"
+        }
+        return nil
+    }
+
+    private func allowsPrivate(isAdmin: Bool) -> Bool {
+        switch options.privateAddresses {
+        case .administrators: isAdmin
+        case .everybody: true
+        case .nobody: false
+        }
+    }
+
+    private static func matches(_ pattern: String, _ url: HTTPURL) -> Bool {
+        if pattern == url.host || pattern == "\(url.host):\(url.port)" || pattern == url.authority { return true }
+        guard pattern.hasPrefix("*.") else { return false }
+        return url.host.hasSuffix(pattern.dropFirst())
+    }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import Settle
+import SettleDatabase
+import Testing
+
+/// How connections are shared, kept and lost, and where redirects go.
+@Suite(.timeLimit(.minutes(5))) struct ConnectionReuseTests {
+    private static func answer(_ peer: RawPeer, _ body: String = "ok") throws {
+        try peer.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+    }
+
+    @Test func `a hundred requests at once share the connections there may be`() async throws {
+        let server = try RawServer { peer in
+            while try peer.readRequest() != nil {
+                usleep(2000)
+                try Self.answer(peer)
+            }
+        }
+        var options = HTTPClientOptions()
+        options.connectionsPerHost = 6
+        let client = CurlHTTPClient(options)
+        let url = try HTTPURL(server.url)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<100 {
+                group.addTask { try await client.send(HTTPClientRequest("GET", url)).collect(limit: 10) }
+            }
+            for try await body in group { #expect(body == Array("ok".utf8)) }
+        }
+        #expect(2...6 ~= server.accepted)
+        for _ in 0..<20 { _ = try await client.send(HTTPClientRequest("GET", url)).collect(limit: 10) }
+        #expect(server.accepted <= 6, "a connection that was free was not used again")
+    }
+
+    @Test func `waiting for a free connection does not count as silence, but as time`() async throws {
+        let (held, goOn) = (Event<Bool>(), DispatchSemaphore(value: 0))
+        let server = try RawServer { peer in
+            while let request = try peer.readRequest() {
+                if request.head.hasPrefix("GET /first") {
+                    held.happen(true)
+                    goOn.wait()
+                }
+                try Self.answer(peer)
+            }
+        }
+        var options = HTTPClientOptions()
+        options.connectionsPerHost = 1
+        let client = CurlHTTPClient(options)
+        let url = try HTTPURL(server.url)
+        let first = Task { try await client.send(HTTPClientRequest("GET", url.appending("first"))).status }
+        #expect(await held.wait())
+        var late = HTTPClientRequest("GET", url)
+        late.timeout = .milliseconds(2500)
+        var patient = HTTPClientRequest("GET", url)
+        patient.idleTimeout = .seconds(2)
+        let waiting = Task { [patient] in try await client.send(patient).status }
+        let error = await #expect(throws: HTTPClientError.self) { try await client.send(late) }
+        #expect(error?.code == .timedOut)
+        goOn.signal()
+        #expect(try await first.value == 200)
+        #expect(try await waiting.value == 200)
+        #expect(server.accepted == 1)
+    }
+
+    @Test(arguments: ["GET", "POST", "PUT"])
+    func `a connection that was closed while idle is made anew`(method: String) async throws {
+        let (closed, bodies) = (Event<Bool>(), Guarded<[String]>([]))
+        let server = try RawServer { peer in
+            guard let request = try peer.readRequest() else { return }
+            bodies.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
+            try Self.answer(peer)
+            peer.close()
+            closed.happen(true)
+        }
+        let client = CurlHTTPClient()
+        for number in 1...2 {
+            var request = HTTPClientRequest(method, try HTTPURL(server.url))
+            if method == "POST" { request.body = .bytes(Array("body \(number)".utf8)) }
+            if method == "PUT" {
+                request.body = .stream(length: nil) {
+                    let isFirst = Guarded(true)
+                    return {
+                        isFirst.withLock { isFirst in
+                            defer { isFirst = false }
+                            return isFirst ? Array("body \(number)".utf8) : nil
+                        }
+                    }
+                }
+            }
+            #expect(try await client.send(request).collect(limit: 10) == Array("ok".utf8))
+            #expect(await closed.wait())
+        }
+        #expect(server.accepted == 2)
+        #expect(bodies.withLock { $0 } == (method == "GET" ? ["", ""] : ["body 1", "body 2"]))
+    }
+
+    @Test func `a request on a used connection that ends without an answer is sent again, a POST too`() async throws {
+        let arrived = Guarded(0)
+        let server = try RawServer { peer in
+            // The first connection answers once, takes the next request, and says nothing.
+            while try peer.readRequest() != nil {
+                let number = arrived.withLock { arrived in
+                    arrived += 1
+                    return arrived
+                }
+                if number == 2 { return }
+                try Self.answer(peer)
+            }
+        }
+        let client = CurlHTTPClient()
+        var request = HTTPClientRequest("POST", try HTTPURL(server.url), body: .bytes([1, 2, 3]))
+        for _ in 0..<2 { #expect(try await client.send(request).collect(limit: 10) == Array("ok".utf8)) }
+        #expect(arrived.withLock { $0 } == 3 && server.accepted == 2)
+        // On a new connection it is not.
+        let closing = try RawServer.closing()
+        request.url = try HTTPURL(closing.url)
+        let error = await #expect(throws: HTTPClientError.self) { try await client.send(request) }
+        #expect(error?.isTransient == true)
+    }
+
+    @Test func `a redirect is followed, and takes no secret to another host`() async throws {
+        let heads = Guarded<[String]>([])
+        let other = try RawServer { peer in
+            while let request = try peer.readRequest() {
+                heads.withLock { $0.append(request.head) }
+                try Self.answer(peer, "there")
+            }
+        }
+        let server = try RawServer { peer in
+            while let request = try peer.readRequest() {
+                heads.withLock { $0.append(request.head) }
+                let location = request.head.hasPrefix("GET /a ") ? "/b?c=d" : other.url + "/e"
+                try peer.write("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
+        var request = HTTPClientRequest("GET", try HTTPURL(server.url + "/a"))
+        request.headers = [
+            "Authorization": "secret", "Cookie": "secret", "X-Auth-CouchDB-Token": "secret", "Accept": "text/plain",
+        ]
+        let response = try await CurlHTTPClient().send(request)
+        #expect(try await response.collect(limit: 10) == Array("there".utf8))
+        #expect(try response.url == HTTPURL(other.url + "/e"))
+        let seen = heads.withLock { $0 }
+        #expect(seen.map { $0.split(separator: " ")[1] } == ["/a", "/b?c=d", "/e"])
+        #expect(seen.map { $0.contains("secret") } == [true, true, false])
+        #expect(seen[2].contains("Accept: text/plain"))
+    }
+
+    @Test func `a redirect that never ends is given up, and one of a POST is not followed`() async throws {
+        let server = try RawServer { peer in
+            while try peer.readRequest() != nil {
+                try peer.write("HTTP/1.1 307 Go\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
+        let client = CurlHTTPClient()
+        let url = try HTTPURL(server.url)
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await client.send(HTTPClientRequest("GET", url))
+        }
+        #expect(error?.code == .badRedirect && server.accepted == 1)
+        #expect(try await client.send(HTTPClientRequest("POST", url)).status == 307)
+    }
+
+    @Test func `bodies are sent compressed when that was asked for`() async throws {
+        let head = Event<String>()
+        let server = try RawServer { peer in
+            guard let request = try peer.readRequest() else { return }
+            head.happen(request.head)
+            let text = String(decoding: try Self.expand(request.body), as: UTF8.self)
+            try Self.answer(peer, "\(text.utf8.count)")
+        }
+        var options = HTTPClientOptions()
+        options.compressesRequests = true
+        let body = [UInt8](repeating: UInt8(ascii: "a"), count: 100_000)
+        let request = HTTPClientRequest("POST", try HTTPURL(server.url), body: .bytes(body))
+        #expect(try await CurlHTTPClient(options).send(request).collect(limit: 10) == Array("100000".utf8))
+        #expect(await head.wait().contains("Content-Encoding: gzip\r\n"))
+    }
+
+    private static func expand(_ bytes: [UInt8]) throws -> [UInt8] {
+        var all: [UInt8] = []
+        try bytes.withUnsafeBytes { try Gzip(.expand).process($0, isLast: true) { all.append(contentsOf: $0) } }
+        return all
+    }
+}

@@ -1,0 +1,272 @@
+import Foundation
+import Settle
+import SettleDatabase
+import Testing
+
+/// Servers that are slow, silent, far too talkative or gone.
+@Suite(.timeLimit(.minutes(5))) struct HTTPFaultTests {
+    private let client = CurlHTTPClient()
+
+    private func request(_ server: RawServer, _ path: String = "/", method: String = "GET") throws -> HTTPClientRequest
+    {
+        HTTPClientRequest(method, try HTTPURL(server.url + path))
+    }
+
+    @Test func `a server that never answers is given up`() async throws {
+        let server = try RawServer { _ = try $0.readToEnd() }
+        var request = try request(server)
+        request.idleTimeout = .milliseconds(200)
+        let error = await #expect(throws: HTTPClientError.self) { try await client.send(request) }
+        #expect(error?.code == .timedOut && error?.isTransient == true)
+        #expect(error?.message.contains("127.0.0.1:\(server.port)") == true)
+    }
+
+    @Test func `a body that stops in the middle is given up, one that drips is not`() async throws {
+        let server = try RawServer { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
+            for _ in 0..<5 {
+                try peer.write("x")
+                usleep(400_000)
+            }
+            _ = try peer.readToEnd()
+        }
+        var request = try request(server)
+        // Shorter than all the drops together.
+        request.idleTimeout = .milliseconds(1500)
+        let response = try await client.send(request)
+        var count = 0
+        let error = await #expect(throws: HTTPClientError.self) {
+            for try await piece in response.body { count += piece.count }
+        }
+        #expect(error?.code == .timedOut && count == 5)
+    }
+
+    @Test func `the whole may not take longer than it may`() async throws {
+        let server = try RawServer { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 OK\r\n\r\n")
+            while true {
+                try peer.write("x")
+                usleep(10_000)
+            }
+        }
+        var request = try request(server)
+        request.timeout = .milliseconds(300)
+        let response = try await client.send(request)
+        let error = await #expect(throws: HTTPClientError.self) { try await response.collect(limit: 1 << 20) }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test func `a reader that does not read holds the server up, not the memory`() async throws {
+        let accepted = Event<Int>()
+        let total = 64 << 20
+        let server = try RawServer { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
+            let piece = [UInt8](repeating: 1, count: 1 << 20)
+            var sent = 0
+            while sent < total {
+                let count = try peer.writeSome(Array(piece.prefix(total - sent)), milliseconds: 500)
+                if count == 0 { accepted.happen(sent) }
+                sent += count
+            }
+            accepted.happen(sent)
+        }
+        var request = try request(server)
+        // The silence is the reader's, so it does not count.
+        request.idleTimeout = .milliseconds(300)
+        let response = try await client.send(request)
+        let held = await accepted.wait()
+        #expect(held < 24 << 20, "the system's buffers and 256 KiB of ours")
+        var count = 0
+        for try await piece in response.body { count += piece.count }
+        #expect(count == total)
+    }
+
+    @Test func `a server that does not read holds the producer up`() async throws {
+        let produced = Guarded(0)
+        let (silent, goOn) = (Event<Int>(), DispatchSemaphore(value: 0))
+        let total = 64 << 20
+        let server = try RawServer { peer in
+            _ = try peer.read(through: "\r\n\r\n")
+            var last = -1
+            while last != produced.withLock({ $0 }) {
+                last = produced.withLock { $0 }
+                usleep(300_000)
+            }
+            silent.happen(last)
+            goOn.wait()
+            let body = try peer.read(count: total)
+            try peer.write("HTTP/1.1 201 Created\r\nX-Count: \(body.count)\r\nContent-Length: 0\r\n\r\n")
+        }
+        var request = try request(server, method: "PUT")
+        request.body = .stream(length: Int64(total)) {
+            {
+                produced.withLock { produced in
+                    guard produced < total else { return nil }
+                    produced += 1 << 20
+                    return [UInt8](repeating: 7, count: 1 << 20)
+                }
+            }
+        }
+        let sending = Task { [request] in try await client.send(request) }
+        let held = await silent.wait()
+        #expect(held < 24 << 20)
+        goOn.signal()
+        #expect(try await sending.value.headers["X-Count"] == "\(total)")
+    }
+
+    @Test func `a cancelled request ends at once, and the server sees it`() async throws {
+        let (asked, gone) = (Event<Bool>(), Event<Bool>())
+        let server = try RawServer { peer in
+            _ = try peer.readRequest()
+            asked.happen(true)
+            _ = try? peer.readToEnd()
+            gone.happen(true)
+        }
+        let request = try request(server)
+        let sending = Task { try await client.send(request) }
+        #expect(await asked.wait())
+        sending.cancel()
+        let error = await #expect(throws: HTTPClientError.self) { try await sending.value }
+        #expect(error?.code == .cancelled && error?.isTransient == false)
+        #expect(await gone.wait())
+    }
+
+    @Test func `a cancelled task sends nothing`() async throws {
+        let server = try RawServer { _ = try $0.readRequest() }
+        let request = try request(server)
+        let sending = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await client.send(request)
+        }
+        let error = await #expect(throws: HTTPClientError.self) { try await sending.value }
+        #expect(error?.code == .cancelled && server.accepted == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `letting go of an answer, or cancelling its reader, ends the transfer`(cancels: Bool) async throws {
+        let gone = Event<Bool>()
+        let server = try RawServer { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx")
+            _ = try? peer.readToEnd()
+            gone.happen(true)
+        }
+        let request = try request(server)
+        let begun = Event<Bool>()
+        let reading = Task {
+            let response = try await client.send(request)
+            var iterator = response.body.makeAsyncIterator()
+            #expect(try await iterator.next() == [UInt8(ascii: "x")])
+            guard cancels else { return }
+            begun.happen(true)
+            _ = try await iterator.next()
+        }
+        if cancels {
+            #expect(await begun.wait())
+            reading.cancel()
+            let error = await #expect(throws: HTTPClientError.self) { try await reading.value }
+            #expect(error?.code == .cancelled)
+        }
+        #expect(await gone.wait())
+    }
+
+    @Test func `an answer that outlives its client is read to its end`() async throws {
+        let server = try RawServer { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n")
+            try peer.write([UInt8](repeating: 1, count: 3_000_000))
+        }
+        let response = try await CurlHTTPClient().send(try request(server))
+        #expect(try await response.collect(limit: 3_000_000).count == 3_000_000)
+    }
+
+    @Test func `a producer that fails ends the request with its error`() async throws {
+        struct Broken: Error {}
+        let server = try RawServer { _ = try $0.readToEnd() }
+        var request = try request(server, method: "PUT")
+        request.body = .stream(length: nil) { { throw Broken() } }
+        let error = await #expect(throws: HTTPClientError.self) { try await client.send(request) }
+        #expect(error?.code == .bodyFailed && error?.cause is Broken)
+        request.body = .stream(length: 10) {
+            let isFirst = Guarded(true)
+            return {
+                isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst ? [1, 2, 3] : nil
+                }
+            }
+        }
+        let short = await #expect(throws: HTTPClientError.self) { try await client.send(request) }
+        #expect(short?.code == .bodyFailed)
+    }
+
+    @Test(arguments: [
+        "hello\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope",
+    ])
+    func `what is no HTTP is an error`(answer: String) async throws {
+        let server = try RawServer { peer in
+            _ = try peer.readRequest()
+            try peer.write(answer)
+        }
+        var request = try request(server)
+        request.acceptsCompression = true
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await client.send(request).collect(limit: 1000)
+        }
+        #expect(error.map { [.badAnswer, .connectionLost].contains($0.code) } == true)
+    }
+
+    @Test func `a head without end is refused`() async throws {
+        let server = try RawServer { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 OK\r\n")
+            for number in 0..<100_000 { try peer.write("X-\(number): \(String(repeating: "x", count: 1000))\r\n") }
+        }
+        let error = await #expect(throws: HTTPClientError.self) { try await client.send(try request(server)) }
+        #expect(error?.code == .badAnswer)
+    }
+
+    @Test func `an answer past the limit is refused`() async throws {
+        let server = try RawServer { peer in
+            _ = try peer.readRequest()
+            try peer.write("HTTP/1.1 200 OK\r\n\r\n")
+            while true { try peer.write([UInt8](repeating: 1, count: 10_000)) }
+        }
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await client.send(try request(server)).collect(limit: 100_000)
+        }
+        #expect(error?.code == .bodyTooLarge)
+    }
+
+    @Test func `nobody there, and nobody of that name, are told apart`() async throws {
+        let refused = await #expect(throws: HTTPClientError.self) {
+            try await client.send(HTTPClientRequest("GET", HTTPURL("http://u:hunter2@127.0.0.1:1/x?y=hunter2")))
+        }
+        #expect(refused?.code == .cannotConnect && refused?.isOffline == true)
+        #expect(refused?.message.contains("127.0.0.1:1:") == true && refused?.description.contains("hunter2") == false)
+        let unknown = await #expect(throws: HTTPClientError.self) {
+            try await client.send(HTTPClientRequest("GET", HTTPURL("http://nobody.invalid/")))
+        }
+        #expect(unknown?.code == .cannotResolve && unknown?.message.contains("nobody.invalid") == true)
+    }
+
+    @Test func `a header can't end its line`() async throws {
+        let server = try RawServer { _ = try $0.readRequest() }
+        for headers: HTTPClientHeaders in [
+            ["X": "a\r\nY: b"], ["X\r\nY": "b"], ["X": "a\u{0}"], ["Content-Length": "5"], ["Host": "other"], ["": "x"],
+        ] {
+            var request = try request(server)
+            request.headers = headers
+            let error = await #expect(throws: HTTPClientError.self) { try await client.send(request) }
+            #expect(error?.code == .badRequest)
+        }
+        let error = await #expect(throws: HTTPClientError.self) {
+            try await client.send(try request(server, method: "GET / HTTP/1.1\r\nX:"))
+        }
+        #expect(error?.code == .badRequest && server.accepted == 0)
+    }
+}

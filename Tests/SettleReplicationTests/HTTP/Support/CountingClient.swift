@@ -1,0 +1,36 @@
+import Settle
+import SettleDatabase
+
+/// A client that counts what it sends, and can spoil one cookie.
+final class CountingClient: HTTPClient {
+    private struct State {
+        var counts: [String: Int] = [:]
+        var spoils = false
+    }
+
+    private let client: any HTTPClient
+    private let state = Guarded(State())
+
+    init(_ client: any HTTPClient) { self.client = client }
+
+    /// How many requests a path got.
+    func count(_ path: String) -> Int { state.withLock { $0.counts[path] ?? 0 } }
+
+    /// Has the next cookie be a wrong one.
+    func spoilCookies() { state.withLock { $0.spoils = true } }
+
+    func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+        var request = request
+        let spoils = state.withLock { state in
+            state.counts[request.url.path, default: 0] += 1
+            defer { state.spoils = false }
+            return state.spoils
+        }
+        if spoils, request.headers["Cookie"] != nil {
+            // Of the right shape, with a signature of nobody's.
+            let cookie = Array("admin:00000000:12345678901234567890".utf8)
+            request.headers["Cookie"] = "AuthSession=" + Base64.encode(cookie).filter { $0 != "=" }
+        }
+        return try await client.send(request)
+    }
+}

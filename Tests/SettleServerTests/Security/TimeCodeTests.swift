@@ -1,0 +1,49 @@
+import Settle
+import Testing
+
+@testable import SettleServer
+
+@Suite struct TimeCodeTests {
+    private static let secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+
+    /// The vectors of RFC 6238, appendix B.
+    @Test(arguments: [
+        ("sha", 59, "94287082"), ("sha", 1_111_111_109, "07081804"), ("sha", 20_000_000_000, "65353130"),
+    ])
+    func `codes are those of the standard`(algorithm: String, time: Int, code: String) throws {
+        let wanted: JSON = ["key": .string(Self.secret), "algorithm": .string(algorithm), "length": 8]
+        let maker = try #require(TimeCode(wanted))
+        #expect(maker.code(at: time) == code)
+        for offset in [-30, 0, 30] { #expect(maker.accepts(code, now: time + offset)) }
+        for offset in [-90, 90] { #expect(!maker.accepts(code, now: time + offset)) }
+        for other in ["", "0", String(code.dropFirst()), "0" + code] { #expect(!maker.accepts(other, now: time)) }
+        let short = try #require(TimeCode(["key": .string(Self.secret)]))
+        #expect(short.code(at: time) == String(code.suffix(6)))
+    }
+
+    @Test(arguments: [
+        JSON.null, "x", [:], ["key": 1], ["key": ""], ["key": "1!"], ["key": "GEZDGNBV", "algorithm": "md5"],
+        ["key": "GEZDGNBV", "length": 9], ["key": "GEZDGNBV", "length": 0],
+    ])
+    func `what is not understood makes no code`(json: JSON) { #expect(TimeCode(json) == nil) }
+
+    @Test func `password and code together open a session`() throws {
+        let client = try RouterClient.with(users: [:])
+        let totp: JSON = ["key": .string(Self.secret)]
+        var user = try #require(RouterClient.user("anna").object)
+        user["totp"] = totp
+        #expect(try client.send("PUT", "/_users/org.couchdb.user:anna", .object(user)).status == 201)
+        let code = try #require(TimeCode(totp)).code(at: SessionCookie.now)
+        let login = { (password: JSON, code: String) in
+            try client.send(
+                as: "", "POST", "/_session", ["name": "anna", "password": password, "token": .string(code)])
+        }
+        for wrong in ["", "x", code + "0"] { #expect(try login("pw", wrong).status == 401) }
+        #expect(try login("other", code).status == 401)
+        let answer = try login("pw", code)
+        #expect(answer.status == 200)
+        let cookie = try #require(answer.headers["Set-Cookie"]).prefix { $0 != ";" }
+        let session = try client.send("GET", "/_session", headers: ["Cookie": String(cookie)])
+        #expect(session.json["userCtx"]?["name"] == "anna")
+    }
+}
