@@ -32,8 +32,7 @@ enum AttachVerb: Verb {
             let database = place.database
             var document = try invocation.documentToAdd(to: id, in: database) ?? Document(id: id)
             if let remote = place.replica?.remote {
-                let parent = try document.revision ?? database.tree(of: id)?.winner?.revision
-                try invocation.print(id, remote.attach(input, name, type, to: id, on: parent))
+                try invocation.print(id, remote.attach(input, name, type, to: id, on: document.revision))
                 return .success
             }
             let writer = try database.attachmentWriter(contentType: type)

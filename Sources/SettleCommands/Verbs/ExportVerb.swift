@@ -43,7 +43,7 @@ enum ExportVerb: Verb {
         }
     }
 
-    private typealias Run = (Exporter, Exporter.Options, _ progress: (ExportCounts) -> Void) throws -> Void
+    private typealias Run = (Exporter, Exporter.Options, _ progress: @escaping (ExportCounts) -> Void) throws -> Void
 
     private static func export(
         _ count: (live: Int, deleted: Int), to path: String?, _ invocation: Invocation, _ run: Run

@@ -8,6 +8,8 @@ import Testing
 
 /// Attachments on their way, at each server that is at hand.
 @Suite(.timeLimit(.minutes(5))) struct CouchDBAttachmentTests {
+    private let home = PeerHome()
+
     private func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
         let gzip = try Gzip(.compress)
         var packed: [UInt8] = []
@@ -22,9 +24,9 @@ import Testing
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
-    @Test(arguments: PeerHome.all)
-    func `small, large and compressed attachments come back as they were stored`(_ kind: PeerHome.Kind) async throws {
-        let peer = try PeerHome(kind).peer()
+    @Test(arguments: ServerKind.all)
+    func `small, large and compressed attachments come back as they were stored`(_ kind: ServerKind) async throws {
+        let peer = try home.peer(kind)
         try await peer.create()
         let (small, large) = (random(2000), random(700_000))
         let text = Array(String(repeating: "to be or not to be, ", count: 5000).utf8)
@@ -62,9 +64,9 @@ import Testing
         }
     }
 
-    @Test(arguments: PeerHome.all)
-    func `what an ancestor at the target has is a stub`(_ kind: PeerHome.Kind) async throws {
-        let peer = try PeerHome(kind).peer()
+    @Test(arguments: ServerKind.all)
+    func `what an ancestor at the target has is a stub`(_ kind: ServerKind) async throws {
+        let peer = try home.peer(kind)
         try await peer.create()
         let old = try attachment("old", random(100))
         _ = try await peer.store([revision("a", "1-a", [:], isDeleted: false, [old])], branching: .allowed)
@@ -74,37 +76,41 @@ import Testing
         #expect(try await peer.store([next], branching: .allowed).map(\.name) == ["stored"])
         func contents(_ known: [RevisionID]) async throws -> [String: String] {
             let read = try await peer.found([RevisionRequest(id: "a", revision: rev("2-b"), knownAncestors: known)])
-            return Dictionary(uniqueKeysWithValues: (read.first?.attachments ?? []).map { attachment in
-                switch attachment.content {
-                case .stub: (attachment.name, "stub")
-                case .bytes(let bytes): (attachment.name, "\(bytes.count)")
-                case .source: (attachment.name, "source")
-                }
-            })
+            return Dictionary(
+                uniqueKeysWithValues: (read.first?.attachments ?? []).map { attachment in
+                    switch attachment.content {
+                    case .stub: (attachment.name, "stub")
+                    case .bytes(let bytes): (attachment.name, "\(bytes.count)")
+                    case .source: (attachment.name, "source")
+                    }
+                })
         }
         #expect(try await contents([]) == ["old": "100", "new": "200"])
         #expect(try await contents([rev("1-a")]) == ["old": "stub", "new": "200"])
         #expect(try await contents([rev("1-x")]) == ["old": "100", "new": "200"])
     }
 
-    @Test(arguments: PeerHome.all)
-    func `a stub of nothing fails alone, so that it comes again with its content`(_ kind: PeerHome.Kind) async throws {
-        let peer = try PeerHome(kind).peer()
+    @Test(arguments: ServerKind.all)
+    func `a stub of nothing fails alone, so that it comes again with its content`(_ kind: ServerKind) async throws {
+        let peer = try home.peer(kind)
         try await peer.create()
         let stub = try attachment("old", random(100), content: .stub)
         let all = [
-            try revision("a", "1-a"), try revision("b", "2-b 1-a", [:], isDeleted: false, [stub]), try revision("c", "1-a"),
-            try revision("d", "2-b 1-a", [:], isDeleted: false, [stub, attachment("large", random(100_000), content: .source(Cut(random(100_000), at: [])))]),
+            try revision("a", "1-a"), try revision("b", "2-b 1-a", [:], isDeleted: false, [stub]),
+            try revision("c", "1-a"),
+            try revision(
+                "d", "2-b 1-a", [:], isDeleted: false,
+                [stub, attachment("large", random(100_000), content: .source(Cut(random(100_000), at: [])))]),
         ]
         #expect(
             try await peer.store(all, branching: .allowed).map(\.name)
                 == ["stored", "failed attachment_missing", "stored", "failed attachment_missing"])
     }
 
-    @Test(arguments: PeerHome.all)
-    func `a source that is cut off is read on within the same request`(_ kind: PeerHome.Kind) async throws {
+    @Test(arguments: ServerKind.all)
+    func `a source that is cut off is read on within the same request`(_ kind: ServerKind) async throws {
         let counting = CountingClient(CurlHTTPClient())
-        let peer = try PeerHome(kind).peer(client: counting)
+        let peer = try home.peer(kind, client: counting)
         try await peer.create()
         let bytes = random(500_000)
         let source = Cut(bytes, at: [0, 1, 250_000, 499_999])
@@ -120,7 +126,7 @@ import Testing
     }
 
     @Test func `a source that stays cut, or has too few bytes, fails its revision alone`() async throws {
-        let peer = try PeerHome(.settle).peer()
+        let peer = try home.peer(.settle)
         try await peer.create()
         let bytes = random(100_000)
         let dead = Cut(bytes, at: [50_000, 50_000, 50_000, 50_000, 50_000])

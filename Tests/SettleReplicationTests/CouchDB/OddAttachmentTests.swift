@@ -41,7 +41,9 @@ import Testing
     @Test func `small attachments come along in one request`() async throws {
         let server = try OddServer { request in
             request.target.contains("attachments=true")
-                ? row(#"{"content_type":"image/png","revpos":1,"digest":"md5-XUFAKrxLKna5cZ2REBfFkg==","data":"aGVsbG8="}"#)
+                ? row(
+                    #"{"content_type":"image/png","revpos":1,"digest":"md5-XUFAKrxLKna5cZ2REBfFkg==","data":"aGVsbG8="}"#
+                )
                 : row(Self.stub)
         }
         guard case .bytes(let read)? = try await fetched(server.peer()) else {
@@ -51,7 +53,9 @@ import Testing
         #expect(read == bytes && server.requests.count == 2)
     }
 
-    private func source(_ server: OddServer, gzip: Bool = false, digest: String = "md5-XUFAKrxLKna5cZ2REBfFkg==") throws -> CouchDBAttachmentSource {
+    private func source(
+        _ server: OddServer, gzip: Bool = false, digest: String = "md5-XUFAKrxLKna5cZ2REBfFkg=="
+    ) throws -> CouchDBAttachmentSource {
         CouchDBAttachmentSource(
             calls: try server.peer().calls(), id: "a", revision: try rev("1-a"), name: "x",
             digest: try #require(AttachmentDigest(digest)), encoding: gzip ? .gzip : .identity, length: 5)
@@ -109,7 +113,9 @@ import Testing
     }
 
     @Test func `an attachment that is gone is missing`() async throws {
-        let server = try OddServer { _ in .init(404, #"{"error":"not_found","reason":"Document is missing attachment"}"#) }
+        let server = try OddServer { _ in
+            .init(404, #"{"error":"not_found","reason":"Document is missing attachment"}"#)
+        }
         let error = await #expect(throws: PeerError.self) { try await source(server).bytes() }
         #expect(error?.code == .attachmentMissing && error?.isTransient == false)
     }
@@ -125,7 +131,9 @@ import Testing
             }
         }
         let packed = try attachment("x", bytes, type: "text/plain", encoding: .gzip, length: 9)
-        let all = try ["a", "b", "c", "d"].map { try revision(DocumentID(validating: $0), "1-a", [:], isDeleted: false, [packed]) }
+        let all = try ["a", "b", "c", "d"].map {
+            try revision(DocumentID(validating: $0), "1-a", [:], isDeleted: false, [packed])
+        }
         let outcomes = try await server.peer().store(all, branching: .allowed)
         #expect(outcomes.map(\.name) == ["refused forbidden", "refused too_large", "failed server_error", "stored"])
         let sent = try #require(server.requests.first { $0.path == "/db/d" })

@@ -13,12 +13,14 @@ import Testing
     }
 
     @Test(arguments: [404, 405, 501, 400])
-    func `a server without bulk get is asked for each document, and not for bulk get again`(_ status: Int) async throws {
+    func `a server without bulk get is asked for each document, and not for bulk get again`(_ status: Int) async throws
+    {
         let server = try OddServer { request in
             if request.path == "/db/_bulk_get" { return .init(status, #"{"error":"x","reason":"missing"}"#) }
             if request.path == "/db/no" { return .init(404, #"{"error":"not_found","reason":"missing"}"#) }
             if request.path == "/db/sick" { return .init(500, #"{"error":"x","reason":"y"}"#) }
-            return .init(200, #"{"_id":"\#(request.path.dropFirst(4))","_rev":"1-a","_revisions":{"start":1,"ids":["a"]}}"#)
+            return .init(
+                200, #"{"_id":"\#(request.path.dropFirst(4))","_rev":"1-a","_revisions":{"start":1,"ids":["a"]}}"#)
         }
         let peer = try server.peer()
         let asked = try requests("a", "no", "b", "sick", "c", "d")
@@ -76,8 +78,11 @@ import Testing
                 #"{"results":[{"id":"a","docs":[{"ok":{"_id":"a","_rev":"1-a"}}]},{"id":"b","docs":[{"ok":{"_id":"b","_rev":"1-a","t":"\#(long)"}}]},{"id":"c","docs":[{"ok":{"_id":"c","_rev":"1-a"}}]}]}"#
             )
         }
-        let answers = try await server.peer { $0.largestRevision = 1000 }.revisions(requests("a", "b", "c"), budget: 1 << 20)
-        guard answers.count == 3, case .found = answers[0], case .failed(let error) = answers[1], case .found = answers[2] else {
+        let peer = try server.peer(change: { $0.largestRevision = 1000 })
+        let answers = try await peer.revisions(requests("a", "b", "c"), budget: 1 << 20)
+        guard answers.count == 3, case .found = answers[0], case .failed(let error) = answers[1],
+            case .found = answers[2]
+        else {
             Issue.record("\(answers)")
             return
         }
@@ -89,7 +94,9 @@ import Testing
         let server = try OddServer { request in
             request.target.contains("since=%5B7%2C%22x%22%5D")
                 ? .init(200, #"{"results":[],"last_seq":[7,"x"]}"#)
-                : .init(200, #"{"results":[{"seq":[7,"x"],"id":"a","changes":[{"rev":"1-a"}]}],"last_seq":[7,"x"],"pending":3}"#)
+                : .init(
+                    200,
+                    #"{"results":[{"seq":[7,"x"],"id":"a","changes":[{"rev":"1-a"}]}],"last_seq":[7,"x"],"pending":3}"#)
         }
         let peer = try server.peer()
         let page = try await peer.changes(ChangesRequest())
@@ -112,7 +119,8 @@ import Testing
 
     @Test func `a server that knows no limit is read to the limit`() async throws {
         let server = try OddServer { _ in
-            let rows = (1...50).map { #"{"seq":\#($0),"id":"\#($0)","changes":[{"rev":"1-a"}]}"# }.joined(separator: ",\n")
+            let rows = (1...50).map { #"{"seq":\#($0),"id":"\#($0)","changes":[{"rev":"1-a"}]}"# }.joined(
+                separator: ",\n")
             return .init(200, #"{"results":[\#(rows)],"last_seq":50}"#)
         }
         let page = try await server.peer().changes(ChangesRequest(limit: 7))
@@ -142,7 +150,8 @@ import Testing
     }
 
     @Test func `of a bulk get that is cut at any byte the whole documents are used`() async throws {
-        let json = #"{"results":[{"id":"a","docs":[{"ok":{"_id":"a","_rev":"1-a"}}]},{"id":"b","docs":[{"ok":{"_id":"b","_rev":"1-a"}}]}]}"#
+        let json =
+            #"{"results":[{"id":"a","docs":[{"ok":{"_id":"a","_rev":"1-a"}}]},{"id":"b","docs":[{"ok":{"_id":"b","_rev":"1-a"}}]}]}"#
         let head = Array("HTTP/1.1 200 OK\r\nContent-Length: \(json.utf8.count)\r\n\r\n".utf8)
         let next = Guarded<OddServer.Answer>(.init(bytes: []))
         let server = try OddServer { _ in next.withLock { $0 } }
@@ -151,7 +160,9 @@ import Testing
         for count in 0..<json.utf8.count {
             next.withLock { $0 = .init(bytes: head + Array(json.utf8.prefix(count)), isCut: true) }
             if count < firstEnd {
-                let error = await #expect(throws: PeerError.self) { try await peer.revisions(requests("a", "b"), budget: 1000) }
+                let error = await #expect(throws: PeerError.self) {
+                    try await peer.revisions(requests("a", "b"), budget: 1000)
+                }
                 #expect(error?.code == .connectionLost, "cut at \(count)")
             } else {
                 let answers = try await peer.revisions(requests("a", "b"), budget: 1000)
@@ -169,6 +180,23 @@ import Testing
         let all = try (0..<10).map { try revision(DocumentID(validating: "d\($0)"), "1-a") }
         #expect(try await peer.store(all, branching: .allowed).allSatisfy { $0.name == "stored" })
         #expect(server.requests.count == 7)
+    }
+
+    @Test func `all leaves of a document go in one request, as long as they fit`() async throws {
+        let server = try OddServer { _ in .init(201, "[]") }
+        let peer = try server.peer(change: { $0.requestBytes = 3000 })
+        let text = JSON.string(String(repeating: "x", count: 300))
+        let all = try (0..<40).flatMap { number in
+            let leaves = number == 20 ? 30 : number % 3 + 1
+            return try (0..<leaves).map { try revision(DocumentID(validating: "d\(number)"), "1-\($0)", ["t": text]) }
+        }
+        _ = try await peer.store(all, branching: .allowed)
+        #expect(server.requests.allSatisfy { $0.body.count <= 3000 } && server.requests.count > 10)
+        for number in (0..<40) where number != 20 {
+            #expect(server.requests.count { $0.text.contains("\"d\(number)\"") } == 1)
+        }
+        let sent = server.requests.reduce(0) { $0 + $1.text.components(separatedBy: "\"_id\"").count - 1 }
+        #expect(sent == all.count)
     }
 
     @Test(arguments: [(413, "refused too_large"), (400, "refused bad_request"), (412, "failed attachment_missing")])
@@ -216,9 +244,13 @@ import Testing
     }
 
     @Test func `a page for people is no answer`() async throws {
-        let server = try OddServer { _ in .init(200, Array("<html>Log in</html>".utf8), headers: ["Content-Type: text/html"]) }
+        let server = try OddServer { _ in
+            .init(200, Array("<html>Log in</html>".utf8), headers: ["Content-Type: text/html"])
+        }
         let peer = try server.peer()
-        for call in [{ _ = try await peer.connect() }, { _ = try await peer.changes(ChangesRequest()) }] as [() async throws -> Void] {
+        for call in [{ _ = try await peer.connect() }, { _ = try await peer.changes(ChangesRequest()) }]
+            as [() async throws -> Void]
+        {
             let error = await #expect(throws: PeerError.self) { try await call() }
             #expect(error?.code == .badAnswer || error?.code == .connectionLost)
         }
@@ -241,12 +273,14 @@ import Testing
         #expect(error?.code.name == code)
     }
 
-    @Test func `a feed that is cut for its silence is nothing new, and signs of life are asked for more often`() async throws {
+    @Test func `a feed that is cut for its silence is nothing new, and signs of life are asked for more often`()
+        async throws
+    {
         let clock = Guarded(ContinuousClock.now)
         let server = try OddServer { _ in
             // A proxy that lets nothing pass for twenty seconds, and then ends the connection.
             clock.withLock { $0 += .seconds(20) }
-            return .init(bytes: Array("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"results\":[\n".utf8), isCut: true)
+            return .init(bytes: Array("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8), isCut: true)
         }
         let peer = try server.peer(now: { clock.withLock { $0 } })
         for _ in 0..<2 {
@@ -260,9 +294,11 @@ import Testing
     @Test func `signs of life are asked for once a second at the most`() {
         var limit = IdleLimit()
         #expect(limit.heartbeat(.seconds(30)) == .seconds(30))
-        #expect(!limit.noteCut(after: .milliseconds(900), asked: .seconds(30)))
+        let early = limit.noteCut(after: .milliseconds(900), asked: .seconds(30))
+        #expect(!early)
         for _ in 0..<10 { _ = limit.noteCut(after: .seconds(3), asked: limit.heartbeat(.seconds(30))) }
         #expect(limit.heartbeat(.seconds(30)) == .seconds(1))
-        #expect(!limit.noteCut(after: .seconds(3), asked: .seconds(1)))
+        let late = limit.noteCut(after: .seconds(3), asked: .seconds(1))
+        #expect(!late)
     }
 }

@@ -65,12 +65,7 @@ struct DocumentFetch: Sendable {
         for revision in wanted where !leaves.contains(revision) {
             if let document = try await document(id, revision) { result.others.append(document) }
         }
-        if extent == .stored {
-            for leaf in result.leaves where leaf.history.signatures.count > 1 {
-                result.stored += try await stored(behind: leaf)
-            }
-            result.stored.sort { $0.history.revision < $1.history.revision }
-        }
+        if extent == .stored { result.stored = try await stored(behind: result.leaves, of: id) }
         return result
     }
 
@@ -99,21 +94,41 @@ struct DocumentFetch: Sendable {
         }
     }
 
-    /// Which revisions before a leaf the server has.
+    /// Which inner revisions the server has: of the winner's path it tells all at once, of others each is asked for.
     private func stored(
-        behind leaf: FetchedDocument
+        behind leaves: [FetchedDocument], of id: DocumentID
     ) async throws -> [(history: RevisionHistory, isDeleted: Bool)] {
-        let answer = try await connection.json(
-            "GET", .document(leaf.id), query: ["rev": leaf.history.revision.description, "revs_info": "true"],
-            limit: Self.longestAnswer)
-        let rows = answer.json["_revs_info"]?.array ?? []
-        let states = Dictionary(rows.map { ($0["rev"]?.string ?? "", $0["status"]?.string ?? "") }) { first, _ in first
+        var paths: [RevisionID: RevisionHistory] = [:]
+        for leaf in leaves {
+            let history = leaf.history
+            for (index, revision) in history.revisions.enumerated().dropFirst() {
+                paths[revision] = try RevisionHistory(
+                    start: revision.generation, signatures: Array(history.signatures[index...]))
+            }
         }
-        let signatures = leaf.history.signatures
-        return try leaf.history.revisions.enumerated().dropFirst().compactMap { index, revision in
-            guard let state = states[revision.description], state != "missing" else { return nil }
-            let history = try RevisionHistory(start: revision.generation, signatures: Array(signatures[index...]))
-            return (history, state == "deleted")
+        var states: [RevisionID: String] = [:]
+        if !paths.isEmpty, leaves.contains(where: { !$0.isDeleted }) {
+            let answer = try await connection.json(
+                "GET", .document(id), query: ["revs_info": "true"], limit: Self.longestAnswer)
+            for row in answer.json["_revs_info"]?.array ?? [] {
+                if let revision = row["rev"]?.string.flatMap({ RevisionID($0) }) {
+                    states[revision] = row["status"]?.string
+                }
+            }
         }
+        for revision in paths.keys where states[revision] == nil {
+            states[revision] = try await isThere(id, revision) ? "available" : "missing"
+        }
+        return paths.sorted { $0.key < $1.key }.compactMap { revision, history in
+            states[revision] == "missing" ? nil : (history, states[revision] == "deleted")
+        }
+    }
+
+    private func isThere(_ id: DocumentID, _ revision: RevisionID) async throws -> Bool {
+        do {
+            let response = try await connection.stream("HEAD", .document(id), query: ["rev": revision.description])
+            _ = try await response.collect(limit: 1 << 16)
+            return true
+        } catch let error as CouchDBError where error.status == 404 { return false }
     }
 }

@@ -11,7 +11,9 @@ extension Replica {
         }
         var line = DocumentJSON(saved)
         line.attachments = .object(JSONObject(try saved.attachments.map { ($0.name, try wire($0)) }))
-        let bytes = line.bytes(on: tree.parent(of: revision))
+        // A deleted document is revived by an edit of nothing, as a new one is made.
+        let parent = tree.parent(of: revision).flatMap { tree[$0]?.isDeleted == true ? nil : $0 }
+        let bytes = line.bytes(on: parent)
         let answer = try remote.wait(about: saved.id) { connection, _ in
             let response = try await connection.stream("PUT", .document(saved.id), body: .bytes(bytes)) { request in
                 request.headers["Content-Type"] = "application/json"

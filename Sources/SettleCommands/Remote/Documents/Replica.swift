@@ -8,23 +8,18 @@ internal import Settle
 /// Revision ids come of what is written, so the server gives an edit the same one. Contents of attachments stay at the server;
 /// in their place stands a mark.
 final class Replica {
-    /// The documents.
-    let database: Database
+    private let scratch: ScratchDatabase
     let remote: RemoteDatabase
     private var known: [DocumentID: Set<RevisionID>] = [:]
     private var marks: Set<BlobDigest> = []
 
     init(of remote: RemoteDatabase) throws {
         self.remote = remote
-        var options = DatabaseOptions()
-        options.maximumDocumentSize = .max
-        // A verb tells of them itself, or the server does.
-        options.warn = { _ in }
-        database = try Database.inMemory(options: options)
-        try database.setRevisionLimit(Int(Int32.max))
+        scratch = try ScratchDatabase(inMemory: true)
     }
 
-    deinit { database.close() }
+    /// The documents.
+    var database: Database { scratch.database }
 
     /// Brings documents; those that are not at the server are not here either.
     func load(_ ids: [DocumentID], with revisions: [RevisionID] = [], _ extent: DocumentFetch.Extent = .leaves) throws {

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Settle
 
 /// Exports a database at a server: documents are brought into a database on this machine some at a time, with their leaves and
@@ -6,11 +5,11 @@ internal import Settle
 struct RemoteExport {
     let remote: RemoteDatabase
     let options: Exporter.Options
-    private static let pageLength = 200
+    private static let pageLength = 500
     private static let budget = 16 << 20
 
     /// Writes all, in the order of the last changes.
-    func run(_ exporter: Exporter, progress: (ExportCounts) -> Void) throws {
+    func run(_ exporter: Exporter, progress: @escaping (ExportCounts) -> Void) throws {
         var since = PeerSequence.start
         while true {
             let from = since
@@ -26,7 +25,7 @@ struct RemoteExport {
     }
 
     private func write(
-        _ changes: [ChangedDocument], _ exporter: Exporter, _ progress: (ExportCounts) -> Void
+        _ changes: [ChangedDocument], _ exporter: Exporter, _ progress: @escaping (ExportCounts) -> Void
     ) throws {
         let wanted = changes.filter { options.includesDeleted || !$0.isDeleted }.flatMap { change in
             (options.includesConflicts ? change.leaves : Array(change.leaves.prefix(1))).map { leaf in
@@ -35,31 +34,29 @@ struct RemoteExport {
             }
         }
         if wanted.isEmpty { return }
-        let scratch = try ScratchDatabase()
+        let batch = try Batch(exporter, progress)
+        var leaves: [PeerRevision] = []
+        func finishDocument() throws {
+            try batch.add(leaves) { try bring($0, of: $1, into: $2) }
+            leaves = []
+        }
         var rest = wanted[...]
         while !rest.isEmpty {
             let asked = Array(rest)
             let answers = try remote.wait { _, peer in try await peer.revisions(asked, budget: Self.budget) }
             rest = rest.dropFirst(answers.count)
-            for (request, answer) in zip(asked, answers) { try take(answer, request, into: scratch.database) }
+            for (request, answer) in zip(asked, answers) {
+                if request.id != leaves.last?.id { try finishDocument() }
+                switch answer {
+                case .found(let found): leaves.append(found)
+                // It was changed since, and comes again with a later change.
+                case .missing: break
+                case .failed(let error): throw RemoteFailure(url: remote.url, document: request.id).told(error)
+                }
+            }
         }
-        try exporter.export(from: scratch.database, progress: progress)
-    }
-
-    private func take(_ answer: RevisionAnswer, _ request: RevisionRequest, into database: Database) throws {
-        switch answer {
-        case .found(let found):
-            var revision = ReplicatedRevision(
-                id: found.id, history: found.history, isDeleted: found.isDeleted, body: found.body,
-                attachments: try found.attachments.map { try bring($0, of: found.id, into: database) })
-            revision.isDeletionAtSource = found.isDeletionAtSource
-            revision.keepsZeroRevpos = true
-            if case .refused(let error)? = try database.insertReplicated([revision]).first { throw error }
-        case .missing:
-            // It was changed since, and comes again with a later change.
-            return
-        case .failed(let error): throw RemoteFailure(url: remote.url, document: request.id).told(error)
-        }
+        try finishDocument()
+        try batch.flush()
     }
 
     /// Brings the stored bytes of an attachment; they are the same that the server has.
@@ -98,5 +95,48 @@ struct RemoteExport {
             try exporter.write(local: DocumentID(unchecked: id), reader.body)
             return true
         }
+    }
+}
+
+/// Documents that are written together, each with all its leaves: in memory, but for one with large attachments.
+private final class Batch {
+    private let exporter: Exporter
+    private let progress: (ExportCounts) -> Void
+    private var scratch: ScratchDatabase
+    private var bytes: Int64 = 0
+    /// How many bytes of attachments may be in memory.
+    private static let largest: Int64 = 16 << 20
+
+    init(_ exporter: Exporter, _ progress: @escaping (ExportCounts) -> Void) throws {
+        self.exporter = exporter
+        self.progress = progress
+        scratch = try ScratchDatabase(inMemory: true)
+    }
+
+    /// Adds the leaves of a document; `bring` fetches the content of an attachment.
+    func add(
+        _ leaves: [PeerRevision], _ bring: (PeerAttachment, DocumentID, Database) throws -> Attachment
+    ) throws {
+        let size = leaves.flatMap(\.attachments).reduce(0) { $0 + $1.encodedLength }
+        if bytes + size > Self.largest { try flush() }
+        if size > Self.largest { scratch = try ScratchDatabase(inMemory: false) }
+        bytes += size
+        let revisions = try leaves.map { leaf in
+            var revision = ReplicatedRevision(
+                id: leaf.id, history: leaf.history, isDeleted: leaf.isDeleted, body: leaf.body,
+                attachments: try leaf.attachments.map { try bring($0, leaf.id, scratch.database) })
+            revision.isDeletionAtSource = leaf.isDeletionAtSource
+            revision.keepsZeroRevpos = true
+            return revision
+        }
+        for case .refused(let error) in try scratch.database.insertReplicated(revisions) { throw error }
+        if size > Self.largest { try flush() }
+    }
+
+    /// Writes what was added, and lets go of it.
+    func flush() throws {
+        try exporter.export(from: scratch.database, progress: progress)
+        scratch = try ScratchDatabase(inMemory: true)
+        bytes = 0
     }
 }

@@ -18,7 +18,7 @@ final class RemoteImportStore: ImportStore {
 
     init(_ remote: RemoteDatabase) throws {
         self.remote = remote
-        let (scratch, replica) = (try ScratchDatabase(), try Replica(of: remote))
+        let (scratch, replica) = (try ScratchDatabase(inMemory: false), try Replica(of: remote))
         (self.scratch, self.replica) = (scratch, replica)
         intake = AttachmentIntake(scratch.database) { id in
             try replica.load([id])
@@ -161,7 +161,7 @@ final class RemoteImportStore: ImportStore {
                     heldBytes += attachment.length
                     let isThere = replica.isElsewhere(attachment)
                     let content: [(String, JSON)] =
-                        try isThere
+                        isThere
                         ? DocumentJSON.described(attachment).dropFirst() + [("stub", true)]
                         : [("data", .string(Base64.encode(try scratch.database.content(of: attachment))))]
                     let members = [("content_type", JSON.string(attachment.contentType))] + content

@@ -1,4 +1,5 @@
 import SettleDatabase
+
 @testable import SettleReplication
 
 /// A server whose answers a test makes up, request by request.
@@ -62,7 +63,7 @@ final class OddServer: Sendable {
     /// A database on it.
     func peer(
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
-        _ change: (inout CouchDBPeerOptions) -> Void = { _ in }
+        change: (inout CouchDBPeerOptions) -> Void = { _ in }
     ) throws -> CouchDBPeer {
         var options = CouchDBPeerOptions()
         change(&options)

@@ -3,40 +3,44 @@ import Settle
 import SettleDatabase
 import SettleReplication
 
-/// A server of databases for a test: one of Settle in this process, or the CouchDB of `SETTLE_COUCHDB_URL`.
-struct PeerHome: CustomStringConvertible {
-    let description: String
-    private let live: LiveServer?
+/// A kind of server that databases of a test are on.
+enum ServerKind: String, CaseIterable, Sendable {
+    /// One of Settle in this process.
+    case settle
+    /// The CouchDB of `SETTLE_COUCHDB_URL`.
+    case couchdb
 
-    /// The servers that are at hand.
-    static var all: [Kind] { ProcessInfo.processInfo.environment["SETTLE_COUCHDB_URL"] == nil ? [.settle] : Kind.allCases }
+    /// Those that are at hand.
+    static var all: [ServerKind] { couchDB == nil ? [.settle] : allCases }
 
-    enum Kind: String, CaseIterable, Sendable { case settle, couchdb }
+    fileprivate static var couchDB: String? { ProcessInfo.processInfo.environment["SETTLE_COUCHDB_URL"] }
+}
 
-    init(_ kind: Kind) throws {
-        description = kind.rawValue
-        switch (kind, ProcessInfo.processInfo.environment["SETTLE_COUCHDB_URL"]) {
-        case (.couchdb, _?): live = nil
-        default: live = try LiveServer()
-        }
-    }
-
-    var isSettle: Bool { live != nil }
+/// The servers of a test, which run until the object goes.
+final class PeerHome: Sendable {
+    private let live = Guarded<LiveServer?>(nil)
 
     /// A database that is not there yet.
     func peer(
-        client: any HTTPClient = CurlHTTPClient(), _ change: (inout CouchDBPeerOptions) -> Void = { _ in }
+        _ kind: ServerKind, client: any HTTPClient = CurlHTTPClient(),
+        _ change: (inout CouchDBPeerOptions) -> Void = { _ in }
     ) throws -> CouchDBPeer {
         var options = CouchDBPeerOptions()
         change(&options)
-        return try CouchDBPeer(url(), credentials: nil, client: client, options: options)
+        return try CouchDBPeer(url(kind), client: client, options: options)
     }
 
     /// The address of a database that is not there yet.
-    func url() throws -> HTTPURL {
+    func url(_ kind: ServerKind) throws -> HTTPURL {
         let name = "peer-" + String(UInt64.random(in: .min ... .max), radix: 36)
-        if let live { return try live.url(name) }
-        let couch = try HTTPURL(ProcessInfo.processInfo.environment["SETTLE_COUCHDB_URL"] ?? "")
-        return couch.appending(HTTPPath(segments: [name]))
+        if kind == .couchdb, let couch = ServerKind.couchDB {
+            return try HTTPURL(couch).appending(HTTPPath(segments: [name]))
+        }
+        let server = try live.withLock { live in
+            let server = try live ?? LiveServer()
+            live = server
+            return server
+        }
+        return try server.url(name)
     }
 }

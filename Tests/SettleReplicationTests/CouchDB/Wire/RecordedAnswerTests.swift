@@ -17,7 +17,8 @@ struct RecordedAnswerTests {
 
     /// The exchanges with an endpoint in some topics that went well.
     private func exchanges(_ endpoint: String, _ topics: [String]) throws -> [Exchange] {
-        let folder = URL(filePath: ProcessInfo.processInfo.environment["SETTLE_CONFORMANCE"] ?? "").appending(path: "cases")
+        let folder = URL(filePath: ProcessInfo.processInfo.environment["SETTLE_CONFORMANCE"] ?? "").appending(
+            path: "cases")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { name in
             topics.contains { name.hasPrefix($0 + "--") }
         }
@@ -91,7 +92,8 @@ struct RecordedAnswerTests {
             let read = try RevisionsDiffAnswer.read(exchange.answer.utf8, asked: asked)
             for row in read {
                 let told = exchange.answer[row.id.string]
-                #expect(Set(row.missing.map(\.description)) == Set((told?["missing"]?.array ?? []).compactMap(\.string)))
+                #expect(
+                    Set(row.missing.map(\.description)) == Set((told?["missing"]?.array ?? []).compactMap(\.string)))
                 #expect(row.possibleAncestors.count == told?["possible_ancestors"]?.array?.count ?? 0)
                 rows += 1
             }

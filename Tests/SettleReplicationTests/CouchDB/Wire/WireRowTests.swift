@@ -21,7 +21,8 @@ struct WireRowTests {
     // SEMANTICS 204
     @Test(arguments: ["\"12-g1AAA\"", "12", "[12,\"g1AAA\"]", "\"3:7\""])
     func `a sequence is kept as it came`(_ sequence: String) throws {
-        let row = try change(#"{"seq":\#(sequence),"id":"a","changes":[{"rev":"2-b"}, {"rev" : "2-a" }],"deleted":true}"#)
+        let row = try change(
+            #"{"seq":\#(sequence),"id":"a","changes":[{"rev":"2-b"}, {"rev" : "2-a" }],"deleted":true}"#)
         #expect(row.change?.sequence.json.description == sequence)
         #expect(try row.change?.leaves == [rev("2-b"), rev("2-a")])
         #expect(row.change?.isDeleted == true)
@@ -30,7 +31,8 @@ struct WireRowTests {
     @Test func `a sequence that is not told is the one before`() throws {
         for text in [#"{"seq":null,"id":"a","changes":[{"rev":"1-a"}]}"#, #"{"id":"a","changes":[{"rev":"1-a"}]}"#] {
             let row = try change(text)
-            #expect(row.sequence == nil && row.change?.sequence == PeerSequence("4-b") && row.change?.isDeleted == false)
+            #expect(
+                row.sequence == nil && row.change?.sequence == PeerSequence("4-b") && row.change?.isDeleted == false)
         }
     }
 
@@ -93,7 +95,8 @@ struct WireRowTests {
             String(decoding: bytes, as: UTF8.self)
                 == #"{"_id":"a\"b","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]},"_deleted":true,"x":1,"y":[1.0],"#
                 + #""_attachments":{"s":{"content_type":"image/png","revpos":1,"digest":"md5-VaVACK0bpYmqIQ0mKcHfQQ==","length":1,"stub":true},"#
-                + #""i":{"content_type":"image/png","revpos":2,"digest":"md5-XUFAKrxLKna5cZ2REBfFkg==","data":"aGVsbG8="}}}"#)
+                + #""i":{"content_type":"image/png","revpos":2,"digest":"md5-XUFAKrxLKna5cZ2REBfFkg==","data":"aGVsbG8="}}}"#
+        )
         #expect(DocumentBytes.estimate(value) >= bytes.count)
         let read = try bytes.withUnsafeBufferPointer { try JSON(utf8: $0) }
         #expect(read["x"] == 1)
@@ -101,7 +104,9 @@ struct WireRowTests {
 
     @Test func `an answer of bulk docs tells what was refused`() throws {
         let answer = try BulkDocsAnswer(
-            Array(#"[{"ok":true,"id":"a","rev":"1-a"},{"id":"b","rev":"1-b","error":"forbidden","reason":"no"},{}]"#.utf8))
+            Array(
+                #"[{"ok":true,"id":"a","rev":"1-a"},{"id":"b","rev":"1-b","error":"forbidden","reason":"no"},{}]"#.utf8)
+        )
         let expected = try rev("1-b")
         #expect(answer.refusals.map(\.id) == ["b"] && answer.refusals.first?.revision == expected)
         #expect(throws: WireFault.self) { try BulkDocsAnswer(Array("{}".utf8)) }
