@@ -61,7 +61,8 @@ package struct ReplicationEndpoint: Sendable {
     package func create(_ parameters: [(name: String, value: String)], _ client: any HTTPClient) async throws {
         guard let url else { throw PeerError(.badRequest, "\"\(name)\" is no address", status: 400) }
         let connection = CouchDBConnection(
-            database: url, client: HeaderClient(client, headers, for: url), credentials: credentials ?? Credentials.none)
+            database: url, client: HeaderClient(client, headers, for: url), credentials: credentials ?? Credentials.none
+        )
         var query = HTTPQuery()
         for (name, value) in parameters { query[name] = value }
         do { _ = try await connection.json("PUT", "", query: query) } catch let error as CouchDBError

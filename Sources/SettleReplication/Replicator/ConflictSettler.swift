@@ -57,7 +57,9 @@ struct ConflictSettler: Sendable {
     /// Brings the revisions in which branches part, as far as the source has them. Without them the policy may leave the
     /// conflict to a peer that does; a base is never guessed.
     private func bringBases(of id: DocumentID) async {
-        guard let missing = try? await database.perform({ try $0.missingBases(of: id) }), !missing.isEmpty else { return }
+        guard let missing = try? await database.perform({ try $0.missingBases(of: id) }), !missing.isEmpty else {
+            return
+        }
         var requests = missing.map { RevisionRequest(id: id, revision: $0) }
         while !requests.isEmpty {
             let answers = try? await source.revisions(requests, budget: 1024 * 1024)

@@ -40,7 +40,8 @@ extension FlowExecutor {
         guard configuration.usesCheckpoints, position != checkpointer.recorded else { return }
         let outcome = await checkpointer.write(position, flow.counts)
         if case .changed = outcome {
-            state.warn(.checkpointNotWritten, "a log was changed by somebody else, so the last checkpoint was not written")
+            state.warn(
+                .checkpointNotWritten, "a log was changed by somebody else, so the last checkpoint was not written")
         } else {
             take(outcome)
         }

@@ -173,8 +173,8 @@ extension PeerError {
     static func result<Success: Sendable>(
         _ body: () async throws -> Success
     ) async -> Result<Success, PeerError> {
-        do { return .success(try await body()) } catch let error as PeerError { return .failure(error) } catch
-            let error as DatabaseError
+        do { return .success(try await body()) } catch let error as PeerError { return .failure(error) } catch let error
+            as DatabaseError
         { return .failure(PeerError(error, of: "the local database")) } catch is CancellationError {
             return .failure(PeerError(.cancelled, "the call was cancelled"))
         } catch { return .failure(PeerError(.serverError, "a peer failed", isTransient: false, cause: error)) }

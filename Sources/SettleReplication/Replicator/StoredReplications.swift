@@ -73,7 +73,8 @@ extension StoredReplications {
     ) throws -> JSONObject {
         guard let peer = configuration.peer as? CouchDBPeer else {
             throw PeerError(
-                .badRequest, "only a replication with a CouchDBPeer can be kept, and \(configuration.peer.name) is none")
+                .badRequest, "only a replication with a CouchDBPeer can be kept, and \(configuration.peer.name) is none"
+            )
         }
         let remote = try endpoint(peer, withCredentials: withCredentials)
         let isPush = configuration.direction == .push
