@@ -7,11 +7,6 @@ public import SettleDatabase
 /// Delete with `keeping:` the members the filter asks for, or pass all tombstones.
 public typealias ReplicationFilterFunction = @Sendable (Document, [String: String]) throws -> Bool
 
-/// The filter functions of a database, by name.
-final class ReplicationFilterList: Sendable {
-    let functions = Guarded<[String: ReplicationFilterFunction]>([:])
-}
-
 extension Database {
     /// Registers a filter function under a name, in place of the one that had it, for replications whose source this
     /// database is (SEMANTICS 128).

@@ -2,7 +2,7 @@ internal import SettleDatabase
 
 /// Takes an attachment's stored bytes piece by piece, off the caller's thread.
 ///
-/// Unchecked: the writer is touched by one call at a time, for each is awaited before the next.
+/// Unchecked: no lock guards the writer, for it is touched by one call at a time, each awaited before the next.
 final class AttachmentSink: @unchecked Sendable {
     private let peer: LocalPeer
     private let writer: AttachmentWriter

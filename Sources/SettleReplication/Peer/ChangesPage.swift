@@ -1,5 +1,3 @@
-public import RevisionTree
-
 /// Some of a peer's changes, in the order of their sequences.
 public struct ChangesPage: Sendable, Hashable {
     /// The documents that were changed.
@@ -18,25 +16,5 @@ public struct ChangesPage: Sendable, Hashable {
         self.last = last
         self.pending = pending
         self.filtered = filtered
-    }
-}
-
-/// A document that was changed at a peer.
-public struct ChangedDocument: Sendable, Hashable {
-    /// The position of its last change.
-    public var sequence: PeerSequence
-    /// The document's id.
-    public var id: DocumentID
-    /// Its leaves, the peer's own winner first.
-    public var leaves: [RevisionID]
-    /// Whether the peer's own winner is a tombstone (SEMANTICS K2).
-    public var isDeleted: Bool
-
-    /// Makes a change.
-    public init(sequence: PeerSequence, id: DocumentID, leaves: [RevisionID], isDeleted: Bool = false) {
-        self.sequence = sequence
-        self.id = id
-        self.leaves = leaves
-        self.isDeleted = isDeleted
     }
 }

@@ -1,16 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// A change on its way to be compared.
-struct FlowRow: Sendable {
-    /// Its number in the tracker.
-    var number: Int
-    /// Earlier changes of the same document that this one stands for too.
-    var earlier: [Int] = []
-    /// The change.
-    var change: ChangedDocument
-}
-
 /// A document of which something is missing at the target, from its comparison to the end.
 struct FlowJob: Sendable {
     /// The change that told of it.

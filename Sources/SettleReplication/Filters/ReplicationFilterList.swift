@@ -1,0 +1,6 @@
+internal import SettleDatabase
+
+/// The filter functions of a database, by name.
+final class ReplicationFilterList: Sendable {
+    let functions = Guarded<[String: ReplicationFilterFunction]>([:])
+}

@@ -1,0 +1,22 @@
+/// Something that an app should know though nothing failed.
+public struct ReplicationWarning: Sendable, Hashable, CustomStringConvertible {
+    /// The kinds of warning; more may be added.
+    public struct Kind: Hashable, Sendable {
+        /// The kind's name.
+        public let name: String
+        /// A peer is not what it was at the last checkpoint, so documents are compared again (SEMANTICS 206).
+        public static let resync = Kind(name: "resync")
+        /// One side does not allow a log, so the other one's alone is trusted.
+        public static let checkpointOnOneSide = Kind(name: "checkpoint_on_one_side")
+        /// No checkpoint could be written; the next run compares documents again.
+        public static let checkpointNotWritten = Kind(name: "checkpoint_not_written")
+    }
+
+    /// What kind it is.
+    public let kind: Kind
+    /// What happened, and what it means.
+    public let message: String
+
+    /// The message.
+    public var description: String { message }
+}

@@ -1,0 +1,22 @@
+internal import RevisionTree
+
+/// What became of a document in one attempt.
+struct DocumentReport: Sendable {
+    /// The document.
+    var id: DocumentID
+    /// Its revisions that were missing at the target.
+    var revisions: [RevisionID]
+    /// Whether the source's winner is a tombstone.
+    var isDeleted: Bool
+    /// Those that were not brought, each with the reason.
+    var problems: [Problem] = []
+
+    /// Why one revision was not brought.
+    struct Problem: Sendable {
+        /// The kinds of problem.
+        enum Kind: Sendable { case refused, failed, gone }
+        var revision: RevisionID
+        var kind: Kind
+        var error: PeerError
+    }
+}
