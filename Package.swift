@@ -68,6 +68,9 @@ let package = Package(
             name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite", "CrashTool"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
+            name: "SettleReplicationTests",
+            dependencies: ["Settle", "SettleReplication", "SettleServer", "SettleTesting"], swiftSettings: strict),
+        .testTarget(
             name: "SettleCommandsTests",
             dependencies: ["SettleCommands", "Settle", "SettleServer", "SettleTesting", "SettleTool"],
             swiftSettings: strict),
