@@ -1,53 +1,36 @@
 internal import RevisionTree
 
-/// Looks which revisions would become branches beside the leaves that a server has.
+/// Looks which documents would get a branch beside what a server has, by the winners that `_all_docs` tells.
 ///
-/// The winners come from `_all_docs`, for all documents at once; of documents whose winner is in the way all leaves are asked
-/// for, by `_changes` with their ids.
+/// The rule is that of ``Peer/store(_:branching:)`` for a local database, as far as winners show it: of a document's revisions one
+/// has to follow the server's winner, and one live leaf at the most may be among them.
 struct BranchCheck {
     let calls: PeerCalls
-    /// CouchDB looks up so many ids of a `_doc_ids` filter; beyond that it reads through all changes.
-    private static let idsAtOnce = 100
 
-    /// The revisions that follow none of the server's leaves, and why they are refused.
+    /// The revisions that are refused, and why; those of one document are refused or not together.
     func refusals(of revisions: [PeerRevision]) async throws -> [(Int, PeerError)] {
         let places = Dictionary(grouping: revisions.indices) { revisions[$0].id }
         let winners = try await winners(of: Array(places.keys))
-        var suspects: [DocumentID] = []
-        var refused: [(Int, PeerError)] = []
-        for (id, indices) in places {
-            let leaves = winners[id].map { [$0] } ?? []
-            let branches = branches(indices, revisions, beside: leaves)
-            guard !branches.isEmpty else { continue }
-            if leaves.isEmpty { refused += branches } else { suspects.append(id) }
+        return places.flatMap { id, indices in
+            let winner = winners[id]
+            let news = indices.filter { revisions[$0].revision != winner }
+            guard !news.isEmpty, makesBranch(news.map { revisions[$0] }, beside: winner) else {
+                return [(Int, PeerError)]()
+            }
+            let stored = winner.map { "\($0), which is at \(calls.place())" } ?? "one another"
+            return news.map { index in
+                let message =
+                    "\(revisions[index].revision) of \"\(id)\" was made apart from \(stored), and branches are refused; "
+                    + "pull, settle, and push again"
+                return (index, PeerError(.conflict, message, status: 409))
+            }
         }
-        for start in stride(from: 0, to: suspects.count, by: Self.idsAtOnce) {
-            let ids = suspects[start...].prefix(Self.idsAtOnce)
-            let leaves = try await leaves(of: Array(ids))
-            for id in ids { refused += branches(places[id] ?? [], revisions, beside: leaves[id] ?? []) }
-        }
-        return refused
     }
 
-    /// Which revisions of one document would be branches, taken one after the other.
-    private func branches(
-        _ indices: [Int], _ revisions: [PeerRevision], beside leaves: [RevisionID]
-    ) -> [(Int, PeerError)] {
-        var leaves = leaves
-        var refused: [(Int, PeerError)] = []
-        for index in indices {
-            let revision = revisions[index]
-            let path = revision.history.revisions
-            if let first = leaves.first, !leaves.contains(where: path.contains) {
-                let message =
-                    "\(revision.revision) of \"\(revision.id)\" does not follow \(first), which \(calls.place()) has, and "
-                    + "branches are refused; pull, settle, and push again"
-                refused.append((index, PeerError(.conflict, message, status: 409)))
-                continue
-            }
-            leaves = leaves.filter { !path.contains($0) } + [revision.revision]
-        }
-        return refused
+    private func makesBranch(_ news: [PeerRevision], beside winner: RevisionID?) -> Bool {
+        if let winner, !news.contains(where: { $0.history.revisions.contains(winner) }) { return true }
+        let inner = Set(news.flatMap { $0.history.revisions.dropFirst() })
+        return news.count { !$0.isDeleted && !inner.contains($0.revision) } > 1
     }
 
     private func winners(of ids: [DocumentID]) async throws -> [DocumentID: RevisionID] {
@@ -63,17 +46,5 @@ struct BranchCheck {
             return true
         }
         return winners
-    }
-
-    private func leaves(of ids: [DocumentID]) async throws -> [DocumentID: [RevisionID]] {
-        let asked = ChangesQuery(ChangesRequest(limit: ids.count, filter: .documents(ids)), heartbeat: nil)
-        let response = try await calls.stream("POST", "_changes", query: asked.query, json: asked.body)
-        var leaves: [DocumentID: [RevisionID]] = [:]
-        _ = try await calls.elements(of: response, "_changes", "results", longest: 16 << 20) { element in
-            guard case .bytes(let text) = element else { return true }
-            if let change = try ChangeRow(text, before: .start).change { leaves[change.id] = change.leaves }
-            return true
-        }
-        return leaves
     }
 }

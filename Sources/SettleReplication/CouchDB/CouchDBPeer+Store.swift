@@ -10,8 +10,9 @@ extension CouchDBPeer {
     /// A request that the server finds too large, or refuses as a whole without saying for whom, is sent again in halves,
     /// down to the one that is the reason.
     ///
-    /// Where branches are refused, it is first looked which leaves the server has. A server of Settle is also told, and looks
-    /// again in the transaction that writes; with another one a write of somebody else in between is not seen.
+    /// Where branches are refused, it is first looked which winners the server has. A server of Settle is also told, and looks
+    /// again at whole trees in the transaction that writes; with another one a write of somebody else in between is not
+    /// seen, and a live branch that is there already is none of the winners.
     public func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
         let calls = try calls()
         var outcomes = [StoreOutcome?](repeating: nil, count: revisions.count)
@@ -28,7 +29,7 @@ extension CouchDBPeer {
         for (index, outcome) in try await upload(streamed.map { ($0, revisions[$0]) }, branching, calls) {
             outcomes[index] = outcome
         }
-        return outcomes.map { $0 ?? .stored }
+        return outcomes.compactMap(\.self)
     }
 
     /// Sends revisions each by a request of its own, several at once.

@@ -247,16 +247,24 @@ import Testing
         let peer = try home.peer(kind)
         try await peer.create()
         _ = try await peer.store(
-            [revision("a", "2-b 1-a"), revision("two", "2-b 1-a"), revision("two", "2-c 1-a")], branching: .allowed)
+            ["behind", "ahead", "closed", "both"].map { try revision($0, "2-b 1-a") }, branching: .allowed)
         let outcomes = try await peer.store(
             [
-                revision("a", "2-c 1-a"), revision("a", "3-d 2-b 1-a"), revision("new", "1-a"), revision("new", "1-b"),
-                revision("two", "3-x 2-b 1-a"), revision("two", "2-q 1-a"),
+                revision("behind", "2-c 1-a"), revision("ahead", "3-d 2-b 1-a"), revision("new", "1-a"),
+                // A winner with a branch that is closed, and two that live.
+                revision("closed", "3-d 2-b 1-a"), revision("closed", "3-t 2-c 1-a", isDeleted: true),
+                revision("both", "3-d 2-b 1-a"), revision("both", "2-c 1-a"),
+                revision("twins", "1-a"), revision("twins", "1-b"),
             ], branching: .refused)
         #expect(
             outcomes.map(\.name)
-                == ["refused conflict", "stored", "stored", "refused conflict", "stored", "refused conflict"])
-        let leaves = try await peer.changes(ChangesRequest()).changes.first { $0.id == "a" }?.leaves
-        #expect(try leaves == [rev("3-d")])
+                == ["refused conflict", "stored", "stored", "stored", "stored"]
+                + Array(repeating: "refused conflict", count: 4))
+        let changes = try await peer.changes(ChangesRequest()).changes
+        let leaves = Dictionary(uniqueKeysWithValues: changes.map { ($0.id, $0.leaves.map(\.description)) })
+        #expect(
+            leaves == [
+                "behind": ["2-b"], "ahead": ["3-d"], "closed": ["3-d", "3-t"], "both": ["2-b"], "new": ["1-a"],
+            ])
     }
 }
