@@ -28,6 +28,7 @@ final class RemoteDatabase {
     ///   - document: What they are about, for messages.
     ///   - meanwhile: What this thread does meanwhile.
     ///   - work: Sends them.
+    /// - Returns: What comes of them.
     /// - Throws: ``CommandError``.
     func wait<Value: Sendable>(
         about document: DocumentID? = nil, meanwhile: () throws -> Void = {},
@@ -72,7 +73,9 @@ final class RemoteDatabase {
     /// - Parameters:
     ///   - member: The member of the answer that is the array.
     ///   - path: What is asked.
+    ///   - query: What is asked behind it.
     ///   - body: Is given each element as JSON text, and says whether to go on.
+    /// - Throws: ``CommandError``, or what `body` throws.
     func forEachElement(
         _ member: String, of path: HTTPPath, query: HTTPQuery, _ body: ([UInt8]) throws -> Bool
     ) throws {

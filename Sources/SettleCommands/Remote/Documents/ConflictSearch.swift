@@ -22,6 +22,7 @@ enum ConflictSearch {
     ///   - extent: What a server is asked for besides the leaves.
     ///   - body: Is given each document and where it is, and says whether to go on with this kind.
     /// - Returns: How many there are of both kinds.
+    /// - Throws: ``CommandError``, ``DatabaseError``, or what `body` throws.
     @discardableResult
     func forEach(
         _ kinds: [ConflictKind], _ extent: DocumentFetch.Extent = .bases,
