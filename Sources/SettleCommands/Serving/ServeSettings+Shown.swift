@@ -39,7 +39,7 @@ extension ServeSettings {
         return server
             + Self.shown(security).map { name, value in
                 Row(name: name, value: value, source: securityMembers.contains(name) ? "file" : "default")
-            }
+            } + [Row(name: "replicator", value: replicator.json, source: replicatorOrigin)]
     }
 
     private func shown(_ setting: ServeSetting) -> JSON {

@@ -22,6 +22,9 @@ struct ServeSettings {
     let security: SecurityOptions
     /// The members of the file that are about that.
     let securityMembers: [String]
+    /// What the replicator may do; the file's member `replicator`.
+    let replicator: ReplicatorOptions
+    private let isReplicatorSet: Bool
 
     /// Collects the settings.
     ///
@@ -48,6 +51,10 @@ struct ServeSettings {
                 if values[setting.name] == nil { values[setting.name] = Value(text: text, source: .file) }
             }
         }
+        let replications = rest["replicator"]
+        rest["replicator"] = nil
+        isReplicatorSet = replications != nil
+        replicator = try replications.map { try ReplicatorOptions(configuration: $0.utf8) } ?? ReplicatorOptions()
         security = try SecurityOptions(configuration: JSON.object(rest).utf8)
         securityMembers = rest.names
         for setting in ServeSetting.all {
@@ -93,8 +100,12 @@ struct ServeSettings {
         options.largestBody = count("body_size") ?? options.largestBody
         options.largestUpload = count("upload_size").map(Int64.init) ?? options.largestUpload
         options.security = security
+        options.replicator = replicator
         return options
     }
+
+    /// Where the replicator's settings come from.
+    var replicatorOrigin: String { isReplicatorSet ? "file" : "default" }
 
     /// The logs these settings ask for; events go to standard error.
     var log: ServerLog {

@@ -43,7 +43,7 @@ struct Invocation {
     /// Whether a URL was given.
     func isRemote() throws -> Bool { Self.isURL(try arguments.operand("DB")) }
 
-    private static func isURL(_ text: String) -> Bool { text.contains("://") }
+    static func isURL(_ text: String) -> Bool { text.contains("://") }
 
     /// Lends the place of a document to a closure: the database on this machine, or a replica of what a server has of it.
     ///

@@ -25,7 +25,9 @@ public final class CouchDBPeer: Peer {
     let options: CouchDBPeerOptions
     let learnt: Guarded<Learnt>
     let now: @Sendable () -> ContinuousClock.Instant
-    private let user: String?
+    /// Who one is there.
+    let credentials: Credentials
+    private var user: String? { credentials.user }
     private let connection: Guarded<CouchDBConnection?>
 
     /// Makes a peer; nothing is sent before the first call.
@@ -60,7 +62,7 @@ public final class CouchDBPeer: Peer {
         self.url = connection.url
         self.options = options
         self.now = now
-        user = connection.credentials.user
+        self.credentials = connection.credentials
         learnt = Guarded(Learnt(requestBytes: options.requestBytes))
     }
 
@@ -95,7 +97,7 @@ public final class CouchDBPeer: Peer {
 
 extension Credentials {
     /// The user's name, where one is told.
-    fileprivate var user: String? {
+    var user: String? {
         switch kind {
         case .basic(let user, _), .session(let user, _), .proxy(let user, _, _): user
         case .none, .bearer, .fixedBearer, .oauth1: nil

@@ -5,7 +5,9 @@ extension ReplicationDocument {
     package static func withoutCredentials(_ members: JSONObject) -> JSONObject {
         var shown = members
         for side in ["source", "target"] { shown[side] = members[side].map(endpointWithoutCredentials) }
-        for name in ["proxy", "source_proxy", "target_proxy"] { shown[name] = members[name].map(addressWithoutCredentials) }
+        for name in ["proxy", "source_proxy", "target_proxy"] {
+            shown[name] = members[name].map(addressWithoutCredentials)
+        }
         return shown
     }
 

@@ -7,6 +7,8 @@ internal import SettleDatabase
 package struct ReplicationEndpoint: Sendable {
     /// The address, without user and password; `nil` for the database of this process that has the name.
     package let url: HTTPURL?
+    /// The address with the user's name as it was given.
+    let told: HTTPURL?
     /// The name of a database, where no address is given.
     package let name: String
     /// Who one is there.
@@ -24,7 +26,7 @@ package struct ReplicationEndpoint: Sendable {
             if text.contains("://") || json.string == nil || text.isEmpty {
                 throw ReplicationDocumentError("`\(side)` has an invalid url")
             }
-            (url, name, credentials, headers) = (nil, text, nil, HTTPClientHeaders())
+            (url, told, name, credentials, headers) = (nil, nil, text, nil, HTTPClientHeaders())
             return
         }
         let url: HTTPURL
@@ -38,7 +40,7 @@ package struct ReplicationEndpoint: Sendable {
         let fromURL = url.user.map { Credentials.basic(user: $0, password: url.password ?? "") }
         credentials = try Self.basic(object["auth"], side) ?? fromURL ?? fromHeader
         if fromURL != nil || object["auth"] != nil { headers["Authorization"] = nil }
-        (self.url, self.name, self.headers) = (url.withoutCredentials, name, headers)
+        (self.url, told, self.name, self.headers) = (url.withoutCredentials, url, name, headers)
     }
 
     /// The address as it is shown to anybody, with CouchDB's slash at its end.
@@ -59,7 +61,8 @@ package struct ReplicationEndpoint: Sendable {
     package func create(_ parameters: [(name: String, value: String)], _ client: any HTTPClient) async throws {
         guard let url else { throw PeerError(.badRequest, "\"\(name)\" is no address", status: 400) }
         let connection = CouchDBConnection(
-            database: url, client: HeaderClient(client, headers, for: url), credentials: credentials ?? Credentials.none)
+            database: url, client: HeaderClient(client, headers, for: url), credentials: credentials ?? Credentials.none
+        )
         var query = HTTPQuery()
         for (name, value) in parameters { query[name] = value }
         do { _ = try await connection.json("PUT", "", query: query) } catch let error as CouchDBError

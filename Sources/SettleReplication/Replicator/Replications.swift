@@ -10,7 +10,7 @@ public import SettleDatabase
 ///     }
 ///
 /// Those that run are kept until they end, are removed, or the database is closed. They are forgotten when the process
-/// ends (SEMANTICS 94).
+/// ends, but for those that ``persist(_:storesCredentials:)`` was told of (SEMANTICS 94).
 public final class Replications: Sendable {
     private struct Key: Hashable {
         let peer: String
@@ -22,11 +22,19 @@ public final class Replications: Sendable {
         weak var replicator: Replicator?
         /// The same, until it has run and ended.
         var kept: Replicator?
+        /// The name under which the database keeps it, if it does.
+        var stored: String?
     }
 
-    private let entries = Guarded<[Key: Entry]>([:])
+    private struct Owner { weak var database: Database? }
 
-    init() {}
+    private let entries = Guarded<[Key: Entry]>([:])
+    private let owner: Guarded<Owner>
+
+    init(_ database: Database) { owner = Guarded(Owner(database: database)) }
+
+    /// The database whose replications these are, while it is there.
+    var database: Database? { owner.withLock(\.database) }
 
     /// The replications there are.
     public var all: [Replicator] { entries.withLock { $0.values.compactMap(\.replicator) } }
@@ -48,11 +56,13 @@ public final class Replications: Sendable {
             entries[key] = Entry(replicator: replicator, kept: replicator)
             replicator.onRunning.withLock { onRunning in
                 onRunning = { [weak self] replicator, isRunning in
-                    self?.entries.withLock { entries in
+                    let stored = self?.entries.withLock { entries -> String? in
                         // One that was removed or replaced is not kept.
-                        guard entries[key]?.replicator === replicator else { return }
+                        guard entries[key]?.replicator === replicator else { return nil }
                         entries[key]?.kept = isRunning ? replicator : nil
+                        return entries[key]?.stored
                     }
+                    if !isRunning, let stored { self?.noteEnd(of: replicator, stored) }
                 }
             }
             return replicator
@@ -77,25 +87,58 @@ public final class Replications: Sendable {
         }
         if exclusively {
             for other in all where !pair.contains(where: { $0 === other }) { await remove(other) }
+            // Those too that were not resumed.
+            var kept: Set<String> = []
+            for replicator in pair { kept.insert(try await StoredReplications.name(of: replicator.configuration)) }
+            let names = kept
+            try await database.perform { try StoredReplications(database: $0).removeAll(except: names) }
         }
         return pair
     }
 
-    /// Stops a replication and forgets it; documents and checkpoints stay (SEMANTICS 102).
+    /// Stops a replication and forgets it, a persistent one too; documents and checkpoints stay (SEMANTICS 102).
     public func remove(_ replicator: Replicator) async {
         await replicator.stop()
-        entries.withLock { entries in entries = entries.filter { $0.value.replicator !== replicator } }
+        let stored = entries.withLock { entries in
+            let names = entries.values.filter { $0.replicator === replicator }.compactMap(\.stored)
+            entries = entries.filter { $0.value.replicator !== replicator }
+            return names
+        }
+        for name in stored { change { try $0.set(name, nil) } }
     }
 
-    /// Stops all replications and forgets them.
+    /// Stops all replications and forgets them, persistent ones too.
     public func removeAll() async {
         for replicator in all { await remove(replicator) }
+        change { try $0.removeAll() }
+    }
+
+    /// Takes note that the database keeps a replication.
+    func noteStored(_ replicator: Replicator, as name: String) {
+        entries.withLock { entries in
+            for key in entries.keys where entries[key]?.replicator === replicator { entries[key]?.stored = name }
+        }
+    }
+
+    /// One that is done is not started again.
+    private func noteEnd(of replicator: Replicator, _ name: String) {
+        guard replicator.isCompleted.withLock(\.self), !replicator.configuration.isContinuous else { return }
+        change { stored in
+            try stored.update(name) { members in members["_replication_state"] = "completed" }
+        }
+    }
+
+    private func change(_ body: (StoredReplications) throws -> Void) {
+        guard let database else { return }
+        do { try body(StoredReplications(database: database)) } catch {
+            database.warn("the list of persistent replications was not written: \(error)")
+        }
     }
 }
 
 extension Database {
     /// The replications of this database.
-    public var replications: Replications { companion(Replications.self) { Replications() } }
+    public var replications: Replications { companion(Replications.self) { Replications(self) } }
 
     /// The two replications with a peer, the pull first and then the push; the ones that are there, or new ones that are
     /// not continuous and not started. Set their configurations, and start them.

@@ -36,6 +36,8 @@ public final class Replicator: Sendable {
 
     private let state: Guarded<State>
     private let shown = ReplicatorState()
+    /// Whether its last run ended by itself, with all done.
+    let isCompleted = Guarded(false)
     /// Is told when it begins and when it has ended.
     let onRunning = Guarded<(@Sendable (Replicator, Bool) -> Void)?>(nil)
 
@@ -136,8 +138,10 @@ public final class Replicator: Sendable {
     /// It has ended: who sees it stopped may start it again.
     private func ended(_ run: Int, _ show: (inout ReplicationStatus) -> Void) {
         state.withLock { state in
+            let wasStopped = state.orders?.isStopping ?? true
             if state.run == run { (state.task, state.orders) = (nil, nil) }
             shown.show(show)
+            isCompleted.withLock { $0 = !wasStopped && status.error == nil }
         }
         forgetPolicy()
         onRunning.withLock(\.self)?(self, false)

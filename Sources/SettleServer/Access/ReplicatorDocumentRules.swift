@@ -42,7 +42,11 @@ struct ReplicatorDocumentRules: Sendable {
             throw Self.notYours
         }
         if members["_replication_state"] != "failed" {
-            do { _ = try ReplicationDocument(members) } catch { throw HTTPError.forbidden(error.message) }
+            let document: ReplicationDocument
+            do { document = try ReplicationDocument(members) } catch { throw HTTPError.forbidden(error.message) }
+            for endpoint in [document.source, document.target] where endpoint.url == nil {
+                throw HTTPError.forbidden("\"\(endpoint.name)\" is no address: give the whole URL")
+            }
         }
         return given == members["owner"] ? body : try DocumentBody(.object(members))
     }

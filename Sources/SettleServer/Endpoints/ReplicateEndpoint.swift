@@ -7,7 +7,7 @@ enum ReplicateEndpoint {
     /// `POST /_replicate`
     static let replicate: Endpoint = { context in
         try context.requireContentType()
-        let members = try context.jsonObject()
+        var members = try context.jsonObject()
         let scheduler = context.server.scheduler
         for parameter in members["query_params"]?.object ?? JSONObject() where parameter.value.string == nil {
             throw HTTPError.badRequest("\(parameter.name) value must be a string.")
@@ -20,6 +20,7 @@ enum ReplicateEndpoint {
         }
         let name = ["_local_id", "replication_id", "id"].compactMap { members[$0]?.string }.first
         if isCancelled, let name { return scheduler.cancel(name) }
+        for side in ["source", "target"] { members[side] = members[side].map { here($0, context) } }
         let document = try document(members)
         if let problem = scheduler.problem(with: document, isAdmin: context.user.isServerAdmin) {
             throw HTTPError.badRequest(problem)
@@ -29,6 +30,22 @@ enum ReplicateEndpoint {
             body: .later(
                 isCancelled
                     ? scheduler.cancel(document, for: context.user) : scheduler.replicate(document, for: context.user)))
+    }
+
+    /// A name that stands for a database of this server, as an address with the credentials of who asks: they can do by it
+    /// what they could do themselves, and nothing else.
+    private static func here(_ side: JSON, _ context: RequestContext) -> JSON {
+        guard let name = side.string, Store.isName(name), let host = context.request.headers["Host"] else {
+            return side
+        }
+        let scheme = context.server.options.certificate == nil ? "http" : "https"
+        let headers = ["Authorization", "Cookie"].compactMap { name in
+            context.request.headers[name].map { (name, JSON.string($0)) }
+        }
+        return [
+            "url": .string("\(scheme)://\(host)/\(PercentCoding.encode(name))"),
+            "headers": .object(JSONObject(headers)),
+        ]
     }
 
     private static func document(_ members: JSONObject) throws -> ReplicationDocument {

@@ -10,7 +10,8 @@ extension ReplicationScheduler {
         return [
             metric(["jobs", "total"], .gauge, "number of replications there are", jobs.count),
             metric(["jobs", "running"], .gauge, "number of replications that run", states["running"] ?? 0),
-            metric(["jobs", "pending"], .gauge, "number of replications that wait for their turn", states["pending"] ?? 0),
+            metric(
+                ["jobs", "pending"], .gauge, "number of replications that wait for their turn", states["pending"] ?? 0),
             metric(
                 ["jobs", "crashing"], .gauge, "number of replications that failed or can't reach a peer, and try again",
                 states["crashing"] ?? 0),

@@ -170,7 +170,8 @@ final class ReplicationScheduler: Sendable {
                 return true
             }
             result =
-                isWanted ? .success(try await made.run()) : .failure(PeerError(.cancelled, "the replication was cancelled"))
+                isWanted
+                ? .success(try await made.run()) : .failure(PeerError(.cancelled, "the replication was cancelled"))
         } catch let error as PeerError { result = .failure(error) } catch {
             result = .failure(PeerError(.serverError, "the replication failed", isTransient: false, cause: error))
         }
@@ -267,9 +268,11 @@ final class ReplicationScheduler: Sendable {
     }
 
     private func details(_ job: ReplicationJob) -> KeyValuePairs<String, String> {
-        [
-            "replication": job.id, "source": job.document.source.shown, "target": job.document.target.shown,
-            "document": job.origin.map { "\($0.database)/\($0.document)" } ?? "",
+        let (source, target) = (job.document.source.shown, job.document.target.shown)
+        guard let origin = job.origin else { return ["replication": job.id, "source": source, "target": target] }
+        return [
+            "replication": job.id, "source": source, "target": target,
+            "document": "\(origin.database)/\(origin.document)",
         ]
     }
 }

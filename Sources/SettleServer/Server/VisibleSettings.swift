@@ -46,6 +46,15 @@ struct VisibleSettings {
                 ]
             ),
         ]
+        sections.append(
+            (
+                "replicator",
+                [
+                    ("allowed_hosts", options.replicator.allowedHosts.sorted().joined(separator: ",")),
+                    ("max_jobs", "\(options.replicator.jobs)"),
+                    ("private_addresses", options.replicator.privateAddresses.rawValue),
+                ]
+            ))
         if let cors = security.crossOrigin {
             sections.append(
                 (

@@ -35,6 +35,11 @@ final class RemoteRoom {
     /// Runs the tool to its end, with a home of its own and no password but what is given.
     @discardableResult
     func run(_ words: String..., input: String = "", environment: [String: String] = [:]) throws -> Room.Outcome {
+        try run(all: words, input: input, environment: environment)
+    }
+
+    /// Runs the tool to its end, with a home of its own and no password but what is given.
+    func run(all words: [String], input: String = "", environment: [String: String] = [:]) throws -> Room.Outcome {
         let own = ["HOME": room.folder.path, "SETTLE_PASSWORD": "", "SETTLE_TOKEN": ""]
         return try room.run(all: words, input: input, environment: own.merging(environment) { $1 })
     }

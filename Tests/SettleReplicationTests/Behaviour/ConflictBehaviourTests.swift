@@ -8,14 +8,13 @@ struct ConflictBehaviourTests {
     private func pull(
         _ database: PeerPair.Side, from hub: PeerPair.Side, _ policy: ConflictPolicy
     ) async throws -> ReplicationResult {
-        try await replicate(hub, to: database) {
-            $0.direction = .pull
-            $0.conflictPolicy = policy
-        }
+        var configuration = ReplicationConfiguration.pull(database.database, from: hub.peer)
+        configuration.conflictPolicy = policy
+        return try await Replicator(configuration).run()
     }
 
     private func push(_ database: PeerPair.Side, to hub: PeerPair.Side) async throws -> ReplicationResult {
-        try await replicate(database, to: hub) { $0.direction = .push }
+        try await Replicator(.push(database.database, to: hub.peer)).run()
     }
 
     // SEMANTICS 1, 2, 4: Molly and Naomi.
@@ -87,7 +86,7 @@ struct ConflictBehaviourTests {
 
     // SEMANTICS 27-32
     @Test func `a resolver that throws leaves its conflict for the next start, and no other`() async throws {
-        let (here, there) = try await PeerPair.all[1].make()
+        let (here, there) = try await PeerPair.local[1].make()
         for number in 0..<6 {
             let id = try DocumentID(validating: "d\(number)")
             try here.database.put(id, ["by": "here"])
@@ -137,7 +136,7 @@ struct ConflictBehaviourTests {
 
     // SEMANTICS 39, 40
     @Test func `neither idle nor stopped is told while a conflict is being settled`() async throws {
-        let (here, there) = try await PeerPair.all[0].make()
+        let (here, there) = try await PeerPair.local[0].make()
         try here.database.put("a", ["by": "here"])
         try there.database.put("a", ["by": "there"])
         let (asked, isAsked) = AsyncStream.makeStream(of: Void.self)
@@ -168,7 +167,7 @@ struct ConflictBehaviourTests {
 
     // SEMANTICS 41
     @Test func `suspending leaves conflicts that wait, and the next start settles them`() async throws {
-        let (here, there) = try await PeerPair.all[0].make()
+        let (here, there) = try await PeerPair.local[0].make()
         try here.database.put("a", ["by": "here"])
         try there.database.put("a", ["by": "there"])
         let (asked, isAsked) = AsyncStream.makeStream(of: Void.self)
@@ -200,7 +199,7 @@ struct ConflictBehaviourTests {
         try here.database.put("a", ["x": 2, "y": 1])
         try there.database.put("a", ["x": 1, "y": 2])
         // What is shared is kept as a base, so it is taken away as another product would have done.
-        let lacking = try await PeerPair.all[0].makeSource()
+        let lacking = try await PeerPair.local[0].makeSource()
         let document = try #require(try here.database.document("a"))
         let revision = try #require(document.revision)
         let history = try #require(try here.database.tree(of: "a")?.history(of: revision))
@@ -213,7 +212,7 @@ struct ConflictBehaviourTests {
     }
 
     @Test func `where all is kept, the base is brought for who settles later`() async throws {
-        let (here, there) = try await PeerPair.all[0].make()
+        let (here, there) = try await PeerPair.local[0].make()
         try there.database.put("a", ["x": 1, "y": 1])
         try there.database.put("a", ["x": 1, "y": 2])
         let base = try #require(try there.database.tree(of: "a")).revisions[0]

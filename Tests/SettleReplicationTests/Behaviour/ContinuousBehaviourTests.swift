@@ -81,7 +81,7 @@ struct ContinuousBehaviourTests {
     }
 
     // SEMANTICS 103
-    @Test(arguments: PeerPair.all)
+    @Test(arguments: PeerPair.local)
     func `a running replication needs no reference`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)

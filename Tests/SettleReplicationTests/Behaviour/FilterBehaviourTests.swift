@@ -45,7 +45,7 @@ struct FilterBehaviourTests {
     }
 
     @Test func `a registered function is a filter, with parameters`() async throws {
-        let (source, target) = try await PeerPair.all[0].make()
+        let (source, target) = try await PeerPair.local[0].make()
         try fill(source.database)
         source.database.addReplicationFilter("owned") { document, parameters in
             document["owner"]?.string == parameters["by"]
@@ -57,7 +57,7 @@ struct FilterBehaviourTests {
 
     // SEMANTICS 130
     @Test func `a filter that was not registered is an error at the start, and nothing is pushed`() async throws {
-        let (source, target) = try await PeerPair.all[0].make()
+        let (source, target) = try await PeerPair.local[0].make()
         try fill(source.database)
         for filter in [ReplicationFilter.named("none"), .channels(["c"])] {
             var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)

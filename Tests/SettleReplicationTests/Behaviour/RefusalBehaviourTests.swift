@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct RefusalBehaviourTests {
     private func makePair() async throws -> (source: PeerPair.Side, target: PeerPair.Side) {
-        let (source, target) = try await PeerPair.all[1].make()
+        let (source, target) = try await PeerPair.local[1].make()
         for number in 0..<30 {
             try source.database.put(DocumentID(validating: "d\(number)"), ["n": .number(JSONNumber(number))])
         }
@@ -55,7 +55,7 @@ struct RefusalBehaviourTests {
 
     // SEMANTICS 3
     @Test func `where branches are refused, a conflict is that document's error`() async throws {
-        let (source, target) = try await PeerPair.all[1].make()
+        let (source, target) = try await PeerPair.local[1].make()
         try source.database.put("a", ["by": "source"])
         try source.database.put("b", ["by": "source"])
         try target.database.put("a", ["by": "target"])
@@ -79,7 +79,7 @@ struct RefusalBehaviourTests {
     }
 
     @Test func `a document that fails is tried again, then listed, and holds the checkpoint`() async throws {
-        let (source, target) = try await PeerPair.all[0].make()
+        let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<10 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let flaky = ScriptedPeer(target.peer)
         flaky.tell { script in
@@ -99,7 +99,7 @@ struct RefusalBehaviourTests {
     }
 
     @Test func `what the source has no more is listed`() async throws {
-        let (source, target) = try await PeerPair.all[0].make()
+        let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<10 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let losing = ScriptedPeer(source.peer)
         losing.tell { $0.onAnswer = { $0.id == "d4" ? .missing(reason: "purged") : $1 } }

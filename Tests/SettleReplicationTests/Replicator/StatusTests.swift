@@ -7,7 +7,7 @@ import Testing
 struct StatusTests {
     // SEMANTICS 104-107
     @Test func `completed is never more than total, and a run ends stopped without error`() async throws {
-        let (source, target) = try await PeerPair.all[0].make()
+        let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<3000 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.limits.changes = 100
@@ -32,7 +32,7 @@ struct StatusTests {
 
     // SEMANTICS 93, 105, 110, 113
     @Test func `a peer that can't be reached is offline, and goes on when it can`() async throws {
-        let (source, target) = try await PeerPair.all[0].make()
+        let (source, target) = try await PeerPair.local[0].make()
         try source.database.put("a", ["n": 1])
         let flaky = ScriptedPeer(target.peer)
         flaky.tell { $0.always[.connect] = PeerError(.unreachable, "no route") }
@@ -57,7 +57,7 @@ struct StatusTests {
     }
 
     @Test func `a one-shot run gives up after some attempts, and a later success clears the error`() async throws {
-        let (source, target) = try await PeerPair.all[0].make()
+        let (source, target) = try await PeerPair.local[0].make()
         try source.database.put("a", ["n": 1])
         let flaky = ScriptedPeer(source.peer)
         flaky.tell { $0.always[.connect] = PeerError(.unreachable, "no route") }
@@ -74,7 +74,7 @@ struct StatusTests {
     }
 
     @Test func `what fails on the way is made again, and everything arrives once`() async throws {
-        let (source, target) = try await PeerPair.all[1].make()
+        let (source, target) = try await PeerPair.local[1].make()
         for number in 0..<500 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let (here, there) = (ScriptedPeer(source.peer), ScriptedPeer(target.peer))
         let cut = PeerError(.connectionLost, "cut")
@@ -93,7 +93,7 @@ struct StatusTests {
     @Test func `a continuous replication is idle with failed documents, and tries them again after a while`()
         async throws
     {
-        let (source, target) = try await PeerPair.all[0].make()
+        let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<5 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let flaky = ScriptedPeer(target.peer)
         flaky.tell { $0.onStore = { $0.id == "d2" ? .failed(PeerError(.busy, "not now")) : nil } }
@@ -117,7 +117,7 @@ struct StatusTests {
     }
 
     @Test func `a task that is cancelled stops its run`() async throws {
-        let (source, target) = try await PeerPair.all[0].make()
+        let (source, target) = try await PeerPair.local[0].make()
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.isContinuous = true
         let replicator = Replicator(configuration)

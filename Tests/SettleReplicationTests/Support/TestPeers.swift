@@ -21,10 +21,19 @@ struct PeerPair: Sendable, CustomTestStringConvertible {
     let makeSource: @Sendable () async throws -> Side
     let makeTarget: @Sendable () async throws -> Side
 
-    static let all = [
+    /// Pairs of databases of this process.
+    static let local = [
         PeerPair("memory → memory", local(.memory), local(.memory)),
         PeerPair("file → file", local(.file), local(.file)),
     ]
+
+    /// All pairs.
+    static let all =
+        local + [
+            PeerPair("file → http", local(.file), served),
+            PeerPair("http → file", served, local(.file)),
+            PeerPair("http → http", served, served),
+        ]
 
     private init(
         _ name: String, _ source: @escaping @Sendable () async throws -> Side,
@@ -41,6 +50,16 @@ struct PeerPair: Sendable, CustomTestStringConvertible {
             return Side(temporary.database, LocalPeer(temporary.database), keeping: temporary)
         }
     }
+}
+
+/// Serves a database over HTTP, on this machine.
+@Sendable private func served() async throws -> PeerPair.Side {
+    let server = try LiveServer()
+    let peer = try CouchDBPeer(server.url("served"))
+    try await peer.create()
+    // The server has it open, so this is the very same object.
+    let database = try Store(path: server.folder.path).open("served")
+    return PeerPair.Side(database, peer, keeping: server)
 }
 
 /// Keeps a temporary database from being removed.

@@ -113,7 +113,12 @@ import Testing
         for seed in 0..<1000 as Range<UInt64> {
             var maker = RequestMaker(seed: seed)
             // Refused while the proxy is down.
-            guard let connection = try? faulty.connect() else { continue }
+            var reached = try? faulty.connect()
+            waitUntil {
+                if reached == nil { reached = try? faulty.connect() }
+                return reached != nil
+            }
+            let connection = try #require(reached)
             try? connection.write(maker.next())
             if seed % 3 == 0 { connection.finishSending() }
             let (answer, _) = connection.readWhatComes(first: seed % 3 == 0 ? 10_000 : 50, then: 5)

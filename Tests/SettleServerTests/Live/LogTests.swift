@@ -89,7 +89,7 @@ import Testing
 }
 
 /// A folder with a log in it.
-private final class LogRoom {
+final class LogRoom {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "settle-log-\(UUID().uuidString)")
     var path: String { folder.appending(path: "log").path }
 

@@ -1,0 +1,132 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// The persistent replications of a database, which it keeps in a local document, each in CouchDB's format of `_replicator`.
+///
+///     _local/settle-replications
+///     {"replications": {"9f3c…": {"source": {"url": "https://anna@couch.example/notes"}, "target": "local", "continuous": true}}}
+///
+/// The side that is no address is this database. A password is there only if the app said so.
+struct StoredReplications: Sendable {
+    private static let id = DocumentID(unchecked: "_local/settle-replications")
+    private static let member = "replications"
+    /// How the database's own side is named.
+    static let here: JSON = "local"
+
+    let database: Database
+
+    /// All of them, by name.
+    func all() throws -> [(name: String, members: JSONObject)] {
+        let stored = try database.localDocument(Self.id)?.body.json[Self.member]?.object ?? JSONObject()
+        return stored.compactMap { member in member.value.object.map { (member.name, $0) } }
+    }
+
+    /// Keeps one, in place of that with its name; `nil` forgets it.
+    func set(_ name: String, _ members: JSONObject?) throws { try change { $0[name] = members.map(JSON.object) } }
+
+    /// Changes one that is there.
+    func update(_ name: String, _ body: (inout JSONObject) -> Void) throws {
+        try change { stored in
+            guard var members = stored[name]?.object else { return }
+            body(&members)
+            stored[name] = .object(members)
+        }
+    }
+
+    /// Forgets all but some.
+    func removeAll(except kept: Set<String> = []) throws {
+        try change { stored in
+            for name in stored.names where !kept.contains(name) { stored[name] = nil }
+        }
+    }
+
+    private func change(_ body: (inout JSONObject) -> Void) throws {
+        try database.transaction {
+            let before = try database.localDocument(Self.id)?.body.json[Self.member]?.object ?? JSONObject()
+            var stored = before
+            body(&stored)
+            guard stored != before else { return }
+            if stored.isEmpty {
+                try database.deleteLocalDocument(Self.id)
+            } else {
+                try database.saveLocalDocument(
+                    Self.id, body: try DocumentBody(.object([Self.member: .object(stored)])))
+            }
+        }
+    }
+}
+
+extension StoredReplications {
+    /// The name of a replication among those of a database.
+    static func name(of configuration: ReplicationConfiguration) async throws -> String {
+        ReplicationID(
+            source: try await configuration.peer.identity(), target: "\(configuration.direction)",
+            filter: configuration.filter, branching: .allowed
+        ).description
+    }
+
+    /// A configuration in CouchDB's format.
+    ///
+    /// - Throws: ``PeerError`` with code `badRequest` when the other side is none that can be written down.
+    static func members(
+        of configuration: ReplicationConfiguration, withCredentials: Bool
+    ) throws -> JSONObject {
+        guard let peer = configuration.peer as? CouchDBPeer else {
+            throw PeerError(
+                .badRequest, "only a replication with a CouchDBPeer can be kept, and \(configuration.peer.name) is none"
+            )
+        }
+        let remote = try endpoint(peer, withCredentials: withCredentials)
+        let isPush = configuration.direction == .push
+        var members: JSONObject = ["source": isPush ? here : remote, "target": isPush ? remote : here]
+        if configuration.isContinuous { members["continuous"] = true }
+        if configuration.createsTarget { members["create_target"] = true }
+        if !configuration.usesCheckpoints { members["use_checkpoints"] = false }
+        if configuration.branching == .refused { members["branching"] = "refused" }
+        members["since_seq"] = configuration.since?.json
+        switch configuration.filter {
+        case .all: break
+        case .documents(let ids):
+            members["doc_ids"] = .array(ids.map { .string(PercentEscape.encode($0.string)) })
+        case .selector(let selector): members["selector"] = selector.json
+        case .named(let name, let parameters):
+            members["filter"] = .string(name)
+            members["query_params"] = .object(
+                JSONObject(parameters.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }))
+        case .channels(let channels):
+            members["filter"] = .string(byChannel)
+            members["query_params"] = ["channels": .string(channels.joined(separator: ","))]
+        }
+        return members
+    }
+
+    /// What stored members say, without the other side's peer.
+    static func read(_ members: JSONObject) throws -> (document: ReplicationDocument, isPush: Bool, url: HTTPURL) {
+        var document: ReplicationDocument
+        do { document = try ReplicationDocument(members) } catch { throw PeerError(.badRequest, error.message) }
+        if case .named(byChannel, let parameters) = document.filter {
+            document.filter = .channels((parameters["channels"] ?? "").split(separator: ",").map(String.init))
+        }
+        guard let url = document.source.url ?? document.target.url else {
+            throw PeerError(.badRequest, "a stored replication has no address")
+        }
+        return (document, document.source.url == nil, url)
+    }
+
+    private static let byChannel = "sync_gateway/bychannel"
+
+    private static func endpoint(_ peer: CouchDBPeer, withCredentials: Bool) throws -> JSON {
+        let url = peer.url
+        guard let user = peer.credentials.user else { return ["url": .string("\(url)")] }
+        // The user's name is part of what the replication is; the password is not.
+        let place = "\(url.scheme.rawValue)://\(PercentEscape.encode(user))@\(url.authority)\(url.path)"
+        guard withCredentials else { return ["url": .string(place)] }
+        guard case .basic(_, let password) = peer.credentials.kind else {
+            throw PeerError(.badRequest, "of credentials, only a user with a password sent each time can be kept")
+        }
+        return [
+            "url": .string(place),
+            "auth": ["basic": ["username": .string(user), "password": .string(password)]],
+        ]
+    }
+}

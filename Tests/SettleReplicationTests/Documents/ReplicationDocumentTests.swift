@@ -1,0 +1,84 @@
+import RevisionTree
+import Testing
+
+@testable import SettleReplication
+
+@Suite struct ReplicationDocumentTests {
+    private func read(_ json: JSON) throws -> ReplicationDocument {
+        try ReplicationDocument(try #require(json.object))
+    }
+
+    @Test func `all that CouchDB knows is read`() throws {
+        let document = try read([
+            "source": [
+                "url": "http://x.example/a/", "headers": ["X-A": "1", "Authorization": "Basic YW5uYTpzZWNyZXQ="],
+            ],
+            "target": "https://bert:pw@y.example:6984/b", "continuous": true, "create_target": true,
+            "create_target_params": ["q": 2], "filter": "d/f", "query_params": ["k": "v"], "since_seq": "5-x",
+            "use_checkpoints": false, "checkpoint_interval": 2500, "worker_batch_size": "30", "owner": "x",
+        ])
+        #expect(document.source.shown == "http://x.example/a/" && document.target.shown == "https://y.example:6984/b/")
+        #expect(document.source.credentials?.user == "anna" && document.target.credentials?.user == "bert")
+        #expect(document.source.headers["X-A"] == "1" && document.source.headers["Authorization"] == nil)
+        #expect(document.isContinuous && document.createsTarget && !document.usesCheckpoints)
+        #expect(document.targetParameters.first?.value == "2" && document.since == PeerSequence("5-x"))
+        #expect(document.checkpointInterval == .milliseconds(2500) && document.revisionsAtOnce == 30)
+        guard case .named(let name, let parameters) = document.filter else {
+            Issue.record("the filter is another one")
+            return
+        }
+        #expect(name == "d/f" && parameters == ["k": "v"])
+    }
+
+    @Test func `of several credentials those of auth count, then those of the address`() throws {
+        let auth: JSON = ["basic": ["username": "first", "password": "x"]]
+        let headers: JSON = ["Authorization": "Basic YW5uYTpzZWNyZXQ="]
+        let url: JSON = "http://second:x@h/a"
+        let all = try read(["source": ["url": url, "auth": auth, "headers": headers], "target": "here"])
+        #expect(all.source.credentials?.user == "first" && all.source.headers["Authorization"] == nil)
+        let two = try read(["source": ["url": url, "headers": headers], "target": "here"])
+        #expect(two.source.credentials?.user == "second" && two.target.url == nil && two.target.name == "here")
+        let token = try read([
+            "source": ["url": "http://h/a", "headers": ["Authorization": "Negotiate x"]], "target": "b",
+        ])
+        #expect(token.source.credentials == nil && token.source.headers["Authorization"] == "Negotiate x")
+    }
+
+    @Test func `what can't be is refused, without a password in the reason`() throws {
+        let wrong: [JSON] = [
+            [:], ["source": "http://u:hush@h/a"], ["source": "http://u:hush@h", "target": "b"],
+            ["source": "http://u:hush@h:x/a", "target": "b"], ["source": ["url": 1], "target": "b"],
+            ["source": ["url": "http://h/a", "auth": ["basic": "hush"]], "target": "b"],
+            ["source": ["url": "http://h/a", "headers": ["A": 1]], "target": "b"],
+            ["source": "a", "target": "b", "proxy": "http://u:hush@p"],
+            ["source": "a", "target": "b", "winning_revs_only": true],
+            ["source": "a", "target": "b", "selector": ["$hush": 1]], ["source": "a", "target": "b", "doc_ids": [1]],
+            ["source": "a", "target": "b", "query_params": 1, "filter": "a/b"],
+            ["source": "a", "target": "b", "create_target_params": 1],
+        ]
+        for json in wrong {
+            let error = #expect(throws: ReplicationDocumentError.self) { try read(json) }
+            #expect(error?.message.contains("u:hush") == false, "\(json)")
+        }
+    }
+
+    @Test func `what is shown to others has no credentials`() throws {
+        let shown = ReplicationDocument.withoutCredentials(
+            try #require(
+                ([
+                    "source": "http://u:hush@h:1/a?x=1", "proxy": "http://u:hush@p", "owner": "u",
+                    "target": [
+                        "url": "https://u:hu@sh@h/b", "headers": ["Cookie": "hush"], "auth": ["basic": "hush"],
+                        "note": 1,
+                    ],
+                ] as JSON).object))
+        #expect(!JSON.object(shown).description.contains("hush") && !JSON.object(shown).description.contains("sh@"))
+        #expect(shown["source"] == "http://h:1/a?x=1" && shown["owner"] == "u")
+        #expect(shown["target"] == ["url": "https://h/b", "note": 1])
+        let broken = ReplicationDocument.withoutCredentials(["source": "http://u:hu/sh@h/a"])
+        #expect(broken["source"]?.isNull == true)
+        #expect(ReplicationDocument.shownAddress("http://u:hush@h/a") == "http://h/a/")
+        #expect(
+            ReplicationDocument.shownAddress(["url": 1]).isNull && ReplicationDocument.shownAddress("http://").isNull)
+    }
+}

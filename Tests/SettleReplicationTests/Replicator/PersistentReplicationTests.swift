@@ -1,0 +1,150 @@
+import Settle
+import SettleTesting
+import Testing
+
+@testable import SettleReplication
+
+/// Replications that a database keeps: SEMANTICS 94 to 103 and 125, against a server on a socket.
+@Suite(.timeLimit(.minutes(5))) struct PersistentReplicationTests {
+    private let server: LiveServer
+    private let folder: TemporaryFolder
+    private let hub: Database
+
+    init() throws {
+        server = try LiveServer()
+        folder = try TemporaryFolder()
+        hub = try Store(path: server.folder.path).create("hub")
+    }
+
+    private func open() throws -> Database { try Database.openOrCreate(folder("notes.settle")) }
+
+    private func peer(_ name: String = "hub", _ credentials: String = "admin:secret-word@") throws -> CouchDBPeer {
+        try CouchDBPeer(server.url(name, credentials: credentials))
+    }
+
+    private func save(_ id: String, in database: Database) throws {
+        try database.save(Document(id: DocumentID(validating: id), body: ["v": 1]), onConflict: .fail)
+    }
+
+    /// Waits for a document to arrive.
+    private func arrival(of id: String, in database: Database) async throws {
+        let id = try DocumentID(validating: id)
+        for try await document in database.observe(id) where document != nil { return }
+    }
+
+    private func stored(in database: Database) throws -> String {
+        try database.localDocument(DocumentID(validating: "_local/settle-replications"))?.body.json.description ?? ""
+    }
+
+    @Test func `a persistent one is active again after the database is opened, once it is told to`() async throws {
+        // SEMANTICS 94, 95, 103, 125
+        var notes = try open()
+        var configuration = ReplicationConfiguration.pull(notes, from: try peer())
+        #expect(!configuration.isContinuous)
+        configuration.isContinuous = true
+        configuration.filter = .documents([try DocumentID(validating: "a b"), try DocumentID(validating: "c")])
+        do {
+            let pull = try await notes.replications.replicator(configuration)
+            try await notes.replications.persist(pull)
+            pull.start()
+        }
+        try save("a b", in: hub)
+        try await arrival(of: "a b", in: notes)
+        #expect(try !stored(in: notes).contains("secret-word"))
+        await notes.replications.all.first?.suspend()
+        notes.close()
+
+        notes = try open()
+        #expect(notes.replications.all.isEmpty)
+        try save("c", in: hub)
+        notes.addValidation("c") { context in
+            if context.newRevision.id.string == "c" { throw ValidationError(message: "not here") }
+        }
+        let resumed = try await notes.replications.resume { url in
+            #expect(url.user == "admin" && url.password == nil)
+            return .basic(user: "admin", password: "secret-word")
+        }
+        #expect(resumed.count == 1 && resumed[0].configuration.isContinuous)
+        for await status in resumed[0].statuses where status.mode == .idle { break }
+        #expect(try notes.document(DocumentID(validating: "c")) == nil)
+        #expect(resumed[0].ledger.entries.map(\.documentID.string) == ["c"])
+        await notes.replications.removeAll()
+        #expect(try notes.replications.persistentCount() == 0)
+        notes.close()
+    }
+
+    @Test func `one that is not persistent is forgotten, even a continuous one`() async throws {
+        // SEMANTICS 94
+        var notes = try open()
+        var configuration = ReplicationConfiguration.push(notes, to: try peer())
+        configuration.isContinuous = true
+        let push = try await notes.replications.replicator(configuration)
+        push.start()
+        for await status in push.statuses where status.mode == .idle { break }
+        await push.suspend()
+        notes.close()
+        notes = try open()
+        #expect(try await notes.replications.resume().isEmpty)
+        notes.close()
+    }
+
+    @Test func `a one-shot one is done once, and not begun again`() async throws {
+        let notes = try open()
+        try save("a", in: notes)
+        let push = try await notes.replications.replicator(.push(notes, to: try peer()))
+        try await notes.replications.persist(push, storesCredentials: true)
+        #expect(try stored(in: notes).contains("secret-word"))
+        // Stopped before its end, it is to be done still.
+        await push.stop()
+        let again = try await notes.replications.resume()
+        #expect(again.count == 1)
+        try await again.first?.run()
+        #expect(try hub.document(DocumentID(validating: "a")) != nil)
+        #expect(try stored(in: notes).contains("completed"))
+        #expect(try await notes.replications.resume().isEmpty)
+        notes.close()
+    }
+
+    @Test func `exclusively removes the persistent ones too, those with other peers and filtered ones with the same`()
+        async throws
+    {
+        // SEMANTICS 98, 99, 100, 101, 102
+        let notes = try open()
+        var filtered = ReplicationConfiguration.pull(notes, from: try peer())
+        filtered.filter = .documents([try DocumentID(validating: "a")])
+        for configuration in [filtered, .push(notes, to: try peer("other"))] {
+            try await notes.replications.persist(try await notes.replications.replicator(configuration))
+        }
+        let pair = try await notes.replicate(with: try peer())
+        for replicator in pair { try await notes.replications.persist(replicator) }
+        #expect(pair.map(\.configuration.direction) == [.pull, .push])
+        #expect(try notes.replications.persistentCount() == 4)
+        let same = try await notes.replicate(with: try peer(), exclusively: true)
+        #expect(same[0] === pair[0] && same[1] === pair[1])
+        #expect(try notes.replications.persistentCount() == 2)
+        #expect(try await notes.replicate(with: nil, exclusively: true).isEmpty)
+        #expect(try notes.replications.persistentCount() == 0 && notes.replications.all.isEmpty)
+        notes.close()
+    }
+
+    @Test func `one that was never resumed is removed by exclusively as well`() async throws {
+        // SEMANTICS 100
+        var notes = try open()
+        let other = try await notes.replications.replicator(.push(notes, to: try peer("other")))
+        try await notes.replications.persist(other)
+        notes.close()
+        notes = try open()
+        try await notes.replicate(with: try peer(), exclusively: true)
+        #expect(try notes.replications.persistentCount() == 0)
+        notes.close()
+    }
+
+    @Test func `what can't be written down is refused`() async throws {
+        let notes = try open()
+        let local = try await notes.replications.replicator(.push(notes, to: LocalPeer(hub)))
+        await #expect(throws: PeerError.self) { try await notes.replications.persist(local) }
+        let foreign = Replicator(.push(notes, to: try peer()))
+        await #expect(throws: PeerError.self) { try await notes.replications.persist(foreign) }
+        notes.close()
+    }
+}
