@@ -25,7 +25,10 @@ struct ThreeDevicesTests {
         .timeLimit(.minutes(5)),
         arguments: [
             [["--policy", "threeWayMerge", "--on-clash", "sum"]],
-            [["--policy", "localWins"], ["--policy", "threeWayMerge", "--on-clash", "sum"], ["--policy", "mostRevisions"]],
+            [
+                ["--policy", "localWins"], ["--policy", "threeWayMerge", "--on-clash", "sum"],
+                ["--policy", "mostRevisions"],
+            ],
         ])
     func `three devices that settle the same conflicts at once are quiet within two rounds`(
         _ policies: [[String]]

@@ -84,7 +84,8 @@ struct ReplicationCommandTests {
     @Test func `what can't be is told, without the password`() throws {
         try room.run("create", "a")
         for (words, status) in [
-            (["push", "a", room.url("none")], 3), (["pull", "b", room.url("db", "admin:wrong-one@"), "--no-create"], 3),
+            (["push", "a", room.url("none")], 3),
+            (["pull", "b", room.url("db", "admin:wrong-one@"), "--no-create"], 3),
             (["push", "a", room.url("db", "admin:wrong-one@")], 5),
             (["push", "a", "http://127.0.0.1:1/db"], 8),
             (["push", "a", "b", "--id", "x", "--selector", "{}"], 2), (["push", "a", "b", "--selector", "{"], 2),
