@@ -32,6 +32,8 @@ enum AttachVerb: Verb {
             let database = place.database
             var document = try invocation.documentToAdd(to: id, in: database) ?? Document(id: id)
             if let remote = place.replica?.remote {
+                // A revision that is no leaf any more is refused before anything is sent.
+                _ = try database.save(document, onConflict: .fail)
                 try invocation.print(id, remote.attach(input, name, type, to: id, on: document.revision))
                 return .success
             }

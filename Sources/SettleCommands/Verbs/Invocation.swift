@@ -53,6 +53,8 @@ struct Invocation {
     ///   - extent: What else of the document is wanted.
     ///   - warns: Whether the library tells its warnings itself.
     ///   - body: Uses the place.
+    /// - Returns: What the closure returns.
+    /// - Throws: ``CommandError`` or ``DatabaseError`` when the place can't be had, and what the closure throws.
     func withDocument<Result>(
         _ id: DocumentID, at revisions: [RevisionID] = [], _ extent: DocumentFetch.Extent = .leaves,
         warns: Bool = true, _ body: (DocumentPlace) throws -> Result

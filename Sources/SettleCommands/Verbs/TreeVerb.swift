@@ -7,7 +7,8 @@ enum TreeVerb: Verb {
         discussion: """
             The oldest revision is on top. ● has a body that is kept, ○ has none any more, ✕ is a tombstone: a \
             user's deletion, or one that closes a branch for the revision that survived. Of a conflict the base that a \
-            merge takes is told, and which side a leaf is on if one came from another database. Long chains are folded.
+            merge takes is told, and which side a leaf is on if one came from another database. Long chains are folded. \
+            Of a document at a server it is not known which leaf came from elsewhere, nor which old tombstones were deletions.
             """,
         operands: [.database, .document],
         options: [Option("--full", "draw every revision")],

@@ -77,7 +77,7 @@ struct RemoteAccessTests {
         #expect(wrong.status == 5 && wrong.code == "unauthorized" && wrong.message.contains("'admin'"))
         #expect(wrong.message.contains("\"milk\" of http://\(host)/db") && wrong.message.contains("--user"))
         let nobody = try failure("create", remote.url("db", ""))
-        #expect(nobody.status == 5 && nobody.message.contains("no authentication"))
+        #expect(nobody.status == 5 && nobody.message.contains("who you are"))
         let unreachable = try failure("docs", "http://127.0.0.1:1/db")
         #expect(unreachable.status == 8 && unreachable.code == "cannot_connect")
         #expect(unreachable.message.contains("127.0.0.1:1"))

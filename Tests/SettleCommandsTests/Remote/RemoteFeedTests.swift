@@ -62,7 +62,9 @@ struct RemoteFeedTests {
         #expect(try remote.room.contents(of: "here.jsonl") == remote.room.contents(of: "there.jsonl"))
         #expect(try remote.run("import", remote.url("twin"), "here.jsonl", "--json").json["imported"] == 2)
         #expect(try remote.run("export", remote.url("twin"), "twin.jsonl").status == 0)
-        #expect(try remote.room.contents(of: "twin.jsonl") == remote.room.contents(of: "there.jsonl"))
+        // Large ones are sent several at a time, in whatever order.
+        let twin = try remote.room.contents(of: "twin.jsonl").split(separator: 10)
+        #expect(try Set(twin) == Set(remote.room.contents(of: "there.jsonl").split(separator: 10)))
     }
 
     @Test func `a compaction is waited for unless it should not be`() throws {

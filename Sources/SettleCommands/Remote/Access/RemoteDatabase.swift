@@ -28,6 +28,7 @@ final class RemoteDatabase {
     ///   - document: What they are about, for messages.
     ///   - meanwhile: What this thread does meanwhile.
     ///   - work: Sends them.
+    /// - Returns: What comes of them.
     /// - Throws: ``CommandError``.
     func wait<Value: Sendable>(
         about document: DocumentID? = nil, meanwhile: () throws -> Void = {},
@@ -72,18 +73,22 @@ final class RemoteDatabase {
     /// - Parameters:
     ///   - member: The member of the answer that is the array.
     ///   - path: What is asked.
+    ///   - query: What is asked behind it.
     ///   - body: Is given each element as JSON text, and says whether to go on.
+    /// - Throws: ``CommandError``, or what `body` throws.
     func forEachElement(
         _ member: String, of path: HTTPPath, query: HTTPQuery, _ body: ([UInt8]) throws -> Bool
     ) throws {
         let response = try stream(path, query: query)
-        var elements = JSONElements(of: member, longestElement: 1 << 30)
+        var elements = JSONElements(of: member, longestElement: Self.longestElement)
         var problem: (any Error)?
         do {
             while let piece = try next(of: response) {
                 let goesOn = try elements.take(piece) { element in
-                    guard case .bytes(let text) = element else { return true }
-                    do { return try body(Array(text)) } catch {
+                    do {
+                        guard case .bytes(let text) = element else { throw Self.overlong }
+                        return try body(Array(text))
+                    } catch {
                         problem = error
                         return false
                     }
@@ -93,6 +98,11 @@ final class RemoteDatabase {
             }
             _ = try elements.finish()
         } catch let fault as JSONElements.Fault { throw RemoteFailure(url: url).told(fault) }
+    }
+
+    private static let longestElement = 1 << 30
+    private static var overlong: CommandError {
+        CommandError("document_too_large", "the server sent a document of more than 1 GiB", status: .refused)
     }
 
     /// Sends a request and waits for the head of its answer.

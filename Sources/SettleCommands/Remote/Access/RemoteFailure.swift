@@ -70,10 +70,12 @@ struct RemoteFailure {
         }
         switch error.status {
         case 401:
+            let tried = error.tried.flatMap { $0 == Credentials.none.description ? nil : $0 }
+            let what = tried.map { "did not accept \($0)" } ?? "wants to know who you are"
             return told(
                 "unauthorized",
                 """
-                \(url.authority) did not accept \(error.tried ?? "no authentication") for \(place) (\(reason)); give \
+                \(url.authority) \(what) for \(place) (\(reason)); give \
                 --user NAME with its password, or --bearer-file FILE
                 """, .refused)
         case 403: return told("forbidden", "\(url.authority) forbids it for \(place): \(reason)", .refused)

@@ -14,6 +14,7 @@ enum Waiting {
     /// - Parameters:
     ///   - meanwhile: What this thread does meanwhile; when it throws, the work is cancelled.
     ///   - work: The work.
+    /// - Returns: What comes of it.
     /// - Throws: What the work or `meanwhile` throws, or ``CommandError/interrupted``.
     static func wait<Value: Sendable>(
         meanwhile: () throws -> Void = {}, for work: @escaping @Sendable () async throws -> Value

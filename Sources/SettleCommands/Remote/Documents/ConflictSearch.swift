@@ -22,6 +22,7 @@ enum ConflictSearch {
     ///   - extent: What a server is asked for besides the leaves.
     ///   - body: Is given each document and where it is, and says whether to go on with this kind.
     /// - Returns: How many there are of both kinds.
+    /// - Throws: ``CommandError``, ``DatabaseError``, or what `body` throws.
     @discardableResult
     func forEach(
         _ kinds: [ConflictKind], _ extent: DocumentFetch.Extent = .bases,
@@ -60,6 +61,7 @@ enum ConflictSearch {
         var found: [ConflictKind: [DocumentID]] = [:]
         let first = kinds.first ?? .branches
         var goesOn = !kinds.isEmpty
+        var later: [DocumentID] = []
         func look(for kind: ConflictKind) throws {
             for start in stride(from: 0, to: ids.count, by: together) {
                 try Interruption.check()
@@ -73,7 +75,11 @@ enum ConflictSearch {
                     guard isConflicted || tree.isContested else { continue }
                     let actual = isConflicted ? ConflictKind.branches : .deletion
                     if kind == first { found[actual, default: []].append(id) }
-                    if goesOn, actual == kind { goesOn = try body(id, place) }
+                    guard goesOn, actual == kind else { continue }
+                    goesOn = try body(id, place)
+                    // Where branches were settled, a deletion may stand against what stays.
+                    let left = try replica.database.tree(of: id)
+                    if actual == .branches, left?.isContested == true { later.append(id) }
                 }
                 if !goesOn, kind != first { return }
             }
@@ -81,7 +87,7 @@ enum ConflictSearch {
         try look(for: first)
         let counts = Counts(branches: found[.branches]?.count ?? 0, deletions: found[.deletion]?.count ?? 0)
         for kind in kinds.dropFirst() {
-            (ids, goesOn) = (found[kind] ?? [], true)
+            (ids, goesOn) = (((found[kind] ?? []) + (kind == .deletion ? later : [])).sorted(), true)
             try look(for: kind)
         }
         return counts

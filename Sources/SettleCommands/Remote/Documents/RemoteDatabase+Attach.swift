@@ -11,6 +11,7 @@ extension RemoteDatabase {
     ///   - id: The document.
     ///   - revision: The leaf it is added to; `nil` for a new document.
     /// - Returns: The new revision.
+    /// - Throws: ``CommandError``; what was sent by then is nowhere.
     func attach(
         _ input: ByteInput, _ name: String, _ type: String, to id: DocumentID, on revision: RevisionID?
     ) throws -> String {

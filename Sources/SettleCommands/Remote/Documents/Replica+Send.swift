@@ -69,8 +69,7 @@ extension Replica {
     }
 
     private func content(of attachment: Attachment, in id: DocumentID) throws -> PeerAttachment.Content {
-        let owner = try database.leaves(of: id).first { $0.attachments.contains { $0.digest == attachment.digest } }
-        guard let revision = owner?.revision else {
+        guard let revision = try owner(of: attachment, in: id) else {
             throw CommandError.notFound("the content of \"\(attachment.name)\" of \"\(id)\" is not at the server")
         }
         let answers = try remote.wait(about: id) { _, peer in

@@ -69,6 +69,14 @@ final class Replica {
         return try database.document(id, revision: revision)
     }
 
+    /// The newest revision at the server that has the content of an attachment.
+    func owner(of attachment: Attachment, in id: DocumentID) throws -> RevisionID? {
+        try known[id, default: []].sorted().last { revision in
+            try database.document(id, revision: revision)?.attachments.contains { $0.digest == attachment.digest }
+                ?? false
+        }
+    }
+
     private func mark(_ attachment: Attachment) throws -> Attachment {
         let writer = try database.attachmentWriter(contentType: "", encoding: .identity)
         try writer.write(Array("elsewhere: \(attachment.digest)".utf8))

@@ -9,6 +9,8 @@ struct RemoteCompaction {
     /// Begins it.
     ///
     /// - Parameter waits: Whether to wait; Ctrl-C ends the waiting alone.
+    /// - Returns: How the verb ends.
+    /// - Throws: ``CommandError``.
     func run(waits: Bool) throws -> ExitStatus {
         let before = try size()
         try remote.json("POST", "_compact", body: .object(JSONObject()))

@@ -1,0 +1,5 @@
+/// What became of a document.
+enum ImportOutcome {
+    case stored, known, skipped
+    case failed(any Error)
+}
