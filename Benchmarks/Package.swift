@@ -11,6 +11,7 @@ let package = Package(
             name: "CSimdjson", cxxSettings: [.unsafeFlags(["-O2"])],
             linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("stdc++")]),
         .target(name: "Measuring"),
+        .executableTarget(name: "HTTPFloor", linkerSettings: [.linkedLibrary("microhttpd")]),
         .executableTarget(
             name: "StoreBenchmark", dependencies: ["CFloor", "Measuring", .product(name: "Settle", package: "Settle")]),
         .executableTarget(

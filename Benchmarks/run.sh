@@ -2,7 +2,7 @@
 # Measures Settle against a floor or a peer in the same run, and prints ratios of medians.
 #
 #   Benchmarks/run.sh                 all of it, a few minutes
-#   RUNS=9 Benchmarks/run.sh store    one of: store, conflicts, json, tree, million
+#   RUNS=9 Benchmarks/run.sh store    one of: store, conflicts, json, tree, million, server
 set -euo pipefail
 cd "$(dirname "$0")"
 runs=${RUNS:-5}
@@ -19,6 +19,15 @@ fi
 
 swift build -c release
 bin=$(swift build -c release --show-bin-path)
+wait_for() { for _ in {1..100}; do if curl -s -o /dev/null "$1"; then return; fi; sleep 0.1; done; return 1; }
+# What is to be ended and removed, however this ends.
+running=()
+rooms=()
+clean_up() {
+    for process in ${running[@]+"${running[@]}"}; do kill "$process" 2>/dev/null || true; done
+    rm -rf ${rooms[@]+"${rooms[@]}"}
+}
+trap clean_up EXIT
 wants() { [[ $what == all || $what == "$1" ]]; }
 
 if wants tree; then "$bin/TreeBenchmark" "$runs"; fi
@@ -30,7 +39,7 @@ if wants million; then
     (cd .. && swift build -c release --product settle)
     settle=$(cd .. && swift build -c release --show-bin-path)/settle
     room=$(mktemp -d)
-    trap 'rm -rf "$room"' EXIT
+    rooms+=("$room")
     echo "importing 1,000,000 documents of about 500 bytes"
     mkfifo "$room/lines"
     "$bin/StoreBenchmark" documents 1000000 >"$room/lines" &
@@ -46,4 +55,47 @@ if wants million; then
     wait "$importer"
     echo "done in $SECONDS s, peak memory $((peak / 1024)) MiB (goal: under 150 MiB, flat)"
     "$settle" info "$room/million.settle"
+fi
+if wants server; then
+    # A client and a server on one machine: what counts is the ratio to the floor, and what else the machine had to do.
+    if ! command -v wrk >/dev/null && command -v apt-get >/dev/null; then
+        echo "installing the Debian package wrk, which makes requests on many connections"
+        as_root=()
+        [[ $(id -u) == 0 ]] || as_root=(sudo)
+        ${as_root[@]+"${as_root[@]}"} apt-get install -y -q wrk </dev/null
+    fi
+    (cd .. && swift build -c release --product settle)
+    settle=$(cd .. && swift build -c release --show-bin-path)/settle
+    data=$(mktemp -d)
+    rooms+=("$data")
+    password=$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
+    port=${PORT:-18984}
+    ulimit -n "$(ulimit -Hn)"
+
+    "$bin/HTTPFloor" $((port + 1)) &
+    floor=$!
+    running=("$floor")
+    wait_for "http://127.0.0.1:$((port + 1))/"
+    for connections in 1 16; do
+        for ((run = 0; run < runs; run++)); do
+            wrk -t1 "-c$connections" -d2s "http://127.0.0.1:$((port + 1))/" | awk '/Requests\/sec/ { print $2 }'
+        done | sort -n | awk -v c="$connections" '{ r[NR] = $1 }
+            END { printf "floor of a GET, %d connection(s): %d/s\n", c, r[int((NR + 1) / 2)] }'
+    done
+    kill "$floor"
+
+    # Each measure has a server of its own, for the peak of memory is that of a process.
+    for measure in load idle_feeds attachment; do
+        SETTLE_ADMIN_PASSWORD=$password "$settle" serve --quiet --dir "$data" --port "$port" --admin admin &
+        server=$!
+        running=("$server")
+        wait_for "http://127.0.0.1:$port/"
+        extra=()
+        [[ $measure != load ]] || extra=(--runs "$runs")
+        python3 "server/$measure.py" --url "http://127.0.0.1:$port" --user admin --password "$password" \
+            --pid "$server" ${extra[@]+"${extra[@]}"}
+        kill "$server"
+        wait "$server"
+        running=()
+    done
 fi

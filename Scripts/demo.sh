@@ -1,18 +1,25 @@
 #!/usr/bin/env bash
 # Shows Settle at work, by the command-line tool alone: the package catalogue of this machine becomes a database, which
-# two people copy, edit apart, and bring together again.
+# two devices share through a server, edit while apart, and bring together again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 settle="$(swift build -c release --show-bin-path)/settle"
 room=$(mktemp -d "${TMPDIR:-/tmp}/settle-demo.XXXXXX")
-trap 'rm -rf "$room"' EXIT
+server=''
+leave() {
+    [[ -z $server ]] || { kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; }
+    rm -rf "$room"
+}
+trap leave EXIT
 
 catalogue="$room/catalogue.txt"
 documents="$room/documents.jsonl"
 laptop="$room/laptop"
 phone="$room/phone"
 started=$SECONDS
+# Of a server that nobody else reaches and that ends with this script.
+password=$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
 
 bold='' plain=''
 if [[ -t 1 && -z ${NO_COLOR:-} && ${TERM:-dumb} != dumb ]]; then bold=$'\033[1m' plain=$'\033[0m'; fi
@@ -23,6 +30,7 @@ show() {
     local word
     printf '$ settle'
     for word in "${@//$room\//}"; do
+        word=${word//:"$password"@/@}
         if [[ $word == *" "* ]]; then printf " '%s'" "$word"; else printf ' %s' "$word"; fi
     done
     printf '\n'
@@ -40,11 +48,24 @@ fi
 Scripts/packages-to-json.pl <"$catalogue" >"$documents"
 echo "$(wc -l <"$documents" | tr -d ' ') documents, $(($(wc -c <"$documents") / 1024)) KiB of JSON"
 
-heading "Import them on the laptop, and copy them to the phone"
+heading "A server starts on this machine"
+SETTLE_ADMIN="demo:$password" "$settle" serve --data "$room/hub" --port 0 --json >"$room/serving" 2>"$room/log" &
+server=$!
+for _ in $(seq 100); do
+    [[ -s $room/serving ]] && break
+    kill -0 "$server" || { cat "$room/log"; exit 1; }
+    sleep 0.1
+done
+address=$(sed -n 's/.*"url":"http:\/\/\([^"\/]*\)\/".*/\1/p' "$room/serving" | head -1)
+hub="http://demo:$password@$address/packages"
+echo "It listens on http://$address/, and speaks CouchDB's HTTP API"
+
+heading "The laptop imports them, and both devices replicate with the server"
 show import "$laptop" - <"$documents"
 review='{"package": "bash", "stars": 3, "votes": 10, "tags": ["shell"], "text": "Runs everywhere."}'
 review=$("$settle" put "$laptop" review:bash "$review")
-show sync "$laptop" "$phone"
+show push "$laptop" "$hub" --create
+show pull "$phone" "$hub"
 show docs "$phone" --limit 3
 
 heading "Both are edited while apart"
@@ -72,8 +93,10 @@ edit "$phone" perl -pe 's/}$/,"note":"seen on the phone"}/; s/"priority":"[^"]*"
 echo "0ad: the laptop deletes what the phone has edited."
 "$settle" delete "$laptop" 0ad --force >/dev/null
 
-heading "They meet: nothing is lost, and both pick the same winners"
-show sync "$laptop" "$phone"
+heading "They meet at the server: nothing is lost, and all pick the same winners"
+show sync "$laptop" "$hub"
+show sync "$phone" "$hub"
+show pull "$laptop" "$hub"
 show conflicts "$laptop" --counts
 disputes=$("$settle" conflicts "$laptop" --deletions --json | wc -l | tr -d ' ')
 show conflicts "$laptop" --limit 2
@@ -96,14 +119,17 @@ echo "What stands against a deletion is another question, asked of a policy that
 show resolve "$laptop" --all --policy deletesWin
 show resolve "$phone" --all --policy deletesWin
 
-heading "They meet again, and have nothing to say: both wrote the same revisions"
-show sync "$laptop" "$phone"
+heading "They meet again: both wrote the same revisions, so the second has nothing to say"
+show sync "$laptop" "$hub"
+show sync "$phone" "$hub"
 # A copy's winners and leaves, without the positions of their changes, which are each copy's own.
 leaves() { "$settle" changes "$1" --all-leaves --json | sed 's/"seq":[0-9]*,//' | LC_ALL=C sort; }
 leaves "$laptop" >"$room/leaves-laptop"
 leaves "$phone" >"$room/leaves-phone"
+leaves "$hub" >"$room/leaves-hub"
 cmp "$room/leaves-laptop" "$room/leaves-phone"
-echo "Compared: all winners and leaves of $(wc -l <"$room/leaves-phone" | tr -d ' ') documents are the same."
+cmp "$room/leaves-laptop" "$room/leaves-hub"
+echo "Compared: all winners and leaves of $(wc -l <"$room/leaves-phone" | tr -d ' ') documents are the same in all three."
 show get "$phone" review:bash
 show tree "$phone" review:bash
 
@@ -113,7 +139,10 @@ show verify "$phone"
 
 heading "In short"
 left=$("$settle" conflicts "$laptop" --deletions --json | wc -l | tr -d ' ')
-echo "Two copies of $(wc -l <"$documents" | tr -d ' ') packages, $disputes documents edited on both sides; $left conflicts are left."
-echo "Each copy settled by itself, and both came to the same. All that took $((SECONDS - started)) s."
+printf '  %-22s %s\n' \
+    "documents" "$(wc -l <"$documents" | tr -d ' '), on a laptop, a phone and a server" \
+    "edited on both sides" "$disputes, and nothing was lost" \
+    "conflicts left" "$left; each device settled by itself, and both came to the same" \
+    "time" "$((SECONDS - started)) s"
 echo
 echo "That was all temporary. Your own: settle create my-database"

@@ -40,7 +40,10 @@ struct Guide: Sendable {
     }
 
     /// The verb's own options and those every verb has.
-    var allOptions: [Option] { options + Option.common }
+    var allOptions: [Option] { options + Option.common + remoteOptions }
+
+    /// The options for URLs, where it takes one.
+    var remoteOptions: [Option] { operands.contains(where: \.takesURL) ? RemoteOptions.options : [] }
 
     /// The verb with its operands: `settle get DB ID [options]`.
     var usage: String {

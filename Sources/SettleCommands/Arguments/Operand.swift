@@ -6,9 +6,12 @@ struct Operand: Sendable {
     let help: String
     /// Whether it may be left out.
     let isOptional: Bool
+    /// Whether it may be the URL of a database at a server.
+    let takesURL: Bool
 
-    init(_ name: String, isOptional: Bool = false, _ help: String) {
+    init(_ name: String, isOptional: Bool = false, takesURL: Bool = false, _ help: String) {
         self.name = name
+        self.takesURL = takesURL
         self.isOptional = isOptional
         self.help = help
     }
@@ -17,7 +20,10 @@ struct Operand: Sendable {
     var usage: String { isOptional ? "[\(name)]" : name }
 
     /// The database, which nearly every verb begins with.
-    static let database = Operand("DB", "the folder of a database; `.settle` at its end may be left out")
+    static let database = Operand(
+        "DB", takesURL: true, "the folder of a database, whose end `.settle` may be left out; or the URL of one")
+    /// The database of a verb that works on files.
+    static let folder = Operand("DB", "the folder of a database; `.settle` at its end may be left out")
     /// A document's id.
     static let document = Operand("ID", "the id of a document")
 }

@@ -15,7 +15,8 @@ struct ConflictEditing {
 
     /// Asks the user what to make of the leaves, and returns which they saw; `nil` where there is no conflict.
     func ask() throws -> (leaves: Set<RevisionID?>, resolution: Resolution)? {
-        let read = try invocation.withDatabase(warns: false) { database -> (Conflict, SettlementPreview?)? in
+        let read = try invocation.withDocument(id, .bases, warns: false) { place -> (Conflict, SettlementPreview?)? in
+            let database = place.database
             guard let conflict = try database.conflict(of: id) else { return nil }
             return (conflict, try database.preview(id, using: policy))
         }

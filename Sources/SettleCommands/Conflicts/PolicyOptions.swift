@@ -42,6 +42,15 @@ enum PolicyOptions {
         }
     }
 
+    /// Refuses the policies that go by where a leaf came from, when a server holds the conflict: it does not tell.
+    static func refuseSides(_ policy: ConflictPolicy, in invocation: Invocation) throws {
+        let names = [ConflictPolicy.localWins, .remoteWins].map(\.description)
+        guard names.contains(policy.description), try invocation.isRemote() else { return }
+        throw CommandError.usage(
+            "\(policy) needs to know which leaves came from elsewhere, and a server does not tell; settle on this machine"
+        )
+    }
+
     /// The rules of a merge.
     static func mergeRules(_ arguments: Arguments, verb: String) throws -> MergeRules {
         var all = MergeRules()

@@ -7,30 +7,87 @@ struct SettlingAll {
 
     /// Settles them, or shows what that would write if `--dry-run` was given.
     func run(_ invocation: Invocation) throws -> ExitStatus {
-        try invocation.withDatabase(warns: false) { database in
+        try invocation.withConflicts { search in
             let bar = ProgressBar(console)
-            if invocation.arguments.flag("--dry-run") { return try preview(database, bar) }
-            let report = try bar.watch("Settling") { try database.settleAll(using: policy, progress: $0) }
-            for failure in report.failures { complain(failure.documentID, failure.error) }
+            if invocation.arguments.flag("--dry-run") { return try preview(search, bar) }
+            let report: Report
+            switch search {
+            case .local(let database):
+                let all = try bar.watch("Settling") { try database.settleAll(using: policy, progress: $0) }
+                report = Report(all)
+                for failure in all.failures { complain(failure.documentID, failure.error) }
+                let hidden = all.failed - all.failures.count
+                if hidden > 0, !console.isJSON {
+                    console.complain("… and \(Quantity.grouped(hidden)) more", json: .null)
+                }
+            case .remote: report = try settle(search, bar)
+            }
             if console.isJSON {
                 try console.print(json(report, bar.elapsed).description)
             } else {
-                let hidden = report.failed - report.failures.count
-                if hidden > 0 { console.complain("… and \(Quantity.grouped(hidden)) more", json: .null) }
                 try console.note(summary(report, bar.elapsed))
             }
             return report.failed > 0 ? .failure : .success
         }
     }
 
-    private func complain(_ id: DocumentID, _ error: DatabaseError) {
+    /// What became of the conflicts.
+    private struct Report {
+        var settled = 0
+        var left = 0
+        var gone = 0
+        var failed = 0
+        var revisionsWritten = 0
+        var races = 0
+
+        init() {}
+
+        init(_ report: SettlementReport) {
+            (settled, left, gone, failed) = (report.settled, report.left, report.gone, report.failed)
+            (revisionsWritten, races) = (report.revisionsWritten, report.races)
+        }
+
+        mutating func add(_ settlement: Settlement) {
+            switch settlement.outcome {
+            case .settled: settled += 1
+            case .left: left += 1
+            case .nothing: gone += 1
+            }
+            revisionsWritten += settlement.written.count
+            if !settlement.racingAnswers.isEmpty { races += 1 }
+        }
+    }
+
+    /// Settles the conflicts of a server, one document after another.
+    private func settle(_ search: ConflictSearch, _ bar: ProgressBar) throws -> Report {
+        var report = Report()
+        defer { bar.finish() }
+        try search.forEach(ConflictKind.allCases.filter(policy.kinds.contains)) { id, place in
+            do {
+                let settlement = try place.database.settle(id, using: policy)
+                try place.commitRevisions(of: id)
+                report.add(settlement)
+            } catch {
+                let failure = CommandError(error)
+                guard [.conflict, .refused, .notFound, .failure].contains(failure.status) else { throw error }
+                report.failed += 1
+                bar.finish()
+                complain(id, failure)
+            }
+            bar.update("Settling", fraction: nil, "\(Quantity.of(report.settled, "conflict")) settled")
+            return true
+        }
+        return report
+    }
+
+    private func complain(_ id: DocumentID, _ error: any Error) {
         let failure = CommandError(error)
         console.complain(
             "\(id): \(failure.message)",
             json: ["id": .string(id.string), "error": .string(failure.code), "message": .string(failure.message)])
     }
 
-    private func summary(_ report: SettlementReport, _ elapsed: Duration) -> String {
+    private func summary(_ report: Report, _ elapsed: Duration) -> String {
         var text = "Settled \(Quantity.of(report.settled, "conflict")) by \(policy) in \(Quantity.duration(elapsed))"
         text += ", \(Quantity.of(report.revisionsWritten, "revision")) written"
         for (count, what) in [(report.left, "left in conflict"), (report.gone, "gone"), (report.failed, "failed")]
@@ -41,7 +98,7 @@ struct SettlingAll {
         return text
     }
 
-    private func json(_ report: SettlementReport, _ elapsed: Duration) -> JSON {
+    private func json(_ report: Report, _ elapsed: Duration) -> JSON {
         [
             "ok": .bool(report.failed == 0), "settled": .number(JSONNumber(report.settled)),
             "left": .number(JSONNumber(report.left)), "gone": .number(JSONNumber(report.gone)),
@@ -52,27 +109,19 @@ struct SettlingAll {
     }
 
     /// Shows what would be written, a line for each document.
-    private func preview(_ database: Database, _ bar: ProgressBar) throws -> ExitStatus {
+    private func preview(_ search: ConflictSearch, _ bar: ProgressBar) throws -> ExitStatus {
         Interruption.watch()
         var (settled, left, failed) = (0, 0, 0)
-        for kind in ConflictKind.allCases where policy.kinds.contains(kind) {
-            var last: DocumentID?
-            while case let page = try database.conflictedDocumentIDs(kind, after: last, limit: 500),
-                let newest = page.last
-            {
-                for id in page {
-                    try Interruption.check()
-                    do {
-                        guard let preview = try database.preview(id, using: policy) else { continue }
-                        if preview.plan.survivor == nil { left += 1 } else { settled += 1 }
-                        try show(preview)
-                    } catch let error as DatabaseError where CommandError(error).status != .inputOutput {
-                        failed += 1
-                        complain(id, error)
-                    }
-                }
-                last = newest
+        try search.forEach(ConflictKind.allCases.filter(policy.kinds.contains)) { id, place in
+            do {
+                guard let preview = try place.database.preview(id, using: policy) else { return true }
+                if preview.plan.survivor == nil { left += 1 } else { settled += 1 }
+                try show(preview)
+            } catch let error as DatabaseError where CommandError(error).status != .inputOutput {
+                failed += 1
+                complain(id, error)
             }
+            return true
         }
         try console.note(
             """

@@ -34,7 +34,8 @@ enum HelpText {
             parts.append(([styled(title, .bold)] + Columns.aligned(rows, indent: 2)).joined(separator: "\n"))
         }
         list("Arguments", guide.operands.map { ($0.name, $0.help) })
-        list("Options", guide.allOptions.map { ($0.usage, $0.help) })
+        list("Options", (guide.options + Option.common).map { ($0.usage, $0.help) })
+        list("Options for a URL", guide.remoteOptions.map { ($0.usage, $0.help) })
         let examples = guide.examples.map { "  \($0.command)\n      \(styled($0.effect, .faint))" }
         parts.append(([styled("Examples", .bold)] + examples).joined(separator: "\n"))
         let json = Columns.wrapped(guide.json, width: width, indent: 2)

@@ -17,7 +17,11 @@ enum Reference {
             - Results go to standard output; errors, failures of single documents and progress go to standard error.
             - Text is for people and may change. `--json` is for scripts: its members stay, more may be added.
             - Progress bars and colours are for terminals only; `NO_COLOR` takes the colours away.
-            - A database belongs to one process at a time. Verbs wait a second for another to be done, or `--wait SECONDS`.
+            - Where a verb takes a database it takes the URL of one too, at Settle's own server, CouchDB or PouchDB Server: \
+            `settle docs https://anna@couch.example/groceries`. What it writes is the same.
+            - A password is looked for in the URL, `--password-file`, `SETTLE_PASSWORD` and `~/.netrc`, then it is asked for. It \
+            is never shown. `SETTLE_TOKEN` is a bearer token. `http_proxy`, `https_proxy` and `no_proxy` count.
+            - A database on this machine belongs to one process at a time. Verbs wait a second for another to be done, or `--wait SECONDS`.
             - Options may stand anywhere; behind `--` nothing is an option, so that an id may begin with a dash.
 
             ## Exit codes

@@ -9,10 +9,19 @@ internal import Settle
 /// One content at a time is open. Finished ones are kept until a document without any comes.
 final class AttachmentIntake {
     private let database: Database
+    private let known: (DocumentID) throws -> [Attachment]
     private var open: (name: String, length: Int64, writer: AttachmentWriter)?
     private var finished: [String: Attachment] = [:]
 
-    init(_ database: Database) { self.database = database }
+    /// Makes an intake.
+    ///
+    /// - Parameters:
+    ///   - database: Where contents go.
+    ///   - known: The attachments that a document has already; those of the database unless given.
+    init(_ database: Database, known: ((DocumentID) throws -> [Attachment])? = nil) {
+        self.database = database
+        self.known = known ?? { try database.leaves(of: $0).flatMap(\.attachments) }
+    }
 
     /// Takes a piece of a content; returns whether it was one.
     func take(piece body: DocumentBody) throws -> Bool {
@@ -74,9 +83,7 @@ final class AttachmentIntake {
             let made = try stored(bytes, type, nil)
             return try described(made, name, type, revpos, made.encoding, made.encoding == .gzip ? nil : digest)
         }
-        let known = try database.leaves(of: id).flatMap(\.attachments).first {
-            $0.digest.description == digest
-        }
+        let known = try known(id).first { $0.digest.description == digest }
         guard let known else {
             throw CommandError.invalid("the content of \"\(name)\" is neither in the input nor in this document")
         }

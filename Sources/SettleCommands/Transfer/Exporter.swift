@@ -19,32 +19,38 @@ final class Exporter {
     /// How much of a large content stands in each of its lines; a multiple of three, so that base64 has no padding.
     private static let pieceLength = 768 * 1024
 
-    private let database: Database
     private let output: ByteOutput
     private let options: Options
     private var written: Set<BlobDigest> = []
     /// What was written so far.
     private(set) var counts = ExportCounts()
 
-    init(_ database: Database, to output: ByteOutput, options: Options) {
-        self.database = database
+    init(to output: ByteOutput, options: Options) {
         self.output = output
         self.options = options
     }
 
-    /// Writes all, in the order of the last changes.
-    func run(progress: (ExportCounts) -> Void) throws {
+    /// Writes all of a database, in the order of the last changes.
+    func run(_ database: Database, progress: (ExportCounts) -> Void) throws {
+        try export(from: database, progress: progress)
+        if options.includesLocal { try writeLocals(of: database) }
+        try finish()
+    }
+
+    /// Writes the documents of a database, which may be a part of one.
+    func export(from database: Database, progress: (ExportCounts) -> Void) throws {
         try database.forEachChange(in: SequenceRange(), style: .allLeaves, includingDocuments: true) { change in
             try Interruption.check()
-            try write(change)
+            try write(change, of: database)
             progress(counts)
             return true
         }
-        if options.includesLocal { try writeLocals() }
-        try output.flush()
     }
 
-    private func write(_ change: Change) throws {
+    /// Hands on all that was written.
+    func finish() throws { try output.flush() }
+
+    private func write(_ change: Change, of database: Database) throws {
         if change.isDeleted, !options.includesDeleted { return }
         written = []
         var isWritten = false
@@ -58,22 +64,22 @@ final class Exporter {
             guard let document = stored else {
                 throw DatabaseError(.corrupt, "the content of \(revision) of \"\(change.id)\" is missing")
             }
-            try write(document, tree?.history(of: revision) ?? RevisionHistory(revision))
+            try write(document, tree?.history(of: revision) ?? RevisionHistory(revision), of: database)
             isWritten = true
         }
         if isWritten { counts.documents += 1 }
     }
 
-    private func write(_ document: Document, _ history: RevisionHistory) throws {
+    private func write(_ document: Document, _ history: RevisionHistory, of database: Database) throws {
         var line = DocumentJSON(document)
         line.history = history
-        if !document.attachments.isEmpty { line.attachments = try contents(of: document.attachments) }
+        if !document.attachments.isEmpty { line.attachments = try contents(of: document.attachments, in: database) }
         try output.write(line.bytes + [UInt8(ascii: "\n")])
         counts.revisions += 1
     }
 
     /// The attachments with their contents, or the names of contents written before.
-    private func contents(of attachments: [Attachment]) throws -> JSON {
+    private func contents(of attachments: [Attachment], in database: Database) throws -> JSON {
         var inline: Int64 = 0
         return .object(
             JSONObject(
@@ -86,7 +92,7 @@ final class Exporter {
                         let bytes = try database.attachmentReader(for: attachment, encoded: true).readAll()
                         members.append(("data", .string(Base64.encode(bytes))))
                     } else {
-                        if written.insert(attachment.blob).inserted { try writePieces(of: attachment) }
+                        if written.insert(attachment.blob).inserted { try writePieces(of: attachment, in: database) }
                         members.append(("follows", .string(attachment.blob.description)))
                     }
                     counts.attachments += 1
@@ -94,7 +100,7 @@ final class Exporter {
                 }))
     }
 
-    private func writePieces(of attachment: Attachment) throws {
+    private func writePieces(of attachment: Attachment, in database: Database) throws {
         let reader = try database.attachmentReader(for: attachment, encoded: true)
         var offset = 0
         var buffer: [UInt8] = []
@@ -114,15 +120,17 @@ final class Exporter {
         try output.write(#"{"$blob":"\#(blob)","offset":\#(offset),"data":""# + Base64.encode(bytes) + "\"}\n")
     }
 
-    private func writeLocals() throws {
+    private func writeLocals(of database: Database) throws {
         var last: DocumentID?
         while case let page = try database.localDocuments(after: last, limit: 500), let newest = page.last {
-            for local in page {
-                let document = Document(id: local.id, body: local.body)
-                try output.write(DocumentJSON(document).bytes + [UInt8(ascii: "\n")])
-                counts.locals += 1
-            }
+            for local in page { try write(local: local.id, local.body) }
             last = newest.id
         }
+    }
+
+    /// Writes a local document.
+    func write(local id: DocumentID, _ body: DocumentBody) throws {
+        try output.write(DocumentJSON(Document(id: id, body: body)).bytes + [UInt8(ascii: "\n")])
+        counts.locals += 1
     }
 }

@@ -13,7 +13,7 @@ final class Importer {
         var stopsOnError = false
     }
 
-    private let database: Database
+    private let store: any ImportStore
     private let options: Options
     private let report: (ImportFailure) -> Void
     private let parser: DocumentParser
@@ -25,11 +25,11 @@ final class Importer {
     /// What became of the documents so far.
     private(set) var counts = ImportCounts()
 
-    init(_ database: Database, options: Options, report: @escaping (ImportFailure) -> Void) {
-        self.database = database
+    init(_ store: any ImportStore, options: Options, report: @escaping (ImportFailure) -> Void) {
+        self.store = store
         self.options = options
         self.report = report
-        parser = DocumentParser(attachments: AttachmentIntake(database), idMember: options.idMember)
+        parser = DocumentParser(attachments: store.intake, idMember: options.idMember)
     }
 
     /// Imports all there is; what was read when it is interrupted is stored before it ends.
@@ -72,13 +72,13 @@ final class Importer {
         if options.stopsOnError { isStopped = true }
     }
 
-    /// Writes the batch in one transaction; documents of one kind that follow each other go together.
+    /// Writes the batch in one transaction, where there are any; documents of one kind that follow each other go together.
     private func flush() throws {
         let pending = batch
         batch = []
         batchBytes = 0
-        var outcomes: [Outcome] = []
-        try database.transaction {
+        var outcomes: [ImportOutcome] = []
+        try store.transaction {
             outcomes = []
             while outcomes.count < pending.count {
                 let run = Self.run(pending[outcomes.count...], isSingle: options.stopsOnError)
@@ -98,11 +98,6 @@ final class Importer {
         }
     }
 
-    private enum Outcome {
-        case stored, known, skipped
-        case failed(any Error)
-    }
-
     private static func run(
         _ rest: ArraySlice<(line: Int, document: IncomingDocument)>, isSingle: Bool
     ) -> ArraySlice<(line: Int, document: IncomingDocument)> {
@@ -116,31 +111,13 @@ final class Importer {
     }
 
     /// Stores documents of one kind.
-    private func store(_ run: [IncomingDocument]) throws -> [Outcome] {
+    private func store(_ run: [IncomingDocument]) throws -> [ImportOutcome] {
         let edits = run.compactMap { if case .edit(let document) = $0 { document } else { nil } }
-        if !edits.isEmpty {
-            let conflict = options.onConflict == .overwrite ? SaveConflict.lastWriteWins : .fail
-            return try database.saveAll(edits, onConflict: conflict).map { result in
-                switch result {
-                case .success: .stored
-                case .failure(let error as DatabaseError)
-                where error.code == .conflict && options.onConflict == .skip: .skipped
-                case .failure(let error): .failed(error)
-                }
-            }
-        }
+        if !edits.isEmpty { return try store.save(edits, onConflict: options.onConflict) }
         let revisions = run.compactMap { if case .revision(let revision) = $0 { revision } else { nil } }
-        if !revisions.isEmpty {
-            return try database.insertReplicated(revisions).map { outcome in
-                switch outcome {
-                case .stored: .stored
-                case .known: .known
-                case .refused(let error): .failed(error)
-                }
-            }
-        }
+        if !revisions.isEmpty { return try store.insert(revisions) }
         return try run.map { document in
-            if case .local(let id, let body) = document { try database.saveLocalDocument(id, body: body) }
+            if case .local(let id, let body) = document { try store.saveLocal(id, body) }
             return .stored
         }
     }

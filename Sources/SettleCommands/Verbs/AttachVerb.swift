@@ -26,10 +26,16 @@ enum AttachVerb: Verb {
             throw CommandError.usage("what comes from standard input needs --name", verb: "attach")
         }
         let input = try ByteInput.open(path)
-        return try invocation.withDatabase { database in
+        let type = arguments.text("--type") ?? MediaType.guess(name)
+        let revision = try invocation.revision()
+        return try invocation.withDocument(id, at: revision.map { [$0] } ?? []) { place in
+            let database = place.database
             var document = try invocation.documentToAdd(to: id, in: database) ?? Document(id: id)
-            let writer = try database.attachmentWriter(
-                contentType: arguments.text("--type") ?? MediaType.guess(name))
+            if let remote = place.replica?.remote {
+                try invocation.print(id, remote.attach(input, name, type, to: id, on: document.revision))
+                return .success
+            }
+            let writer = try database.attachmentWriter(contentType: type)
             while case let piece = try input.read(), !piece.isEmpty { try writer.write(piece) }
             document.attach(try writer.finish(name: name))
             let saved = try database.save(document, onConflict: .fail)

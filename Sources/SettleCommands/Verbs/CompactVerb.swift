@@ -4,13 +4,25 @@ internal import Settle
 enum CompactVerb: Verb {
     static let guide = Guide(
         "compact", "let go of old bodies and unused attachments, and give back their space",
-        discussion: "Leaves and ids of revisions stay, and what merging a conflict needs. It may be interrupted.",
+        discussion: """
+            Leaves and ids of revisions stay, and what merging a conflict needs. It may be interrupted; a server goes on by \
+            itself then.
+            """,
         operands: [.database],
+        options: [Option("--no-wait", "of a URL: only begin it, the server goes on")],
         examples: [Guide.Example("settle compact groceries", "makes the database as small as it can be")],
-        json: #"{"ok":true,"bodies":N,"attachments":N,"bytes":N}"#)
+        json:
+            #"{"ok":true,"bodies":N,"attachments":N,"bytes":N}; of a URL {"ok":true}, with "bytes":N unless --no-wait"#)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
-        try invocation.withDatabase { database in
+        if let remote = try invocation.remote() {
+            return try RemoteCompaction(remote: remote, console: invocation.console).run(
+                waits: !invocation.arguments.flag("--no-wait"))
+        }
+        if invocation.arguments.flag("--no-wait") {
+            throw CommandError.usage("--no-wait is for URLs", verb: guide.name)
+        }
+        return try invocation.withDatabase { database in
             let console = invocation.console
             let bar = ProgressBar(console)
             let result = try bar.watch("Compacting", database.compact(progress:))

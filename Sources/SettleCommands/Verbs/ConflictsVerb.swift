@@ -9,7 +9,8 @@ enum ConflictsVerb: Verb {
             every read shows, and with what each changed since the branches parted, or by what it differs from the winner \
             where that revision's body is not kept any more.
             A deletion against an edit made apart from it is no conflict as CouchDB has it, for the edit wins. \
-            --deletions lists those too.
+            --deletions lists those too. A server keeps no list of conflicts, so all documents with several leaves are \
+            looked at, and it does not tell which leaves came from elsewhere.
             """,
         operands: [.database],
         options: [
@@ -32,48 +33,36 @@ enum ConflictsVerb: Verb {
         let console = invocation.console
         var left = try arguments.count("--limit") ?? .max
         let hasDeletions = arguments.flag("--deletions")
-        return try invocation.withDatabase { database in
-            if !arguments.flag("--counts") {
-                for kind in hasDeletions ? ConflictKind.allCases : [.branches] {
-                    try list(kind, &left, of: database, console)
+        return try invocation.withConflicts { search in
+            let isCounted = arguments.flag("--counts")
+            let kinds: [ConflictKind] = isCounted ? [] : hasDeletions ? ConflictKind.allCases : [.branches]
+            let counts = try search.forEach(kinds, isCounted ? .leaves : .bases) { id, place in
+                if left > 0, let conflict = try place.database.conflict(of: id) {
+                    try list(conflict, console)
+                    left -= 1
                 }
-                if console.isJSON || console.isQuiet { return .success }
+                return left > 0
             }
-            let info = try database.info()
-            if console.isJSON {
-                let counts: JSON = [
-                    "branches": .number(JSONNumber(info.conflicts)), "deletions": .number(JSONNumber(info.contested)),
-                ]
-                try console.print(counts.description)
-            } else if arguments.flag("--counts") {
-                try console.print(summary(info))
+            if isCounted {
+                try console.print(
+                    summary(counts),
+                    json: [
+                        "branches": .number(JSONNumber(counts.branches)),
+                        "deletions": .number(JSONNumber(counts.deletions)),
+                    ])
             } else {
-                try console.note(console.styled(summary(info), .bold))
+                try console.note(console.styled(summary(counts), .bold))
             }
             return .success
         }
     }
 
-    /// Lists the documents of a kind, a page at a time.
-    private static func list(
-        _ kind: ConflictKind, _ left: inout Int, of database: Database, _ console: Console
-    ) throws {
-        var last: DocumentID?
-        while left > 0, case let page = try database.conflictedDocumentIDs(kind, after: last, limit: min(left, 500)),
-            let newest = page.last
-        {
-            for id in page {
-                guard let conflict = try database.conflict(of: id) else { continue }
-                if console.isJSON {
-                    let members = ConflictJSON.members(of: conflict, withDocuments: false)
-                    try console.print(JSON.object(JSONObject(members)).description)
-                } else {
-                    for line in lines(conflict, styled: console.styled) { try console.print(line) }
-                }
-                left -= 1
-            }
-            last = newest
+    private static func list(_ conflict: Conflict, _ console: Console) throws {
+        if console.isJSON {
+            let members = ConflictJSON.members(of: conflict, withDocuments: false)
+            return try console.print(JSON.object(JSONObject(members)).description)
         }
+        for line in lines(conflict, styled: console.styled) { try console.print(line) }
     }
 
     private static func lines(_ conflict: Conflict, styled: HelpText.Styled) -> [String] {
@@ -98,11 +87,11 @@ enum ConflictsVerb: Verb {
         return "against the winner " + MemberDifference.summary(MemberDifference.between(conflict.winner, leaf))
     }
 
-    private static func summary(_ info: DatabaseInfo) -> String {
+    private static func summary(_ counts: ConflictSearch.Counts) -> String {
         let branches =
-            info.conflicts == 0
-            ? "No document is in conflict" : "\(Quantity.of(info.conflicts, "document")) in conflict"
-        if info.contested == 0 { return branches }
-        return "\(branches); in \(Quantity.grouped(info.contested)) a deletion stands against an edit"
+            counts.branches == 0
+            ? "No document is in conflict" : "\(Quantity.of(counts.branches, "document")) in conflict"
+        if counts.deletions == 0 { return branches }
+        return "\(branches); in \(Quantity.grouped(counts.deletions)) a deletion stands against an edit"
     }
 }

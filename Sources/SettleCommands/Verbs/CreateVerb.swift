@@ -5,24 +5,33 @@ enum CreateVerb: Verb {
     static let guide = Guide(
         "create", "make a new, empty database",
         discussion: "The folder is made exactly as it is named. End it in `.settle` to tell it from others.",
-        operands: [Operand("DB", "the folder to make")],
+        operands: [Operand("DB", takesURL: true, "the folder to make, or the URL of the database")],
         examples: [
-            Guide.Example("settle create groceries.settle", "makes the folder groceries.settle")
+            Guide.Example("settle create groceries.settle", "makes the folder groceries.settle"),
+            Guide.Example("settle create https://anna@couch.example/groceries", "makes a database at a server"),
         ],
         json: #"{"ok":true,"path":"/…/groceries.settle"}"#)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let given = try invocation.arguments.operand("DB")
         if given.isEmpty { throw CommandError.usage("DB is empty", verb: "create") }
-        let database = try Database.create(given)
-        let path = database.path ?? given
-        database.close()
+        let (path, name) = try create(given, invocation)
         let console = invocation.console
         if console.isJSON {
             try console.print(JSON.object(["ok": true, "path": .string(path)]).description)
         } else {
-            try console.note("Created \(given)")
+            try console.note("Created \(name)")
         }
         return .success
+    }
+
+    private static func create(_ given: String, _ invocation: Invocation) throws -> (path: String, name: String) {
+        if let remote = try invocation.remote() {
+            try remote.json("PUT")
+            return (remote.url.description, remote.url.description)
+        }
+        let database = try Database.create(given)
+        defer { database.close() }
+        return (database.path ?? given, given)
     }
 }

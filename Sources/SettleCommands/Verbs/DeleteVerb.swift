@@ -27,34 +27,36 @@ enum DeleteVerb: Verb {
         try arguments.refuse("--force", with: "--rev")
         let revision = try invocation.revision()
         let kept = Set(arguments.texts("--keep"))
-        return try invocation.withDatabase { database in
-            if id.isLocal { return try deleteLocal(id, in: database, invocation) }
-            let document: Document
-            if let revision {
-                document = try invocation.document(id, at: revision, in: database)
-            } else {
-                guard let current = try database.document(id) else {
-                    throw CommandError.notFound("there is no document \"\(id)\" to delete")
-                }
-                guard arguments.flag("--force"), let winner = current.revision else {
-                    let message = "which revision of \"\(id)\" is to be deleted was not said"
-                    throw current.revision.map { Invocation.conflict(message, $0) } ?? CommandError.invalid(message)
-                }
-                document = try invocation.document(id, at: winner, in: database)
+        let written = try invocation.retrying(arguments.flag("--force")) {
+            try invocation.withDocument(id, at: revision.map { [$0] } ?? []) { place in
+                if id.isLocal { return try deleteLocal(id, in: place) }
+                let document = try document(id, revision, in: place.database, arguments)
+                let tombstone = try place.database.delete(document, keeping: kept, onConflict: .fail)
+                return try place.commit(tombstone)?.description ?? ""
             }
-            let tombstone = try database.delete(document, keeping: kept, onConflict: .fail)
-            try invocation.print(id, tombstone?.revision?.description ?? "")
-            return .success
         }
+        try invocation.print(id, written)
+        return .success
     }
 
-    private static func deleteLocal(
-        _ id: DocumentID, in database: Database, _ invocation: Invocation
-    ) throws -> ExitStatus {
-        guard try database.deleteLocalDocument(id) else {
+    private static func document(
+        _ id: DocumentID, _ revision: RevisionID?, in database: Database, _ arguments: Arguments
+    ) throws -> Document {
+        if let revision { return try Invocation.document(id, at: revision, in: database) }
+        guard let current = try database.document(id) else {
             throw CommandError.notFound("there is no document \"\(id)\" to delete")
         }
-        try invocation.print(id, "0-0")
-        return .success
+        guard arguments.flag("--force"), let winner = current.revision else {
+            let message = "which revision of \"\(id)\" is to be deleted was not said"
+            throw current.revision.map { Invocation.conflict(message, $0) } ?? CommandError.invalid(message)
+        }
+        return try Invocation.document(id, at: winner, in: database)
+    }
+
+    private static func deleteLocal(_ id: DocumentID, in place: DocumentPlace) throws -> String {
+        guard try place.deleteLocalDocument(id) else {
+            throw CommandError.notFound("there is no document \"\(id)\" to delete")
+        }
+        return "0-0"
     }
 }

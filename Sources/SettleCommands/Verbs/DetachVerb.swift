@@ -13,15 +13,16 @@ enum DetachVerb: Verb {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let id = try invocation.documentID()
         let name = try invocation.arguments.operand("NAME")
-        return try invocation.withDatabase { database in
-            guard var document = try invocation.documentToAdd(to: id, in: database) else {
+        let revision = try invocation.revision()
+        return try invocation.withDocument(id, at: revision.map { [$0] } ?? []) { place in
+            guard var document = try invocation.documentToAdd(to: id, in: place.database) else {
                 throw CommandError.notFound("there is no document \"\(id)\"")
             }
             guard document.detach(name) else {
                 throw CommandError.notFound("\"\(id)\" has no attachment \"\(name)\"")
             }
-            let saved = try database.save(document, onConflict: .fail)
-            try invocation.print(id, saved.revision?.description ?? "")
+            let saved = try place.commit(place.database.save(document, onConflict: .fail))
+            try invocation.print(id, saved?.description ?? "")
             return .success
         }
     }

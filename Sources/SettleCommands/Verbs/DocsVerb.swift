@@ -35,14 +35,29 @@ enum DocsVerb: Verb {
             console: invocation.console, hasBodies: arguments.flag("--bodies"),
             prefix: arguments.text("--prefix") ?? "", from: arguments.text("--from"),
             isDescending: arguments.flag("--descending"))
+        var count = 0
+        func write(_ document: Document, _ tree: RevisionTree? = nil) throws -> Bool {
+            if count < limit { try lister.write(document, conflicts: tree?.conflicts) }
+            count += 1
+            return count < limit
+        }
+        if let remote = try invocation.remote() {
+            if limit == 0 { return .success }
+            if arguments.flag("--deleted") {
+                try remote.forEachDeletedDocument(
+                    isDescending: lister.isDescending, withBodies: lister.hasBodies
+                ) { try lister.includes($0.id) ? write($0) : true }
+            } else if arguments.flag("--conflicts") {
+                try lister.forEachConflict(at: remote, write)
+            } else {
+                try remote.forEachDocument(in: lister.range, limit: limit, withBodies: lister.hasBodies) {
+                    try write($0)
+                }
+            }
+            return .success
+        }
         try invocation.withDatabase { database in
             if limit == 0 { return }
-            var count = 0
-            func write(_ document: Document, _ tree: RevisionTree? = nil) throws -> Bool {
-                try lister.write(document, conflicts: tree?.conflicts)
-                count += 1
-                return count < limit
-            }
             if arguments.flag("--deleted") {
                 let range = SequenceRange(descending: lister.isDescending)
                 try database.forEachChange(in: range, includingDocuments: true) { change in
@@ -101,6 +116,19 @@ private struct Lister {
         for id in isDescending ? ids.reversed() : ids {
             guard let document = try database.document(id) else { continue }
             guard try body(document, try database.tree(of: id)) else { return }
+        }
+    }
+
+    func forEachConflict(at remote: RemoteDatabase, _ body: (Document, RevisionTree?) throws -> Bool) throws {
+        let ids = try remote.documentsWithLeaves().filter(includes)
+        for id in isDescending ? ids.reversed() : ids {
+            try Interruption.check()
+            let replica = try Replica(of: remote)
+            try replica.load([id])
+            guard let tree = try replica.database.tree(of: id), tree.isConflicted,
+                let document = try replica.database.document(id)
+            else { continue }
+            guard try body(document, tree) else { return }
         }
     }
 

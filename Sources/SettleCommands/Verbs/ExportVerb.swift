@@ -26,37 +26,42 @@ enum ExportVerb: Verb {
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
-        let arguments = invocation.arguments
-        let console = invocation.console
-        let path = arguments.optionalOperand("FILE").flatMap { $0 == "-" ? nil : $0 }
+        let path = invocation.arguments.optionalOperand("FILE").flatMap { $0 == "-" ? nil : $0 }
         Interruption.watch()
+        if let remote = try invocation.remote() {
+            let info = try remote.info()
+            let total = (info["doc_count"]?.int ?? 0, info["doc_del_count"]?.int ?? 0)
+            return try export(total, to: path, invocation) { exporter, options, progress in
+                try RemoteExport(remote: remote, options: options).run(exporter, progress: progress)
+            }
+        }
         return try invocation.withDatabase { database in
             let documents = try database.info().documents
-            let total = max(documents.live + (arguments.flag("--no-deleted") ? 0 : documents.deleted), 1)
-            let partial = path.map { $0 + ".partial" }
-            let output = try partial.map { try ByteOutput(path: $0) } ?? console.output
-            let exporter = Exporter(
-                database, to: output,
-                options: Exporter.Options(
-                    includesDeleted: !arguments.flag("--no-deleted"),
-                    includesConflicts: !arguments.flag("--winners-only"), includesLocal: arguments.flag("--local")))
-            let bar = ProgressBar(console)
-            defer { bar.finish() }
-            try run(exporter, bar, total, output)
-            if let path, let partial {
-                try output.synchronize()
-                try ByteOutput.rename(partial, to: path)
+            return try export((documents.live, documents.deleted), to: path, invocation) { exporter, _, progress in
+                try exporter.run(database, progress: progress)
             }
-            bar.finish()
-            try summarize(exporter.counts, bar.elapsed, output, isFile: path != nil, console)
-            return .success
         }
     }
 
-    /// An export that nobody reads to its end has failed, where other verbs just end.
-    private static func run(_ exporter: Exporter, _ bar: ProgressBar, _ total: Int, _ output: ByteOutput) throws {
+    private typealias Run = (Exporter, Exporter.Options, _ progress: @escaping (ExportCounts) -> Void) throws -> Void
+
+    private static func export(
+        _ count: (live: Int, deleted: Int), to path: String?, _ invocation: Invocation, _ run: Run
+    ) throws -> ExitStatus {
+        let arguments = invocation.arguments
+        let console = invocation.console
+        let total = max(count.live + (arguments.flag("--no-deleted") ? 0 : count.deleted), 1)
+        let partial = path.map { $0 + ".partial" }
+        let output = try partial.map { try ByteOutput(path: $0) } ?? console.output
+        let options = Exporter.Options(
+            includesDeleted: !arguments.flag("--no-deleted"), includesConflicts: !arguments.flag("--winners-only"),
+            includesLocal: arguments.flag("--local"))
+        let exporter = Exporter(to: output, options: options)
+        let bar = ProgressBar(console)
+        defer { bar.finish() }
+        // An export that nobody reads to its end has failed, where other verbs just end.
         do {
-            try exporter.run { counts in
+            try run(exporter, options) { counts in
                 bar.update(
                     "Exporting", fraction: Double(counts.documents) / Double(total),
                     """
@@ -67,6 +72,13 @@ enum ExportVerb: Verb {
         } catch let error as CommandError where error.code == CommandError.outputClosed.code {
             throw CommandError.inputOutput("the export is not whole: nobody reads it any more")
         }
+        if let path, let partial {
+            try output.synchronize()
+            try ByteOutput.rename(partial, to: path)
+        }
+        bar.finish()
+        try summarize(exporter.counts, bar.elapsed, output, isFile: path != nil, console)
+        return .success
     }
 
     private static func summarize(

@@ -28,11 +28,12 @@ enum GetVerb: Verb {
         let arguments = invocation.arguments
         let id = try invocation.documentID()
         let revision = try invocation.revision()
-        return try invocation.withDatabase { database in
-            if id.isLocal { return try showLocal(id, in: database, invocation) }
+        return try invocation.withDocument(id, at: revision.map { [$0] } ?? []) { place in
+            let database = place.database
+            if id.isLocal { return try showLocal(id, in: place, invocation) }
             let document = try document(id, revision, in: database)
             if let name = arguments.text("--attachment") {
-                return try write(attachment: name, of: document, in: database, invocation)
+                return try write(attachment: name, of: document, in: place, invocation)
             }
             var shape = DocumentJSON(document)
             let tree = try database.tree(of: id) ?? RevisionTree()
@@ -44,8 +45,10 @@ enum GetVerb: Verb {
                 shape.attachments = .object(
                     JSONObject(
                         try document.attachments.map { attachment in
-                            let content = Base64.encode(try database.content(of: attachment))
-                            let members = DocumentJSON.described(attachment) + [("data", .string(content))]
+                            var content: [UInt8] = []
+                            try place.read(attachment, of: document) { content += $0 }
+                            let data = JSON.string(Base64.encode(content))
+                            let members = DocumentJSON.described(attachment) + [("data", data)]
                             return (attachment.name, .object(JSONObject(members)))
                         }))
             }
@@ -85,7 +88,7 @@ enum GetVerb: Verb {
     }
 
     private static func write(
-        attachment name: String, of document: Document, in database: Database, _ invocation: Invocation
+        attachment name: String, of document: Document, in place: DocumentPlace, _ invocation: Invocation
     ) throws -> ExitStatus {
         guard let attachment = document.attachment(name) else {
             let names = document.attachments.map(\.name).joined(separator: ", ")
@@ -94,16 +97,15 @@ enum GetVerb: Verb {
         }
         let path = invocation.arguments.text("--output").flatMap { $0 == "-" ? nil : $0 }
         let output = try path.map { try ByteOutput(path: $0) } ?? invocation.console.output
-        let reader = try database.attachmentReader(for: attachment)
-        while let piece = try reader.read() { try output.write(piece) }
+        try place.read(attachment, of: document) { try output.write($0) }
         try output.flush()
         return .success
     }
 
     private static func showLocal(
-        _ id: DocumentID, in database: Database, _ invocation: Invocation
+        _ id: DocumentID, in place: DocumentPlace, _ invocation: Invocation
     ) throws -> ExitStatus {
-        guard let local = try database.localDocument(id) else {
+        guard let local = try place.localDocument(id) else {
             throw CommandError.notFound("there is no document \"\(id)\"")
         }
         var shape = DocumentJSON(Document(id: id, body: local.body))

@@ -38,32 +38,43 @@ enum ImportVerb: Verb {
             batch: try arguments.count("--batch", atLeast: 1) ?? 1000, idMember: arguments.text("--id-member"),
             onConflict: try arguments.choice("--on-conflict", .fail), stopsOnError: arguments.flag("--stop-on-error"))
         let input = try ByteInput.open(path)
-        Interruption.watch()
-        return try invocation.withDatabase(creates: !arguments.flag("--no-create")) { database in
-            let bar = ProgressBar(console)
-            let importer = Importer(database, options: options) { failure in
-                bar.finish()
-                console.complain(failure.description, json: failure.json)
-            }
-            var interruption: CommandError?
-            do {
-                try importer.run(RecordReader { try input.read() }) { counts in
-                    bar.update(
-                        "Importing", fraction: input.size.map { Double(input.count) / Double(max($0, 1)) },
-                        details(counts, bar.elapsed, input))
-                }
-            } catch let error as CommandError where error.status == .interrupted { interruption = error }
-            bar.finish()
-            let counts = importer.counts
-            let elapsed = bar.elapsed
-            if console.isJSON {
-                try console.print(counts.json(elapsed, bytes: input.count).description)
-            } else {
-                try console.note(counts.summary(elapsed, bytes: input.count))
-            }
-            if let interruption { throw interruption }
-            return counts.failed > 0 ? .failure : .success
+        let creates = !arguments.flag("--no-create")
+        if let remote = try invocation.remote() {
+            if creates { try remote.createUnlessThere() } else { _ = try remote.info() }
+            return try run(RemoteImportStore(remote), options, input, console)
         }
+        Interruption.watch()
+        return try invocation.withDatabase(creates: creates) {
+            try run(LocalImportStore($0), options, input, console)
+        }
+    }
+
+    private static func run(
+        _ store: any ImportStore, _ options: Importer.Options, _ input: ByteInput, _ console: Console
+    ) throws -> ExitStatus {
+        let bar = ProgressBar(console)
+        let importer = Importer(store, options: options) { failure in
+            bar.finish()
+            console.complain(failure.description, json: failure.json)
+        }
+        var interruption: CommandError?
+        do {
+            try importer.run(RecordReader { try input.read() }) { counts in
+                bar.update(
+                    "Importing", fraction: input.size.map { Double(input.count) / Double(max($0, 1)) },
+                    details(counts, bar.elapsed, input))
+            }
+        } catch let error as CommandError where error.status == .interrupted { interruption = error }
+        bar.finish()
+        let counts = importer.counts
+        let elapsed = bar.elapsed
+        if console.isJSON {
+            try console.print(counts.json(elapsed, bytes: input.count).description)
+        } else {
+            try console.note(counts.summary(elapsed, bytes: input.count))
+        }
+        if let interruption { throw interruption }
+        return counts.failed > 0 ? .failure : .success
     }
 
     private static func details(_ counts: ImportCounts, _ elapsed: Duration, _ input: ByteInput) -> String {

@@ -11,16 +11,44 @@ enum InfoVerb: Verb {
         ],
         json: """
             {"path":…,"doc_count":N,"doc_del_count":N,"conflicts":N,"attachments":N,"update_seq":N,"revs_limit":N,\
-            "sizes":{"file":N,"attachments":N}}
+            "sizes":{"file":N,"attachments":N}}; of a URL that is the path, update_seq may be a text, and conflicts and \
+            attachments are not told
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
-        try invocation.withDatabase { database in
+        if let remote = try invocation.remote() {
+            let info = try remote.info()
+            let limit = try? remote.json("GET", "_revs_limit")
+            try invocation.console.print(text(info, limit, remote.url), json: json(info, limit, remote.url))
+            return .success
+        }
+        return try invocation.withDatabase { database in
             let info = try database.info()
             let path = database.path ?? "in memory"
             try invocation.console.print(text(info, path), json: json(info, path))
             return .success
         }
+    }
+
+    /// What a server tells; it counts neither conflicts nor attachments.
+    private static func text(_ info: JSON, _ limit: JSON?, _ url: HTTPURL) -> String {
+        let deletedCount = info["doc_del_count"]?.int ?? 0
+        let deleted = deletedCount > 0 ? ", \(Quantity.grouped(deletedCount)) deleted" : ""
+        var rows = [
+            ("URL", url.description), ("Documents", Quantity.grouped(info["doc_count"]?.int ?? 0) + deleted),
+            ("Last change", PeerSequence(info["update_seq"] ?? .null).shortened),
+        ]
+        if let size = info["sizes"]?["file"]?.int { rows.append(("Size", Quantity.bytes(Int64(size)))) }
+        if let limit = limit?.int { rows.append(("Revisions kept", "\(Quantity.grouped(limit)) a branch")) }
+        return Columns.aligned(rows).joined(separator: "\n")
+    }
+
+    private static func json(_ info: JSON, _ limit: JSON?, _ url: HTTPURL) -> JSON {
+        var line: JSON = ["path": .string(url.description)]
+        for name in ["doc_count", "doc_del_count", "update_seq"] { line[name] = info[name] }
+        line["revs_limit"] = limit
+        line["sizes"] = info["sizes"]
+        return line
     }
 
     private static func text(_ info: DatabaseInfo, _ path: String) -> String {

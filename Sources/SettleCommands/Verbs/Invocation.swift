@@ -12,13 +12,63 @@ struct Invocation {
     let console: Console
 
     /// The database's folder: the one given, or the one with `.settle` at its end when only that exists.
+    ///
+    /// - Throws: ``CommandError`` with status `usage` for a URL.
     func path(_ operand: String = "DB") throws -> String {
         let given = try arguments.operand(operand)
         if given.isEmpty { throw CommandError.usage("\(operand) is empty") }
+        if Self.isURL(given) {
+            throw CommandError.usage(
+                "this verb takes the folder of a database and no URL; run it on the machine on which the database lies")
+        }
         var path = given
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         let isThere = access(path, F_OK) == 0
         return !isThere && !path.hasSuffix(".settle") && access(path + ".settle", F_OK) == 0 ? path + ".settle" : path
+    }
+
+    /// The database at a server, when a URL was given; `nil` for a folder.
+    func remote() throws -> RemoteDatabase? {
+        let given = try arguments.operand("DB")
+        guard Self.isURL(given) else {
+            let options = RemoteOptions.options.map(\.name)
+            if let option = options.first(where: { arguments.text($0) != nil }) {
+                throw CommandError.usage("\(option) is for URLs, and \(given) is a folder")
+            }
+            return nil
+        }
+        return try RemoteDatabase(HTTPURL(given), arguments: arguments, console: console)
+    }
+
+    /// Whether a URL was given.
+    func isRemote() throws -> Bool { Self.isURL(try arguments.operand("DB")) }
+
+    static func isURL(_ text: String) -> Bool { text.contains("://") }
+
+    /// Lends the place of a document to a closure: the database on this machine, or a replica of what a server has of it.
+    ///
+    /// - Parameters:
+    ///   - id: The document.
+    ///   - revisions: Revisions that are wanted though they may be no leaves.
+    ///   - extent: What else of the document is wanted.
+    ///   - warns: Whether the library tells its warnings itself.
+    ///   - body: Uses the place.
+    func withDocument<Result>(
+        _ id: DocumentID, at revisions: [RevisionID] = [], _ extent: DocumentFetch.Extent = .leaves,
+        warns: Bool = true, _ body: (DocumentPlace) throws -> Result
+    ) throws -> Result {
+        guard let remote = try remote() else {
+            return try withDatabase(warns: warns) { try body(DocumentPlace(database: $0, replica: nil)) }
+        }
+        let replica = try Replica(of: remote)
+        if id.isLocal { _ = try remote.info() } else { try replica.load([id], with: revisions, extent) }
+        return try body(DocumentPlace(database: replica.database, replica: replica))
+    }
+
+    /// Lends what finds the conflicts of the database to a closure.
+    func withConflicts<Result>(_ body: (ConflictSearch) throws -> Result) throws -> Result {
+        if let remote = try remote() { return try body(.remote(remote)) }
+        return try withDatabase(warns: false) { try body(.local($0)) }
     }
 
     /// Opens the database, lends it to a closure, and closes it.

@@ -16,17 +16,26 @@ enum PurgeVerb: Verb {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let id = try invocation.documentID()
         let revisions = try invocation.arguments.texts("--rev").map { try RevisionID(validating: $0) }
+        if let remote = try invocation.remote() {
+            return try tell(remote.purge(id, revisions), of: id, revisions, invocation)
+        }
         return try invocation.withDatabase { database in
             let purged = revisions.isEmpty ? try database.purge(id) : try database.purge(id, revisions: revisions)
-            guard !purged.isEmpty else {
-                let what = revisions.isEmpty ? "there is no document" : "none of these is a leaf of"
-                throw CommandError.notFound("\(what) \"\(id)\"")
-            }
-            let names = purged.map(\.description)
-            try invocation.console.print(
-                names.map { "purged \($0)" }.joined(separator: "\n"),
-                json: ["ok": true, "id": .string(id.string), "purged": .array(names.map(JSON.string))])
-            return .success
+            return try tell(purged, of: id, revisions, invocation)
         }
+    }
+
+    private static func tell(
+        _ purged: [RevisionID], of id: DocumentID, _ revisions: [RevisionID], _ invocation: Invocation
+    ) throws -> ExitStatus {
+        guard !purged.isEmpty else {
+            let what = revisions.isEmpty ? "there is no document" : "none of these is a leaf of"
+            throw CommandError.notFound("\(what) \"\(id)\"")
+        }
+        let names = purged.map(\.description)
+        try invocation.console.print(
+            names.map { "purged \($0)" }.joined(separator: "\n"),
+            json: ["ok": true, "id": .string(id.string), "purged": .array(names.map(JSON.string))])
+        return .success
     }
 }

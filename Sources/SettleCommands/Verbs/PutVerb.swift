@@ -39,21 +39,33 @@ enum PutVerb: Verb {
         if arguments.flag("--allow-conflict"), revision == nil {
             throw CommandError.usage("--allow-conflict needs --rev", verb: "put")
         }
-        return try invocation.withDatabase { database in
-            if id.isLocal {
-                try invocation.print(id, database.saveLocalDocument(id, body: given.body).revision)
-                return .success
+        let written = try invocation.retrying(arguments.flag("--force")) {
+            try invocation.withDocument(id, at: revision.map { [$0] } ?? []) { place in
+                if id.isLocal { return try place.saveLocalDocument(id, given.body) }
+                return try write(id, given, revision, in: place, arguments)?.description ?? ""
             }
-            let saved = try database.transaction {
-                if arguments.flag("--force") { return try overwrite(id, given, in: database) }
-                guard let revision else { return try create(id, given, in: database) }
-                if arguments.flag("--allow-conflict") { return try branch(id, given, on: revision, in: database) }
-                let document = try given.applied(to: invocation.document(id, at: revision, in: database), in: database)
-                return try database.save(document, onConflict: .fail).revision
-            }
-            try invocation.print(id, saved?.description ?? "")
-            return .success
         }
+        try invocation.print(id, written)
+        return .success
+    }
+
+    private static func write(
+        _ id: DocumentID, _ given: GivenDocument, _ revision: RevisionID?, in place: DocumentPlace,
+        _ arguments: Arguments
+    ) throws -> RevisionID? {
+        let database = place.database
+        if arguments.flag("--allow-conflict"), let revision {
+            let written = try database.transaction { try branch(id, given, on: revision, in: database) }
+            try place.commitRevisions(of: id)
+            return written
+        }
+        let saved = try database.transaction {
+            if arguments.flag("--force") { return try overwrite(id, given, in: database) }
+            guard let revision else { return try create(id, given, in: database) }
+            let document = try Invocation.document(id, at: revision, in: database)
+            return try database.save(given.applied(to: document, in: database), onConflict: .fail)
+        }
+        return try place.commit(saved)
     }
 
     private static func bytes(_ invocation: Invocation) throws -> [UInt8] {
@@ -67,18 +79,18 @@ enum PutVerb: Verb {
 
     private static func create(
         _ id: DocumentID, _ given: GivenDocument, in database: Database
-    ) throws -> RevisionID? {
+    ) throws -> Document {
         if let winner = try database.tree(of: id)?.winner, !winner.isDeleted {
             throw Invocation.conflict("\"\(id)\" is there already", winner.revision)
         }
-        return try database.save(given.applied(to: Document(id: id), in: database), onConflict: .fail).revision
+        return try database.save(given.applied(to: Document(id: id), in: database), onConflict: .fail)
     }
 
     private static func overwrite(
         _ id: DocumentID, _ given: GivenDocument, in database: Database
-    ) throws -> RevisionID? {
+    ) throws -> Document {
         let document = try database.document(id) ?? Document(id: id)
-        return try database.save(given.applied(to: document, in: database), onConflict: .lastWriteWins).revision
+        return try database.save(given.applied(to: document, in: database), onConflict: .lastWriteWins)
     }
 
     /// Stores an edit of any known revision as a peer would bring it, so that it may begin a branch.

@@ -48,6 +48,7 @@ enum ResolveVerb: Verb {
                 "how is missing: --policy POLICY, --keep REV, --delete or --edit", verb: guide.name)
         }
         let policy = try PolicyOptions.policy(arguments, verb: guide.name)
+        try PolicyOptions.refuseSides(policy, in: invocation)
         if arguments.flag("--all") {
             if let way = ways.first { try arguments.refuse("--all", with: way) }
             if arguments.optionalOperand("ID") != nil {
@@ -60,17 +61,20 @@ enum ResolveVerb: Verb {
         case "--keep": return try keep(arguments.text("--keep") ?? "", of: id, invocation)
         case "--delete":
             let delete = ConflictPolicy.custom("delete", deletions: true) { _ in .delete }
-            return try invocation.withDatabase(warns: false) {
+            return try invocation.withDocument(id, .bases, warns: false) {
                 try settle(id, using: delete, "deleted", in: $0, invocation)
             }
         case "--edit": return try edit(id, policy, invocation)
-        default: return try invocation.withDatabase(warns: false) { try settle(id, using: policy, in: $0, invocation) }
+        default:
+            return try invocation.withDocument(id, .bases, warns: false) {
+                try settle(id, using: policy, in: $0, invocation)
+            }
         }
     }
 
     private static func keep(_ text: String, of id: DocumentID, _ invocation: Invocation) throws -> ExitStatus {
-        try invocation.withDatabase(warns: false) { database in
-            let leaves = try database.conflict(of: id)?.leaves.compactMap(\.revision) ?? []
+        try invocation.withDocument(id, .bases, warns: false) { place in
+            let leaves = try place.database.conflict(of: id)?.leaves.compactMap(\.revision) ?? []
             let prefix = text.hasSuffix("…") ? String(text.dropLast()) : text
             let found = leaves.filter { $0.description.hasPrefix(prefix) && prefix.contains("-") }
             guard leaves.isEmpty || found.count == 1 else {
@@ -80,30 +84,31 @@ enum ResolveVerb: Verb {
             let keep = ConflictPolicy.custom("keep", deletions: true) { _ in
                 found.first.map { .keep($0) } ?? .leaveConflicted
             }
-            return try settle(id, using: keep, "\(found.first?.abbreviated ?? "") was kept", in: database, invocation)
+            return try settle(id, using: keep, "\(found.first?.abbreviated ?? "") was kept", in: place, invocation)
         }
     }
 
     private static func edit(_ id: DocumentID, _ policy: ConflictPolicy, _ invocation: Invocation) throws -> ExitStatus
     {
         let answer = try ConflictEditing(id: id, invocation: invocation, policy: policy).ask()
-        return try invocation.withDatabase(warns: false) { database in
+        return try invocation.withDocument(id, .bases, warns: false) { place in
             let resolution = answer?.resolution ?? .leaveConflicted
             let edit = ConflictPolicy.custom("edit", deletions: true) { _ in resolution }
-            if let answer, let conflict = try database.conflict(of: id),
+            if let answer, let conflict = try place.database.conflict(of: id),
                 answer.leaves != Set(conflict.leaves.map(\.revision))
             {
                 throw CommandError("conflict", "\"\(id)\" was changed meanwhile; begin again", status: .conflict)
             }
-            return try settle(id, using: edit, "as edited", in: database, invocation)
+            return try settle(id, using: edit, "as edited", in: place, invocation)
         }
     }
 
     /// Settles one conflict.
     private static func settle(
-        _ id: DocumentID, using policy: ConflictPolicy, _ how: String? = nil, in database: Database,
+        _ id: DocumentID, using policy: ConflictPolicy, _ how: String? = nil, in place: DocumentPlace,
         _ invocation: Invocation
     ) throws -> ExitStatus {
+        let database = place.database
         let console = invocation.console
         guard let conflict = try database.conflict(of: id) else {
             guard try database.tree(of: id) != nil else {
@@ -129,6 +134,7 @@ enum ResolveVerb: Verb {
             return .success
         }
         let settlement = try database.settle(id, using: policy)
+        try place.commitRevisions(of: id)
         if !console.isJSON { for warning in settlement.warnings { console.complain(warning, json: .null) } }
         let reason = how ?? settlement.decision.map { conflict.abbreviating($0.reason) } ?? "racing answers became one"
         let text =

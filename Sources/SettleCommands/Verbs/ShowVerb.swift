@@ -27,7 +27,9 @@ enum ShowVerb: Verb {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let id = try invocation.documentID()
         let policy = try PolicyOptions.policy(invocation.arguments, verb: guide.name)
-        return try invocation.withDatabase(warns: false) { database in
+        try PolicyOptions.refuseSides(policy, in: invocation)
+        return try invocation.withDocument(id, .bases, warns: false) { place in
+            let database = place.database
             guard let conflict = try database.conflict(of: id) else {
                 return try show(id, in: database, invocation.console)
             }

@@ -21,7 +21,8 @@ enum TreeVerb: Verb {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let id = try invocation.documentID()
         let console = invocation.console
-        return try invocation.withDatabase { database in
+        return try invocation.withDocument(id, .stored) { place in
+            let database = place.database
             guard let tree = try database.tree(of: id), let winner = tree.winner else {
                 throw CommandError.notFound("there is no document \"\(id)\"")
             }

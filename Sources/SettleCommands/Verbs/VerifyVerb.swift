@@ -7,7 +7,7 @@ enum VerifyVerb: Verb {
         discussion: """
             Nothing is changed. What is wrong is written to standard error, a line each, and the exit code is 7.
             """,
-        operands: [.database],
+        operands: [.folder],
         examples: [
             Guide.Example("settle verify groceries", "says whether the database is sound"),
             Guide.Example("settle verify groceries --quiet && cp -r groceries /backup/", "copies it only if it is"),

@@ -17,6 +17,7 @@ extension Database {
     /// - Parameter changes: For each document the peer's leaves, its winner first, and whether that is a tombstone.
     /// - Returns: A row for each document of which something is missing, in order; and the tombstones that are here but
     ///   not marked as a user's deletion (SEMANTICS K2).
+    /// - Throws: ``DatabaseError`` of the storage.
     package func differences(
         from changes: [(id: DocumentID, leaves: [RevisionID], isDeleted: Bool)]
     ) throws -> (missing: [RevisionsDiff], deletions: [(id: DocumentID, revision: RevisionID)]) {

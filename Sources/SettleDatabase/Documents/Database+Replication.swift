@@ -17,20 +17,22 @@ extension Database {
     ///
     /// - Parameters:
     ///   - revisions: The revisions.
-    ///   - refusingBranches: Whether one whose history leads over none of the leaves that are here is refused with code
-    ///     `conflict`, so that every document keeps one branch. It is looked at within the transaction.
+    ///   - refusingBranches: Whether what was made without knowing the winner here is refused with code `conflict`, and
+    ///     what would leave a document with several live leaves; see ``DocumentEditor/refuseBranches(_:)``. It is looked at
+    ///     within the transaction.
     /// - Returns: For each revision, in order, what became of it.
     /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
     package func insertReplicated(
         _ revisions: [ReplicatedRevision], refusingBranches: Bool
     ) throws -> [ReplicatedRevision.Outcome] {
         try edit { editor in
-            try revisions.map { revision in
+            let refusals = refusingBranches ? try editor.refuseBranches(revisions) : [:]
+            return try revisions.map { revision in
                 do {
                     guard !revision.id.isLocal else {
                         throw DatabaseError(.invalid, "\"\(revision.id)\" is local and does not replicate")
                     }
-                    if refusingBranches { try editor.refuseBranch(revision) }
+                    if let refusal = refusals[revision.id] { throw refusal }
                     return try editor.insert(revision)
                 } catch let error as DatabaseError where error.code.isOfOneDocument { return .refused(error) }
             }
@@ -77,17 +79,32 @@ extension Database {
 }
 
 extension DocumentEditor {
-    /// Refuses a revision that would begin a branch beside the leaves that are here.
-    fileprivate func refuseBranch(_ replicated: ReplicatedRevision) throws {
-        guard let tree = try writer.record(of: replicated.id, withContent: false)?.tree, let winner = tree.winner,
-            !tree.contains(replicated.history.revision)
-        else { return }
-        guard !replicated.history.revisions.contains(where: { tree[$0]?.isLeaf == true }) else { return }
-        throw DatabaseError(
-            .conflict,
-            """
-            \(replicated.history.revision) of \"\(replicated.id)\" does not follow \(winner.revision), which is stored, and \
-            branches are refused; pull, settle, and push again
-            """)
+    /// The documents whose revisions are refused where there are to be no branches.
+    ///
+    /// A document's revisions belong together. They are stored if whoever made them knew the winner here, so that it is in
+    /// one of their histories, and if no more than one leaf is live then. So an edit goes through, and so does a
+    /// settled conflict, whichever side its winner was on:
+    ///
+    ///     here   1-a        comes   1-b ── 2-m               stored: 1-a was known, and one leaf is live
+    ///                               1-a ── 2-t ($closed)
+    fileprivate func refuseBranches(_ revisions: [ReplicatedRevision]) throws -> [DocumentID: DatabaseError] {
+        var refusals: [DocumentID: DatabaseError] = [:]
+        for (id, group) in Dictionary(grouping: revisions, by: \.id) {
+            var tree = try writer.record(of: id, withContent: false)?.tree ?? RevisionTree()
+            let news = group.filter { !tree.contains($0.history.revision) }
+            guard !news.isEmpty else { continue }
+            let winner = tree.winner?.revision
+            let isKnown = winner.map { winner in news.contains { $0.history.revisions.contains(winner) } } ?? true
+            for revision in news { tree.insert(revision.history, isDeleted: revision.isDeleted) }
+            guard !isKnown || tree.isConflicted else { continue }
+            let stored = winner.map { "\($0) is stored" } ?? "they are two live branches"
+            refusals[id] = DatabaseError(
+                .conflict,
+                """
+                \(news[0].history.revision) of \"\(id)\" was made apart from what is here, \(stored), and branches are \
+                refused; pull, settle, and push again
+                """)
+        }
+        return refusals
     }
 }

@@ -30,7 +30,9 @@ public struct Document: Sendable, Identifiable {
         self.init(id: id, revision: nil, isDeleted: false, RevisionContent(body: body, attachments: attachments))
     }
 
-    init(id: DocumentID, revision: RevisionID?, isDeleted: Bool, _ content: RevisionContent, origin: UInt64 = 0) {
+    package init(
+        id: DocumentID, revision: RevisionID?, isDeleted: Bool, _ content: RevisionContent, origin: UInt64 = 0
+    ) {
         self.origin = origin
         self.id = id
         self.revision = revision

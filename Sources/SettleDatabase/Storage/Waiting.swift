@@ -24,6 +24,3 @@ package enum Waiting {
     /// - Throws: ``WouldWait`` where waiting is forbidden.
     package static func check() throws { if isForbidden { throw WouldWait() } }
 }
-
-/// The work would have had to wait where that is forbidden; nothing was changed.
-package struct WouldWait: Error {}

@@ -20,6 +20,8 @@ struct Checkpointer: Sendable {
     private struct Side: Sendable {
         let peer: any Peer
         var revision: String?
+        /// The name of the newest checkpoint there.
+        var newest: String?
         var isClosed = false
     }
 
@@ -85,15 +87,14 @@ struct Checkpointer: Sendable {
 
     /// Whether both logs are as they were left, or another run of this replication went on from there.
     private mutating func isUnchanged() async throws -> Bool {
+        let left = (source.newest, target.newest)
         let sides = try await read()
-        let expected = log.history.first?.sessionID
-        let heads = [sides.source, sides.target].compactMap(\.log).map(\.history)
-        if heads.allSatisfy({ $0.first?.sessionID == expected }) { return true }
+        if (source.newest, target.newest) == left { return true }
         // Both have the same newest one, which follows ours: two run at the same time, and each is right.
-        guard let expected, let newest = heads.first, Set(heads.map { $0.first?.sessionID }).count == 1,
-            newest.contains(where: { $0.sessionID == expected })
+        guard let ours = log.history.first?.sessionID, source.newest == target.newest,
+            let history = sides.source.log?.history, history.contains(where: { $0.sessionID == ours })
         else { return false }
-        log.history = newest
+        log.history = history
         return true
     }
 
@@ -104,6 +105,8 @@ struct Checkpointer: Sendable {
         let (sourceLog, targetLog) = try await (first, second)
         source.revision = sourceLog.revision
         target.revision = targetLog.revision
+        source.newest = sourceLog.side.log?.history.first?.sessionID
+        target.newest = targetLog.side.log?.history.first?.sessionID
         if sourceLog.side.isClosed { source.isClosed = true }
         if targetLog.side.isClosed { target.isClosed = true }
         return (sourceLog.side, targetLog.side)
@@ -126,6 +129,7 @@ struct Checkpointer: Sendable {
         do {
             self[keyPath: side].revision = try await current.peer.saveLocalDocument(
                 id.logID, body: log.json, revision: current.revision)
+            self[keyPath: side].newest = log.history.first?.sessionID
         } catch let error as PeerError where error.code == .forbidden || error.code == .unauthorized {
             self[keyPath: side].isClosed = true
         }

@@ -41,7 +41,8 @@ struct ResumePoint: Sendable {
             check(log.targetInstance, target.info.instance, "target")
         }
         if let last = source.info.lastSequence.number, let recorded = position.number, last < recorded {
-            startOver("the source's newest change is \(last), but \(recorded) was replicated: it is an older state of it")
+            startOver(
+                "the source's newest change is \(last), but \(recorded) was replicated: it is an older state of it")
         }
     }
 

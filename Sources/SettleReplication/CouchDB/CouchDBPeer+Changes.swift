@@ -40,7 +40,9 @@ extension CouchDBPeer {
         let calls = try calls()
         let asked = ChangesQuery(request, heartbeat: heartbeat)
         do {
-            let response = try await calls.stream(asked.body == nil ? "GET" : "POST", "_changes", query: asked.query, json: asked.body) {
+            let response = try await calls.stream(
+                asked.body == nil ? "GET" : "POST", "_changes", query: asked.query, json: asked.body
+            ) {
                 $0.acceptsCompression = request.wait == nil
                 $0.idleTimeout = heartbeat.map { $0 * 2 + Self.grace } ?? ((request.wait ?? .zero) + .seconds(60))
             }

@@ -22,7 +22,8 @@ extension CouchDBPeer {
         members += (body.object ?? JSONObject()).filter { !$0.name.hasPrefix("_") }.map { ($0.name, $0.value) }
         let answer = try await calls.json("PUT", .document(id), json: JSON.object(JSONObject(members)).utf8)
         guard let written = answer["rev"]?.string else {
-            throw PeerError(WireFault("a local document was written, but no rev is told"), at: calls.place(.document(id)))
+            throw PeerError(
+                WireFault("a local document was written, but no rev is told"), at: calls.place(.document(id)))
         }
         return written
     }
@@ -33,6 +34,7 @@ extension PeerError {
     var isAboutDatabase: Bool {
         guard let answer = cause as? CouchDBError, answer.status == 404 else { return false }
         let reason = answer.reason.lowercased()
-        return reason == "no_db_file" || reason.hasPrefix("database does not exist") || reason.contains("no such database")
+        return reason == "no_db_file" || reason.hasPrefix("database does not exist")
+            || reason.contains("no such database")
     }
 }

@@ -90,7 +90,8 @@ extension CouchDBPeer {
             let bytes = try await response.collect(limit: options.largestRevision)
             let fetched = try bytes.withUnsafeBufferPointer { try FetchedRevision($0) }
             guard fetched.history.revision == request.revision else {
-                return .missing(reason: "\(calls.place(path)) has \(fetched.history.revision) in place of \(request.revision)")
+                return .missing(
+                    reason: "\(calls.place(path)) has \(fetched.history.revision) in place of \(request.revision)")
             }
             return .found(fetched.revision(for: request))
         } catch let error as PeerError where error.status == 404 && !error.isAboutDatabase {

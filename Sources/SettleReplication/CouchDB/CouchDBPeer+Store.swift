@@ -25,7 +25,7 @@ extension CouchDBPeer {
         let together = wanted.filter { !revisions[$0].needsStreaming }
         let batches = StoreBatches(peer: self, calls: calls, revisions: revisions, branching: branching)
         for (index, outcome) in try await batches.store(together) { outcomes[index] = outcome }
-        for (index, outcome) in try await upload(streamed.map { ($0, revisions[$0]) }, calls) {
+        for (index, outcome) in try await upload(streamed.map { ($0, revisions[$0]) }, branching, calls) {
             outcomes[index] = outcome
         }
         return outcomes.map { $0 ?? .stored }
@@ -33,14 +33,16 @@ extension CouchDBPeer {
 
     /// Sends revisions each by a request of its own, several at once.
     private func upload(
-        _ revisions: [(Int, PeerRevision)], _ calls: PeerCalls
+        _ revisions: [(Int, PeerRevision)], _ branching: Branching, _ calls: PeerCalls
     ) async throws -> [(Int, StoreOutcome)] {
         try await withThrowingTaskGroup(of: (Int, StoreOutcome).self) { group in
             var rest = revisions[...]
             var outcomes: [(Int, StoreOutcome)] = []
             func start() {
                 guard let (index, revision) = rest.popFirst() else { return }
-                group.addTask { (index, try await MultipartUpload(revision, calls: calls).send()) }
+                group.addTask {
+                    (index, try await MultipartUpload(revision, branching: branching, calls: calls).send())
+                }
             }
             for _ in 0..<max(1, options.requestsAtOnce) { start() }
             while let outcome = try await group.next() {

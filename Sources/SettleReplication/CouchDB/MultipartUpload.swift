@@ -12,13 +12,16 @@ internal import SettleDatabase
 /// A source that is cut off is read on from where it was, within the same request.
 struct MultipartUpload {
     private let revision: PeerRevision
+    private let branching: Branching
     private let calls: PeerCalls
     private let boundary: String
 
-    init(_ revision: PeerRevision, calls: PeerCalls) {
+    init(_ revision: PeerRevision, branching: Branching, calls: PeerCalls) {
         self.revision = revision
+        self.branching = branching
         self.calls = calls
-        boundary = "settle-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        boundary =
+            "settle-" + String(UInt64.random(in: .min ... .max), radix: 36)
             + String(UInt64.random(in: .min ... .max), radix: 36)
     }
 
@@ -29,8 +32,10 @@ struct MultipartUpload {
         let segments = self.segments
         let length = segments.reduce(0) { $0 + $1.length }
         let body = MultipartBody(segments)
+        var query: HTTPQuery = ["new_edits": "false"]
+        if branching == .refused { query["conflicts"] = "refuse" }
         do {
-            let response = try await calls.stream("PUT", .document(revision.id), query: ["new_edits": "false"]) {
+            let response = try await calls.stream("PUT", .document(revision.id), query: query) {
                 $0.headers["Content-Type"] = "multipart/related; boundary=\"\(boundary)\""
                 $0.body = .stream(length: length) { body.open() }
             }
@@ -51,7 +56,8 @@ struct MultipartUpload {
             .bytes(Array("--\(boundary)\r\nContent-Type: application/json\r\n\r\n".utf8) + json)
         ]
         for attachment in revision.attachments {
-            var head = "\r\n--\(boundary)\r\nContent-Disposition: attachment; filename=\"\(Self.text(attachment.name))\""
+            var head =
+                "\r\n--\(boundary)\r\nContent-Disposition: attachment; filename=\"\(Self.text(attachment.name))\""
             head += "\r\nContent-Type: \(Self.text(attachment.contentType))"
             head += "\r\nContent-Length: \(attachment.encodedLength)"
             if attachment.encoding != .identity { head += "\r\nContent-Encoding: \(attachment.encoding.rawValue)" }

@@ -106,6 +106,7 @@ extension ChangedDocument {
     /// A change of a local database.
     init(_ change: Change) {
         self.init(
-            sequence: PeerSequence(local: change.sequence), id: change.id, leaves: change.leaves, isDeleted: change.isDeleted)
+            sequence: PeerSequence(local: change.sequence), id: change.id, leaves: change.leaves,
+            isDeleted: change.isDeleted)
     }
 }

@@ -15,7 +15,7 @@ public enum StoreOutcome: Sendable {
 public enum Branching: Sendable, Hashable {
     /// As CouchDB does: concurrent edits become branches, and nothing is lost.
     case allowed
-    /// A revision that does not follow one of the target's leaves is refused with ``PeerError/Code/conflict``, for hubs that
-    /// want a linear history.
+    /// Revisions of a document that were made without knowing the target's winner, or would leave several live leaves, are
+    /// refused together with ``PeerError/Code/conflict``: for hubs where conflicts are settled before they are pushed.
     case refused
 }

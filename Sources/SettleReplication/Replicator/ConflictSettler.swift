@@ -2,6 +2,8 @@ internal import RevisionTree
 internal import SettleDatabase
 
 /// Settles the conflicts of a pull's target by the configured policy, with bases from the source where they are missing.
+///
+/// Where the policy is to keep all, the bases are brought all the same: an app that settles later needs them.
 struct ConflictSettler: Sendable {
     /// How far the search for conflicts that were here before has come.
     struct Place: Sendable {
@@ -10,23 +12,23 @@ struct ConflictSettler: Sendable {
     }
 
     private let database: Database
-    private let policy: ConflictPolicy
+    /// The policy, unless it is to keep all.
+    private let policy: ConflictPolicy?
     private let source: any Peer
     private let target: any Peer
     private static let pageLength = 200
 
-    /// Makes one where there is something for it to do: in a pull into a database of this process, unless the policy is to
-    /// keep all.
+    /// Makes one where there is something for it to do: in a pull into a database of this process.
     init?(_ configuration: ReplicationConfiguration) {
-        guard configuration.settlesConflicts, let database = configuration.target.database else { return nil }
+        guard configuration.direction == .pull, let database = configuration.target.database else { return nil }
         self.database = database
-        policy = configuration.conflictPolicy
+        policy = configuration.settlesConflicts ? configuration.conflictPolicy : nil
         source = configuration.source
         target = configuration.target
     }
 
-    /// Where the search begins.
-    var start: Place { Place(kinds: ConflictKind.allCases.filter(policy.kinds.contains)) }
+    /// Where the search begins; conflicts that stay as they are need none.
+    var start: Place { Place(kinds: ConflictKind.allCases.filter { policy?.kinds.contains($0) ?? false }) }
 
     /// Finds conflicts that were here before.
     func sweep(from place: Place) async -> FlowExecutor.Event {
@@ -42,13 +44,21 @@ struct ConflictSettler: Sendable {
 
     /// Which documents of revisions that were stored are in conflict.
     func conflicted(among revisions: [PeerRevision]) async -> [DocumentID] {
-        let kinds = policy.kinds
-        return (try? await database.perform { try $0.conflicted(among: Array(Set(revisions.map(\.id))), kinds) }) ?? []
+        let kinds = policy?.kinds ?? Set(ConflictKind.allCases)
+        let found = try? await database.perform { database -> [DocumentID] in
+            // Most databases have none at all, and an index tells.
+            guard try kinds.contains(where: { try !database.conflictedDocumentIDs($0, limit: 1).isEmpty }) else {
+                return []
+            }
+            return try database.conflicted(among: Array(Set(revisions.map(\.id))), kinds)
+        }
+        return found ?? []
     }
 
-    /// Settles the conflict of a document.
-    func settle(_ id: DocumentID) async -> Result<Settlement, DatabaseError> {
+    /// Settles the conflict of a document; `nil` where it stays as it is.
+    func settle(_ id: DocumentID) async -> Result<Settlement?, DatabaseError> {
         await bringBases(of: id)
+        guard let policy else { return .success(nil) }
         do { return .success(try await database.settle(id, asking: policy)) } catch let error as DatabaseError {
             return .failure(error)
         } catch { return .failure(DatabaseError(.closed, "the conflict of \"\(id)\" was not settled", cause: error)) }

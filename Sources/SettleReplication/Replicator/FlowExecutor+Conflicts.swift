@@ -20,16 +20,16 @@ extension FlowExecutor {
 
     /// Takes what became of a conflict: one event, after it (SEMANTICS 33).
     mutating func settled(
-        _ id: DocumentID, _ result: Result<Settlement, DatabaseError>, _ group: inout TaskGroup<Event>
+        _ id: DocumentID, _ result: Result<Settlement?, DatabaseError>, _ group: inout TaskGroup<Event>
     ) {
         let (kept, isLast) = conflicts.finish(id)
         let report = kept ?? DocumentReport(id: id, revisions: [], isDeleted: false)
         switch result {
         case .success(let settlement):
-            if settlement.outcome == .settled { flow.counts.conflictsSettled += 1 }
-            state.note { $0.clear(id, nil) }
-            // One that had been settled by somebody else is no news, unless the document is.
-            guard settlement.outcome != .nothing else {
+            if settlement?.outcome == .settled { flow.counts.conflictsSettled += 1 }
+            if settlement != nil { state.note { $0.clear(id, nil) } }
+            // One that stays or had been settled by somebody else is no news, unless the document is.
+            guard let settlement, settlement.outcome != .nothing else {
                 if kept != nil { isLast ? send(report, .replicated) : conflicts.keep(report) }
                 return
             }

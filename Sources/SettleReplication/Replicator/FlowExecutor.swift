@@ -24,8 +24,7 @@ struct FlowExecutor {
         case checkpointTime
         case checkpointed(Checkpointer, Checkpointer.Outcome)
         case swept([DocumentID], next: ConflictSettler.Place?)
-        case settled(DocumentID, Result<Settlement, DatabaseError>)
-        case cancelled
+        case settled(DocumentID, Result<Settlement?, DatabaseError>)
     }
 
     let configuration: ReplicationConfiguration
@@ -67,8 +66,12 @@ struct FlowExecutor {
             }
         }
         let end = end ?? .done
-        if case .startOver = end { return end }
-        await writeLastCheckpoint()
+        switch end {
+        case .startOver: return end
+        // Who could not be reached would not be reached now.
+        case .failed(let error) where error.isTransient: return end
+        case .done, .failed: await writeLastCheckpoint()
+        }
         return end
     }
 
@@ -109,7 +112,6 @@ struct FlowExecutor {
             take(outcome)
         case .swept(let ids, let next): take(ids, next: next, &group)
         case .settled(let id, let result): settled(id, result, &group)
-        case .cancelled: break
         }
         settleNext(&group)
         if !isTimerSet, !isCheckpointing, end == nil, configuration.usesCheckpoints,

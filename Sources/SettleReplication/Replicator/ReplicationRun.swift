@@ -27,6 +27,7 @@ struct ReplicationRun: Sendable {
     /// Runs to the end.
     ///
     /// - Parameter ended: Is called when it has ended, with what is to be shown then.
+    /// - Returns: What it has done, or why it can't go on.
     mutating func run(
         _ ended: ((inout ReplicationStatus) -> Void) -> Void
     ) async -> Result<ReplicationResult, PeerError> {

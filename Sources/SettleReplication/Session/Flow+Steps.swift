@@ -30,7 +30,8 @@ extension Flow {
         call(
             .read(
                 ChangesRequest(
-                    since: since, limit: limit, wait: settings.isContinuous && hasReachedEnd ? settings.longestWait : nil,
+                    since: since, limit: limit,
+                    wait: settings.isContinuous && hasReachedEnd ? settings.longestWait : nil,
                     filter: settings.filter)), &actions)
     }
 

@@ -25,7 +25,8 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - failures: How often the call has failed in a row, from 1.
     ///   - jitter: A random number from 0 to 1.
     ///   - retryAfter: What the peer asked for.
-    func delay(after failures: Int, jitter: Double, retryAfter: Duration?) -> Duration {
+    /// - Returns: The delay.
+    package func delay(after failures: Int, jitter: Double, retryAfter: Duration?) -> Duration {
         let doubled = firstDelay * (1 << min(max(failures - 1, 0), 20))
         let delay = min(doubled, maximumDelay) * (1 - jitter / 2)
         return max(delay, min(retryAfter ?? .zero, .seconds(86400)))

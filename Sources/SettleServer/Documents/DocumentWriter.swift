@@ -62,8 +62,12 @@ struct DocumentWriter {
     }
 
     /// Stores revisions as peers have made them; returns only what was refused.
+    ///
+    /// - Parameters:
+    ///   - documents: The revisions.
+    ///   - refusingBranches: Whether one that would be a branch beside what is stored is refused as a conflict.
     func insert(
-        _ documents: [(id: DocumentID, document: WireDocument)]
+        _ documents: [(id: DocumentID, document: WireDocument)], refusingBranches: Bool = false
     ) throws -> [(id: DocumentID, revision: String, error: HTTPError)] {
         try writeGuard.checkReplicated()
         var revisions: [ReplicatedRevision] = []
@@ -97,7 +101,7 @@ struct DocumentWriter {
         for (id, local) in locals { _ = try write(local, id) }
         // Sequences are given in the order of ids (COUCHDB-FACTS 13).
         revisions.sort { $0.id < $1.id }
-        let outcomes = try database.insertReplicated(revisions)
+        let outcomes = try database.insertReplicated(revisions, refusingBranches: refusingBranches)
         writeGuard.metrics.wroteDocuments(outcomes.count { if case .stored = $0 { true } else { false } })
         return forbidden
             + zip(revisions, outcomes).compactMap { revision, outcome in

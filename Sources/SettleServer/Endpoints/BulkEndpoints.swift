@@ -30,7 +30,9 @@ enum BulkEndpoints {
         }
         let writer = try DocumentWriter(database, context)
         if isReplicated {
-            let refused = try writer.insert(documents).map { id, revision, error -> JSON in
+            // A member of our own, which CouchDB passes over: for hubs that want no branches.
+            let refuses = try outline["conflicts"].map { try JSON(utf8: Array(bytes[$0])) == "refuse" } ?? false
+            let refused = try writer.insert(documents, refusingBranches: refuses).map { id, revision, error -> JSON in
                 [
                     "id": .string(id.string), "rev": .string(revision), "error": .string(error.error),
                     "reason": .string(error.reason),

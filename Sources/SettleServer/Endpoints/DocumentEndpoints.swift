@@ -101,7 +101,10 @@ enum DocumentEndpoints {
                 throw HTTPError.badRequest(
                     "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
             }
-            if let refused = try writer.insert([(id, document)]).first { throw refused.error }
+            let refuses = context.query["conflicts"] == "refuse"
+            if let refused = try writer.insert([(id, document)], refusingBranches: refuses).first {
+                throw refused.error
+            }
             return written(
                 id, id.isLocal ? try database.localDocument(id)?.revision ?? "0-0" : revision.description,
                 status: document.isDeleted ? 200 : 201, location)

@@ -9,7 +9,7 @@ struct TransportOptions: Sendable {
     /// After how many seconds without any progress a connection is closed; waiting streams do not count.
     var idleTimeout = 60
     /// How many bytes a request's first line and header may have together, with some room for the library's own use.
-    var headerLimit = 48 * 1024
+    var headerLimit = 40 * 1024
     /// How large the body of a request may be at all.
     var bodyLimit: Int64 = 4 << 30
     /// How many handlers may run at the same time.

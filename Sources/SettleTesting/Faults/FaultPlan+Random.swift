@@ -16,6 +16,7 @@ extension FaultPlan {
     ///   - weights: How often each kind comes, as shares; ``Fault/Kind/flipBit`` only when it is named here.
     ///   - longestPause: The longest delay, silence and outage; a drip lasts about as long.
     ///   - statuses: What the proxy answers by itself with.
+    /// - Returns: The plan.
     public static func random(
         seed: UInt64, rate: Double, weights: [Fault.Kind: Int] = usualWeights,
         longestPause: Duration = .milliseconds(50), statuses: [Int] = usualStatuses

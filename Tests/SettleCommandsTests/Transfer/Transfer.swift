@@ -10,7 +10,7 @@ enum Transfer {
     ) throws -> (counts: ImportCounts, failures: [String]) {
         var failures: [String] = []
         var rest = [Array(text.utf8)]
-        let importer = Importer(database, options: options) { failures.append($0.description) }
+        let importer = Importer(LocalImportStore(database), options: options) { failures.append($0.description) }
         try importer.run(RecordReader { rest.popLast() ?? [] }) { _ in }
         return (importer.counts, failures)
     }
@@ -18,7 +18,7 @@ enum Transfer {
     static func export(_ database: Database, _ options: Exporter.Options = Exporter.Options()) throws -> String {
         let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try Exporter(database, to: ByteOutput(path: path), options: options).run { _ in }
+        try Exporter(to: ByteOutput(path: path), options: options).run(database) { _ in }
         return try String(contentsOfFile: path, encoding: .utf8)
     }
 }

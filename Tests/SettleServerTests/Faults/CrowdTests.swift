@@ -87,10 +87,10 @@ import Testing
     }
 
     @Test func `stopping lets requests finish that are under way`() throws {
-        let live = try LiveServer { $0.stopTimeout = 20 }
+        let live = try LiveServer { $0.stopTimeout = 120 }
         _ = try live.send("PUT", "/db")
         let documents = (0..<20_000).map { #"{"_id":"d\#($0)"}"# }.joined(separator: ",")
-        let writer = try live.connect(seconds: 60)
+        let writer = try live.connect(seconds: 150)
         try writer.write(LiveServer.request("POST", "/db/_bulk_docs", #"{"docs":[\#(documents)]}"#))
         for _ in 0..<2000 where live.server.load.requests == 0 { usleep(1000) }
         live.server.stop()

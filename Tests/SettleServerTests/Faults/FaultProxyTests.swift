@@ -7,7 +7,7 @@ import Testing
 
 /// Each fault, as a client sees it that speaks to a server through the proxy.
 @Suite(.timeLimit(.minutes(5))) struct FaultProxyTests {
-    @Test(arguments: [0, 1, 10, 60, 150, 186], Fault.Ending.allCases)
+    @Test(arguments: [0, 1, 10, 60, 120], Fault.Ending.allCases)
     func `a request that is cut off is not acted on, and nothing comes back`(count: Int, ending: Fault.Ending) throws {
         let faulty = try FaultyServer(.cut(.request, after: count, by: ending))
         let connection = try faulty.begin("PUT", "/db/a", #"{"a":1}"#)
@@ -63,13 +63,15 @@ import Testing
     }
 
     @Test func `a delayed answer comes, and later`() throws {
-        let faulty = try FaultyServer(.delay(.milliseconds(300)))
-        let connection = try faulty.begin("PUT", "/db/a", "{}")
-        #expect(connection.readWhatComes(first: 150, then: 0).bytes.isEmpty)
-        // The server has done it long before.
-        waitUntil { (try? faulty.has("a")) == true }
-        #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 201"))
-        #expect(faulty.proxy.statistic == [.delay: 1])
+        let faulty = try FaultyServer(.delay(.seconds(500)), .delay(.milliseconds(50)))
+        let waiting = try faulty.begin("PUT", "/db/a", "{}")
+        waitUntil { faulty.proxy.records.first?.status == 201 }
+        #expect(waiting.readWhatComes(first: 50, then: 0).bytes.isEmpty)
+        #expect(try faulty.has("a"))
+        let start = ContinuousClock.now
+        #expect(try faulty.begin("PUT", "/db/b", "{}").readAnswer().head.hasPrefix("HTTP/1.1 201"))
+        #expect(ContinuousClock.now - start >= .milliseconds(50))
+        #expect(faulty.proxy.statistic == [.delay: 2])
     }
 
     @Test func `an answer that drips comes byte by byte, and whole`() throws {
@@ -144,23 +146,27 @@ import Testing
         #expect(ending == .close)
     }
 
-    @Test func `a server that is down refuses connections, and comes back at the same port`() throws {
-        let faulty = try FaultyServer(.refuse(.milliseconds(300)))
-        let other = try faulty.begin("GET", "/db/_changes?feed=continuous&heartbeat=60000")
-        // The first request was the other's, so the plan has to begin again.
-        _ = try? other.read(through: "\r\n\r\n")
-        #expect(faulty.proxy.statistic == [.refuse: 1])
-        #expect(throws: RawConnection.Failure.self) { try faulty.connect() }
+    @Test func `a server that is down refuses connections until somebody brings it back`() throws {
+        let faulty = try FaultyServer(.refuse(.seconds(500)))
+        #expect(try faulty.begin("PUT", "/db/a", "{}").readToEnding().text == "")
+        for _ in 0..<3 { #expect(throws: RawConnection.Failure.self) { try faulty.connect() } }
+        try faulty.proxy.comeUp()
+        #expect(try faulty.begin("GET", "/db/a").readAnswer().head.hasPrefix("HTTP/1.1 404"))
+        #expect(faulty.proxy.statistic == [.refuse: 1, .none: 1])
+    }
+
+    @Test func `a server that is down comes back by itself, at the same port`() throws {
+        let faulty = try FaultyServer(.refuse(.milliseconds(20)))
+        #expect(try faulty.begin("PUT", "/db/a", "{}").readToEnding().text == "")
         waitUntil { (try? faulty.connect()) != nil }
-        let connection = try faulty.begin("GET", "/db")
-        #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 200"))
+        #expect(try faulty.begin("GET", "/db/a").readAnswer().head.hasPrefix("HTTP/1.1 404"))
     }
 
     @Test func `a proxy taken down cuts all connections, and is up when it is told`() throws {
         let faulty = try FaultyServer()
         let port = faulty.proxy.port
         let connections = try (0..<5).map { _ in
-            try faulty.begin("GET", "/db/_changes?feed=continuous&heartbeat=60000")
+            try faulty.begin("GET", "/db/_changes?feed=continuous&heartbeat=50")
         }
         for connection in connections { _ = try connection.read(through: "\r\n\r\n") }
         faulty.proxy.goDown()

@@ -8,9 +8,7 @@ struct Grammar {
     /// Revisions that the server has told, newest last.
     let revisions: [String]
 
-    static let databases = [
-        "db", "db", "db", "db", "db", "db", "two", "a%2Fb", "none", "_users", "_replicator", "Bad", "%C3%A4",
-    ]
+    static let databases = ["db", "two", "a%2Fb", "none", "_users", "_replicator", "Bad", "%C3%A4"]
     static let names = [
         "a", "a", "b", "c", "d", "e%20f", "%C3%A4", "e%CC%81", "x%2Fy", "_design%2Fd", "+", "%00", "%FF", "~", "0",
         "org.couchdb.user:mia", "org.couchdb.user:new", "..", "%E2%80%A8", "_odd",
@@ -20,10 +18,15 @@ struct Grammar {
         "image/x", "text/plain", "application/json", "text/plain; charset=utf-8", "", "a\u{E9}",
     ]
 
-    mutating func database() -> String { choices.pick(Self.databases) }
-    mutating func name() -> String {
-        choices.once(in: 60) ? String(repeating: "n", count: 3000) : choices.pick(Self.names)
+    mutating func database() -> String {
+        choices.once(in: 4) ? choices.pick(Self.databases) : choices.pick(["db", "db", "db", "two"])
     }
+
+    mutating func name() -> String {
+        if choices.once(in: 60) { return String(repeating: "n", count: 3000) }
+        return choices.once(in: 2) ? "d\(choices.below(40))" : choices.pick(Self.names)
+    }
+
     mutating func file() -> String { choices.pick(Self.files) }
 
     /// The name as a body has it.
@@ -46,7 +49,7 @@ struct Grammar {
         case 0: return choices.pick(["null", "true", "false"])
         case 1:
             return choices.pick([
-                "0", "-0", "1e3", "1.5", "-0.0", "1e-7", "12345678901234567890123", "1E400", "5e-324", "07",
+                "0", "-0", "1e3", "1.5", "-0.0", "1e-7", "12345678901234567890123", "1E40", "5e-324",
             ])
         case 2...4:
             return text(choices.pick(["", "x", "\u{E4}\u{1F600}", "a\nb", "\u{0}", "long long text", "ok", "a@b"]))
@@ -73,7 +76,7 @@ struct Grammar {
     mutating func document(hasID: Bool) -> String {
         var members: [(String, String)] = []
         if hasID, !choices.once(in: 6) { members.append(("_id", text(id()))) }
-        if choices.once(in: 2) { members.append(("_rev", text(revision()))) }
+        if choices.once(in: 4) { members.append(("_rev", text(revision()))) }
         if choices.once(in: 8) { members.append(("_deleted", choices.pick(["true", "false", "1"]))) }
         if choices.once(in: 4) { members.append(("_attachments", attachments())) }
         if choices.once(in: 10) {

@@ -40,7 +40,9 @@ struct ChangeRow {
         let plain: StaticString = "{\"rev\":\""
         let bytes = UnsafeBufferPointer(rebasing: text[range])
         let prefix = UnsafeBufferPointer(start: plain.utf8Start, count: plain.utf8CodeUnitCount)
-        if bytes.starts(with: prefix), bytes.dropFirst(prefix.count).firstIndex(of: UInt8(ascii: "\"")) == bytes.count - 2 {
+        if bytes.starts(with: prefix),
+            bytes.dropFirst(prefix.count).firstIndex(of: UInt8(ascii: "\"")) == bytes.count - 2
+        {
             let name = String(decoding: bytes[prefix.count..<bytes.count - 2], as: UTF8.self)
             if !name.utf8.contains(UInt8(ascii: "\\")) { return RevisionID(name) }
         }

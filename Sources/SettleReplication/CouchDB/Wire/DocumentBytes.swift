@@ -60,7 +60,8 @@ enum DocumentBytes {
             bytes += Array(",\"length\":\(attachment.length),\"follows\":true".utf8)
             if attachment.encoding != .identity {
                 bytes += Array(
-                    ",\"encoding\":\"\(attachment.encoding.rawValue)\",\"encoded_length\":\(attachment.encodedLength)".utf8)
+                    ",\"encoding\":\"\(attachment.encoding.rawValue)\",\"encoded_length\":\(attachment.encodedLength)"
+                        .utf8)
             }
         }
         bytes.append(UInt8(ascii: "}"))

@@ -48,7 +48,9 @@ struct FetchedRevision {
     }
 
     private static func history(_ value: [UInt8]) throws -> RevisionHistory? {
-        do { return try RevisionHistory.read(JSON(utf8: value).object ?? JSONObject()) } catch is RevisionHistory.WireFault {
+        do { return try RevisionHistory.read(JSON(utf8: value).object ?? JSONObject()) } catch is RevisionHistory
+            .WireFault
+        {
             throw WireFault("a document came with a _revisions that is none")
         }
     }

@@ -1,4 +1,4 @@
-internal import RevisionTree
+package import RevisionTree
 
 /// Takes a large JSON answer apart while it arrives: the elements of one array are handed on one by one, and of the rest
 /// the frame is kept.
@@ -9,9 +9,9 @@ internal import RevisionTree
 ///
 /// Memory is bounded by the longest element and the frame. Elements are told from each other by brackets and quotes alone;
 /// whoever reads one finds out whether it is JSON. What was cut off somewhere is found out in the end: its frame is no JSON.
-struct JSONElements {
+package struct JSONElements {
     /// What was found.
-    enum Element {
+    package enum Element {
         /// An element; the bytes are there as long as the call lasts.
         case bytes(UnsafeBufferPointer<UInt8>)
         /// An element with more bytes than are allowed. What is left of it is passed over.
@@ -19,7 +19,7 @@ struct JSONElements {
     }
 
     /// Why an answer can't be taken apart.
-    enum Fault: Error {
+    package enum Fault: Error {
         /// It ends in the middle.
         case cutOff
         /// It is not the object with an array that it should be.
@@ -50,7 +50,7 @@ struct JSONElements {
     private(set) var hasBegun = false
 
     /// Makes a reader of an object's member that is an array of objects.
-    init(of member: String, longestElement: Int) {
+    package init(of member: String, longestElement: Int) {
         key = Array("\"\(member)\"".utf8)
         self.longestElement = longestElement
     }
@@ -62,14 +62,14 @@ struct JSONElements {
     ///   - body: Is given each element that ends in the piece, and says whether to go on.
     /// - Returns: Whether to go on.
     /// - Throws: ``Fault``, and what `body` throws.
-    mutating func take(_ piece: [UInt8], _ body: (Element) throws -> Bool) throws -> Bool {
+    package mutating func take(_ piece: [UInt8], _ body: (Element) throws -> Bool) throws -> Bool {
         try piece.withUnsafeBufferPointer { try take($0, body) }
     }
 
     /// What stands around the elements, once all has arrived.
     ///
     /// - Throws: ``Fault/cutOff``.
-    func finish() throws -> JSONObject {
+    package func finish() throws -> JSONObject {
         guard place == .frame, let members = try? JSON(utf8: frame).object else { throw Fault.cutOff }
         guard hasBegun else { throw Fault.malformed }
         return members

@@ -36,7 +36,9 @@ struct MessageHead {
         guard first.count >= 2 else { return nil }
         var fields: [(name: String, value: String)] = []
         for line in lines.dropFirst() {
-            guard let colon = line.firstIndex(of: ":"), line.first != " ", line.first != "\t" else { return nil }
+            guard let colon = line.firstIndex(of: ":"), !line[..<colon].contains(where: \.isWhitespace),
+                !line.unicodeScalars.contains(where: { $0 == "\r" || $0 == "\0" })
+            else { return nil }
             let value = line[line.index(after: colon)...].split(separator: " ").joined(separator: " ")
             fields.append((line[..<colon].lowercased(), value))
         }

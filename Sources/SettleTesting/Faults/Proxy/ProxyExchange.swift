@@ -62,12 +62,9 @@ final class ProxyExchange {
     /// Called with the answer's status.
     var onStatus: (Int) -> Void = { _ in }
 
-    /// Begins to pass a request on.
+    /// Begins to pass a request on, of which at least the head has been read; a fault that is none of an exchange is none.
     ///
-    /// - Parameters:
-    ///   - request: What has been read of it, its head first, and how the rest is found.
-    ///   - fault: What is to happen; what an exchange can't do is none.
-    ///   - isForNobody: Whether the client is to see nothing of it.
+    /// For nobody, it ends when the answer begins, and the client sees nothing of it.
     init(
         _ request: ProxyRequest, from client: ProxySocket, to server: ProxySocket, _ signal: ProxySignal,
         fault: Fault = .none, isForNobody: Bool = false
@@ -94,6 +91,8 @@ final class ProxyExchange {
             sendUp()
             sendDown()
             if let end { return end }
+            // What was sent made room for more that is here already, of which `poll` would not tell.
+            if canTake { continue }
             guard wait() else { return .stopped }
         }
     }
@@ -109,6 +108,13 @@ final class ProxyExchange {
             return keepsConnection && !server.isBroken ? .complete : .last
         }
         return server.hasEnded && server.input.isEmpty ? (isAnswered ? .last : .left) : nil
+    }
+
+    /// Whether something that has been read can go into a queue.
+    private var canTake: Bool {
+        if !request.isDone, up.count < Self.room, !client.input.isEmpty { return true }
+        if case .body = answer { return down.count < Self.room && !server.input.isEmpty }
+        return false
     }
 
     private func takeRequest() {

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Puts load on any server of CouchDB's API, one kind after the other, and prints the median of several rounds.
+
+    load.py --url http://127.0.0.1:5984 --user admin --password … [--pid SERVER_PID] [--runs 5] [--tests put,get,…]
+
+    put        documents one by one on one connection          putmany    the same on 16 connections, by wrk
+    get        documents one by one on one connection          getmany    the same on 16 connections, by wrk
+    bulk       _bulk_docs, 1,000 documents a request           up         /_up on 16 connections, by wrk
+    changes    _changes?include_docs, all in one answer        alldocs    _all_docs?include_docs, the same
+
+With --pid it also says how much memory the server has, and which part of the machine others used in the meantime: above a
+few per cent a rate is a lower bound. The databases bench_one, bench_bulk and bench_many are made and removed.
+"""
+import argparse
+import base64
+import json
+import os
+import random
+import re
+import socket
+import statistics
+import subprocess
+import tempfile
+import time
+from urllib.parse import urlsplit
+
+options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
+options.add_argument("--url", default="http://127.0.0.1:5984")
+options.add_argument("--user", default="admin")
+options.add_argument("--password", default="admin")
+options.add_argument("--pid", type=int)
+options.add_argument("--runs", type=int, default=5)
+options.add_argument("--docs", type=int, default=50_000)
+options.add_argument("--single", type=int, default=1_000, help="documents of the tests on one connection")
+options.add_argument("--seconds", type=int, default=3, help="how long a test by wrk takes")
+options.add_argument("--tests", default="put,get,up,bulk,getmany,putmany,changes,alldocs")
+given = options.parse_args()
+place = urlsplit(given.url)
+host, port = place.hostname, place.port or 80
+login = "Basic " + base64.b64encode(f"{given.user}:{given.password}".encode()).decode()
+fields = {"Accept": "application/json", "Content-Type": "application/json", "Authorization": login}
+words = "time person year way day thing man world life hand part child eye woman place work week case point".split()
+chance = random.Random(42)
+
+
+def document(number):
+    """About 470 bytes of JSON."""
+    value = {
+        "type": "invoice", "n": number, "group": number % 100, "price": round(chance.random() * 1000, 2),
+        "name": f"{chance.choice(words)}-{chance.randrange(10**6)}", "active": number % 2 == 1,
+        "tags": chance.choices(words, k=2), "at": f"2026-01-{1 + number % 28:02}T{number % 24:02}:00:00Z", "text": "",
+    }
+    value["text"] = " ".join(chance.choices(words, k=60))[: 440 - len(json.dumps(value))]
+    return value
+
+
+class Client:
+    """One connection; lean, so that it is not the client that is measured."""
+
+    def __init__(self):
+        self.socket = socket.create_connection((host, port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def exchange(self, request):
+        self.socket.sendall(request)
+        received = b""
+        while (end := received.find(b"\r\n\r\n")) < 0:
+            received += self.receive()
+        head, body = received[:end].lower(), bytearray(received[end + 4:])
+        length = re.search(rb"\r\ncontent-length: *(\d+)", head)
+        if length:
+            while len(body) < int(length[1]):
+                body += self.receive()
+        else:
+            # In chunks: their ends do not matter to who counts rows.
+            while not body.endswith(b"\r\n0\r\n\r\n"):
+                body += self.receive()
+        return int(head[9:12]), bytes(body)
+
+    def receive(self):
+        piece = self.socket.recv(1 << 20)
+        if not piece:
+            raise SystemExit("the server closed the connection")
+        return piece
+
+    def ask(self, method, path, body=b"", good=(200, 201)):
+        status, answer = self.exchange(request(method, path, body))
+        if status not in good:
+            raise SystemExit(f"{method} {path}: {status} {answer[:200]!r}")
+        return answer
+
+
+def request(method, path, body=b""):
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    if method in ("PUT", "POST"):
+        head += f"Content-Length: {len(body)}\r\n"
+    return f"{method} {path} HTTP/1.1\r\nHost: {host}:{port}\r\n{head}\r\n".encode() + body
+
+
+names = [f"doc-{number:08}" for number in range(given.docs)]
+documents = [document(number) for number in range(given.docs)]
+bodies = [json.dumps(value, separators=(",", ":")).encode() for value in documents]
+batches = [
+    json.dumps({"docs": [{"_id": names[n]} | documents[n] for n in range(start, min(start + 1000, given.docs))]}).encode()
+    for start in range(0, given.docs, 1000)
+]
+client = Client()
+
+
+def fresh(database):
+    client.ask("DELETE", database, good=(200, 404))
+    client.ask("PUT", database)
+
+
+def one_by_one(requests):
+    began = time.perf_counter()
+    for text in requests:
+        if client.exchange(text)[0] not in (200, 201):
+            raise SystemExit("a request was refused")
+    return len(requests) / (time.perf_counter() - began)
+
+
+def put():
+    fresh("/bench_one")
+    return one_by_one([request("PUT", f"/bench_one/{names[n]}", bodies[n]) for n in range(given.single)])
+
+
+def get():
+    order = chance.sample(range(given.single), given.single)
+    return one_by_one([request("GET", f"/bench_one/{names[n]}") for n in order])
+
+
+def bulk():
+    fresh("/bench_bulk")
+    requests = [request("POST", "/bench_bulk/_bulk_docs", batch) for batch in batches]
+    return one_by_one(requests) / len(requests) * given.docs
+
+
+def wrk(script):
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
+        file.write("".join(f'wrk.headers["{name}"]="{value}"\n' for name, value in fields.items()) + script)
+        file.flush()
+        command = ["wrk", "-t1", "-c16", f"-d{given.seconds}s", "-s", file.name, f"http://{host}:{port}/_up"]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    if "Non-2xx" in said:
+        raise SystemExit(said)
+    return float(re.search(r"Requests/sec:\s*([\d.]+)", said)[1])
+
+
+def putmany():
+    fresh("/bench_many")
+    return wrk(
+        f"local n=0\nlocal body=[==[{bodies[0].decode()}]==]\nrequest=function() n=n+1 "
+        'return wrk.format("PUT","/bench_many/"..string.format("doc-%08d",n),nil,body) end\n')
+
+
+def getmany():
+    return wrk(
+        'request=function() return wrk.format("GET",'
+        f'"/bench_bulk/"..string.format("doc-%08d",math.random(0,{given.docs - 1}))) end\n')
+
+
+def up():
+    return wrk("")
+
+
+def listing(path, mark):
+    began = time.perf_counter()
+    answer = client.ask("GET", path)
+    seconds = time.perf_counter() - began
+    if answer.count(mark) < given.docs * 0.99:
+        raise SystemExit("rows are missing")
+    return given.docs / seconds
+
+
+def changes():
+    return listing("/bench_bulk/_changes?include_docs=true", b'"changes":')
+
+
+def alldocs():
+    return listing("/bench_bulk/_all_docs?include_docs=true", b'"value":')
+
+
+tick = os.sysconf("SC_CLK_TCK")
+
+
+def used():
+    """Seconds of processors used by all, and by the server and this script."""
+    with open("/proc/stat") as file:
+        numbers = [int(word) for word in file.readline().split()[1:]]
+    times = os.times()
+    own = times.user + times.system + times.children_user + times.children_system
+    if given.pid:
+        with open(f"/proc/{given.pid}/stat") as file:
+            parts = file.read().rsplit(")", 1)[1].split()
+        own += (int(parts[11]) + int(parts[12])) / tick
+    return sum(numbers[i] for i in (0, 1, 2, 5, 6)) / tick, own, time.perf_counter()
+
+
+rates, others = {}, {}
+for _ in range(given.runs):
+    for test in given.tests.split(","):
+        before = used()
+        rates.setdefault(test, []).append(globals()[test]())
+        after = used()
+        share = ((after[0] - before[0]) - (after[1] - before[1])) / (after[2] - before[2]) / os.cpu_count()
+        others.setdefault(test, []).append(max(0, share))
+for test, values in rates.items():
+    noise = f"   others used {statistics.median(others[test]):.0%}" if given.pid else ""
+    print(f"{test:8} {statistics.median(values):9,.0f}/s   ({min(values):,.0f} to {max(values):,.0f}){noise}", flush=True)
+if given.pid:
+    with open(f"/proc/{given.pid}/smaps_rollup") as file:
+        sizes = {line.split(":")[0]: int(line.split()[1]) // 1024 for line in file if "kB" in line}
+    print(f"memory at the end: {sizes['Rss']} MiB resident, {sizes['Pss']} MiB its own share")
+for database in ("/bench_one", "/bench_bulk", "/bench_many"):
+    client.ask("DELETE", database, good=(200, 404))

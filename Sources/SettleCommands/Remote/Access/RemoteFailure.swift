@@ -1,0 +1,99 @@
+internal import Settle
+
+/// Tells what a server refused, or why it was not reached, in the tool's terms.
+struct RemoteFailure {
+    /// The database, without user and password.
+    let url: HTTPURL
+    /// The document it is about.
+    var document: DocumentID?
+
+    /// An error as the tool reports it: where, what, why, and what to do.
+    func told(_ error: any Error) -> any Error {
+        switch error {
+        case let error as HTTPClientError where error.cause is CommandError: error.cause ?? error
+        case let error as CouchDBError: refusal(error)
+        case let error as HTTPClientError: unreached(error.code.name, error.message, error.code)
+        case let error as PeerError: told(error)
+        case is JSONElements.Fault, is JSONError: notCouchDB
+        default: error
+        }
+    }
+
+    /// Whether an answer says that there is no such database.
+    static func isAboutDatabase(_ error: CouchDBError) -> Bool {
+        guard error.status == 404 else { return false }
+        let reason = error.reason.lowercased()
+        return reason == "no_db_file" || reason.contains("database")
+    }
+
+    private func told(_ error: PeerError) -> any Error {
+        if let cause = error.cause as? CouchDBError { return refusal(cause) }
+        if let cause = error.cause as? HTTPClientError { return unreached(cause.code.name, cause.message, cause.code) }
+        let status: ExitStatus =
+            switch error.code {
+            case .notFound: .notFound
+            case .conflict: .conflict
+            case .forbidden, .unauthorized, .tooLarge, .badRequest: .refused
+            case .unreachable, .connectionLost, .timedOut, .insecure: .inputOutput
+            case .badAnswer, .attachmentMissing: .damaged
+            case .cancelled: .interrupted
+            default: .failure
+            }
+        return CommandError(error.code.name, error.message, status: status)
+    }
+
+    private func unreached(_ name: String, _ message: String, _ code: HTTPClientErrorCode) -> CommandError {
+        switch code {
+        case .badAnswer, .badRedirect: notCouchDB
+        case .badURL: CommandError.usage(message)
+        case .cancelled: .interrupted
+        case .badRequest, .bodyTooLarge, .failed: CommandError(name, message, status: .failure)
+        case .certificateRejected:
+            CommandError(name, "\(message); --ca FILE names certificates to trust", status: .inputOutput)
+        default: CommandError(name, message, status: .inputOutput)
+        }
+    }
+
+    private var notCouchDB: CommandError {
+        CommandError(
+            "bad_answer",
+            "\(url) was answered by something that is no CouchDB, or by a proxy on the way; look at the URL",
+            status: .damaged)
+    }
+
+    private func refusal(_ error: CouchDBError) -> CommandError {
+        if error.error.isEmpty, error.status != 401, error.status != 403, error.status < 500 { return notCouchDB }
+        let reason = [error.error, error.reason].filter { !$0.isEmpty }.joined(separator: ": ")
+        let place = document.map { "\"\($0)\" of \(url)" } ?? "\(url)"
+        func told(_ code: String, _ message: String, _ status: ExitStatus) -> CommandError {
+            CommandError(code, message, status: status)
+        }
+        switch error.status {
+        case 401:
+            return told(
+                "unauthorized",
+                """
+                \(url.authority) did not accept \(error.tried ?? "no authentication") for \(place) (\(reason)); give \
+                --user NAME with its password, or --bearer-file FILE
+                """, .refused)
+        case 403: return told("forbidden", "\(url.authority) forbids it for \(place): \(reason)", .refused)
+        case 404 where Self.isAboutDatabase(error):
+            return told("not_found", "there is no database \(url); `settle create` makes it", .notFound)
+        case 404: return told("not_found", "\(place) is not there (\(reason))", .notFound)
+        case 409:
+            return told("conflict", "\(place) was changed meanwhile; look at it again, and retry", .conflict)
+        case 412 where error.error == "file_exists":
+            return told("exists", "there is a database \(url) already", .conflict)
+        case 412: return told("attachment_missing", "\(place) was refused: \(reason)", .refused)
+        case 413: return told("document_too_large", "\(place) is larger than the server takes (\(reason))", .refused)
+        case 400..<500: return told("invalid", "\(url.authority) refused \(place): \(reason)", .refused)
+        case ..<400:
+            return told(
+                "bad_redirect", "\(url) leads elsewhere, where nothing is written; give the URL it leads to", .failure)
+        default:
+            return told(
+                "server_error", "\(url.authority) failed at \(place), status \(error.status) (\(reason)); try later",
+                .failure)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+internal import Settle
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// Who one is at a server, and whom one trusts: the options of every verb that takes a URL.
+///
+/// A password is looked for in this order: in the URL, `--password-file`, `SETTLE_PASSWORD`, `~/.netrc`, and a person is asked.
+struct RemoteOptions {
+    let arguments: Arguments
+    let console: Console
+
+    /// The options, which the help lists under a heading of their own.
+    static let options = [
+        Option("--user", value: "NAME", "who you are there; the password is in SETTLE_PASSWORD, or asked for"),
+        Option("--password-file", value: "FILE", "the password is the first line of this file"),
+        Option("--bearer-file", value: "FILE", "a token instead, the first line of this file (or SETTLE_TOKEN)"),
+        Option("--ca", value: "FILE", "trust these certificates (PEM) instead of the system's"),
+        Option("--cert", value: "FILE", "show the server this certificate (PEM)"),
+        Option("--key", value: "FILE", "the key of that certificate (default: in the same file)"),
+    ]
+
+    /// A client that trusts whom the options say.
+    func client() throws -> CurlHTTPClient {
+        var options = HTTPClientOptions()
+        options.tls.roots = try readable("--ca")
+        if let certificate = try readable("--cert") {
+            options.tls.clientCertificate = TLSOptions.ClientCertificate(
+                certificate: certificate, key: try readable("--key") ?? certificate)
+        } else if arguments.text("--key") != nil {
+            throw CommandError.usage("--key needs --cert")
+        }
+        return CurlHTTPClient(options)
+    }
+
+    /// Who one is at a server.
+    func credentials(for url: HTTPURL) throws -> Credentials {
+        for option in ["--user", "--password-file"] { try arguments.refuse(option, with: "--bearer-file") }
+        if let given = arguments.text("--user"), let user = url.user, given != user {
+            throw CommandError.usage("the URL and --user name different users")
+        }
+        if let path = arguments.text("--bearer-file") { return .bearer(try Self.firstLine(of: path)) }
+        if let user = arguments.text("--user") ?? url.user {
+            return .basic(user: user, password: try password(of: user, at: url))
+        }
+        if arguments.text("--password-file") != nil {
+            throw CommandError.usage("--password-file needs --user, or a user in the URL")
+        }
+        if let token = Self.variable("SETTLE_TOKEN") { return .bearer(token) }
+        if let entry = try NetrcFile.atHome()?.entry(for: url.host, user: nil), let user = entry.user {
+            return .basic(user: user, password: entry.password ?? "")
+        }
+        return .none
+    }
+
+    private func password(of user: String, at url: HTTPURL) throws -> String {
+        if let password = url.password { return password }
+        if let path = arguments.text("--password-file") { return try Self.firstLine(of: path) }
+        if let password = Self.variable("SETTLE_PASSWORD") { return password }
+        if let password = try NetrcFile.atHome()?.entry(for: url.host, user: user)?.password { return password }
+        if console.errorTerminal.isTerminal, let password = try PasswordPrompt.ask(user, at: url.authority) {
+            return password
+        }
+        throw CommandError.usage(
+            "there is no password of \"\(user)\": set SETTLE_PASSWORD, or give --password-file FILE")
+    }
+
+    /// The value of an option that names a file, once it is known that it can be read.
+    private func readable(_ option: String) throws -> String? {
+        guard let path = arguments.text(option) else { return nil }
+        _ = try ByteInput.open(path)
+        return path
+    }
+
+    private static func firstLine(of path: String) throws -> String {
+        let text = String(decoding: try ByteInput.open(path).readAll(), as: UTF8.self)
+        let line = text.prefix { !$0.isNewline }
+        if line.isEmpty { throw CommandError.invalid("\(path) is empty") }
+        return String(line)
+    }
+
+    private static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}

@@ -1,0 +1,134 @@
+internal import Settle
+
+/// Brings the revisions of documents that a verb looks at.
+struct DocumentFetch: Sendable {
+    /// What is brought besides the leaves.
+    enum Extent: Sendable {
+        /// Nothing.
+        case leaves
+        /// The revisions where branches part, as far as the server still has them, for merges.
+        case bases
+        /// Which inner revisions the server still has; their members stay there.
+        case stored
+    }
+
+    /// What was brought of one document.
+    struct Result: Sendable {
+        let id: DocumentID
+        var leaves: [FetchedDocument]
+        /// Inner revisions.
+        var others: [FetchedDocument] = []
+        /// Inner revisions that the server has, oldest first.
+        var stored: [(history: RevisionHistory, isDeleted: Bool)] = []
+    }
+
+    let connection: CouchDBConnection
+    /// A leaf of 8 MB, a thousand times.
+    private static let longestAnswer = 8 << 30
+    private static let atOnce = 8
+
+    /// Fetches documents, several at the same time.
+    ///
+    /// - Parameters:
+    ///   - ids: The documents.
+    ///   - revisions: Revisions of all of them that are wanted even if they are no leaves.
+    ///   - extent: What else is wanted.
+    /// - Returns: Them in the order given; those that are not there without leaves.
+    func fetch(_ ids: [DocumentID], with revisions: [RevisionID] = [], _ extent: Extent) async throws -> [Result] {
+        try await withThrowingTaskGroup(of: (Int, Result).self) { group in
+            var rest = ids.indices
+            func start() {
+                guard let index = rest.popFirst() else { return }
+                group.addTask { (index, try await fetch(ids[index], with: revisions, extent)) }
+            }
+            for _ in 0..<Self.atOnce { start() }
+            var results = [Result?](repeating: nil, count: ids.count)
+            while let (index, result) = try await group.next() {
+                results[index] = result
+                start()
+            }
+            return results.compactMap(\.self)
+        }
+    }
+
+    private func fetch(
+        _ id: DocumentID, with revisions: [RevisionID], _ extent: Extent
+    ) async throws -> Result {
+        var result = Result(id: id, leaves: try await leaves(of: id))
+        let leaves = Set(result.leaves.map(\.history.revision))
+        var wanted = revisions
+        if extent == .bases, leaves.count > 1 {
+            var tree = RevisionTree()
+            for leaf in result.leaves { _ = tree.insert(leaf.history, isDeleted: leaf.isDeleted) }
+            wanted += tree.branchPoints
+        }
+        for revision in wanted where !leaves.contains(revision) {
+            if let document = try await document(id, revision) { result.others.append(document) }
+        }
+        if extent == .stored { result.stored = try await stored(behind: result.leaves, of: id) }
+        return result
+    }
+
+    private func leaves(of id: DocumentID) async throws -> [FetchedDocument] {
+        let answer: CouchDBAnswer
+        do {
+            answer = try await connection.json(
+                "GET", .document(id), query: ["open_revs": "all", "revs": "true", "att_encoding_info": "true"],
+                limit: Self.longestAnswer)
+        } catch let error as CouchDBError where error.status == 404 && !RemoteFailure.isAboutDatabase(error) {
+            return []
+        }
+        return try (answer.json.array ?? []).compactMap { row in
+            try row["ok"].map { try FetchedDocument($0.utf8) }
+        }
+    }
+
+    /// One revision; `nil` when the server has it no more.
+    private func document(_ id: DocumentID, _ revision: RevisionID) async throws -> FetchedDocument? {
+        let query: HTTPQuery = ["rev": revision.description, "revs": "true", "att_encoding_info": "true"]
+        do {
+            let answer = try await connection.json("GET", .document(id), query: query, limit: Self.longestAnswer)
+            return try FetchedDocument(answer.json.utf8)
+        } catch let error as CouchDBError where error.status == 404 && !RemoteFailure.isAboutDatabase(error) {
+            return nil
+        }
+    }
+
+    /// Which inner revisions the server has: of the winner's path it tells all at once, of others each is asked for.
+    private func stored(
+        behind leaves: [FetchedDocument], of id: DocumentID
+    ) async throws -> [(history: RevisionHistory, isDeleted: Bool)] {
+        var paths: [RevisionID: RevisionHistory] = [:]
+        for leaf in leaves {
+            let history = leaf.history
+            for (index, revision) in history.revisions.enumerated().dropFirst() {
+                paths[revision] = try RevisionHistory(
+                    start: revision.generation, signatures: Array(history.signatures[index...]))
+            }
+        }
+        var states: [RevisionID: String] = [:]
+        if !paths.isEmpty, leaves.contains(where: { !$0.isDeleted }) {
+            let answer = try await connection.json(
+                "GET", .document(id), query: ["revs_info": "true"], limit: Self.longestAnswer)
+            for row in answer.json["_revs_info"]?.array ?? [] {
+                if let revision = row["rev"]?.string.flatMap({ RevisionID($0) }) {
+                    states[revision] = row["status"]?.string
+                }
+            }
+        }
+        for revision in paths.keys where states[revision] == nil {
+            states[revision] = try await isThere(id, revision) ? "available" : "missing"
+        }
+        return paths.sorted { $0.key < $1.key }.compactMap { revision, history in
+            states[revision] == "missing" ? nil : (history, states[revision] == "deleted")
+        }
+    }
+
+    private func isThere(_ id: DocumentID, _ revision: RevisionID) async throws -> Bool {
+        do {
+            let response = try await connection.stream("HEAD", .document(id), query: ["rev": revision.description])
+            _ = try await response.collect(limit: 1 << 16)
+            return true
+        } catch let error as CouchDBError where error.status == 404 { return false }
+    }
+}

@@ -1,0 +1,40 @@
+internal import Settle
+
+extension RemoteDatabase {
+    /// Streams a file to the server as an attachment of a document: this thread reads it, and the client takes the pieces at the
+    /// pace of the connection.
+    ///
+    /// - Parameters:
+    ///   - input: The content.
+    ///   - name: The attachment's name.
+    ///   - type: Its media type.
+    ///   - id: The document.
+    ///   - revision: The leaf it is added to; `nil` for a new document.
+    /// - Returns: The new revision.
+    func attach(
+        _ input: ByteInput, _ name: String, _ type: String, to id: DocumentID, on revision: RevisionID?
+    ) throws -> String {
+        var query = HTTPQuery()
+        query["rev"] = revision?.description
+        let (asked, length, pipe) = (query, input.size, PiecePipe())
+        let answer = try wait(
+            about: id,
+            meanwhile: {
+                while case let piece = try input.read(), !piece.isEmpty {
+                    guard try pipe.put(piece) else { return }
+                }
+                try pipe.finish()
+            },
+            for: { connection, _ in
+                defer { pipe.close() }
+                let path = HTTPPath.attachment(name, of: id)
+                let body = HTTPClientRequestBody.stream(length: length) { pipe.open() }
+                let response = try await connection.stream("PUT", path, query: asked, body: body) { request in
+                    request.headers["Content-Type"] = type
+                    request.headers["Accept"] = "application/json"
+                }
+                return try JSON(utf8: try await response.collect(limit: 1 << 20))
+            })
+        return answer["rev"]?.string ?? ""
+    }
+}

@@ -1,0 +1,43 @@
+internal import Settle
+
+/// One document that was changed, as `settle changes` tells of it: of a database on this machine, or a row of a server's feed.
+struct ChangeLine {
+    /// The position, which only the one who gave it can read.
+    let sequence: JSON
+    /// The document's id; `nil` for a row that ends a feed.
+    let id: String?
+    /// The leaves that are told, the winner first.
+    let leaves: [RevisionID]
+    let isDeleted: Bool
+    /// The winner, where documents were asked for.
+    let document: Document?
+
+    init(_ change: Change) {
+        sequence = .number(JSONNumber(change.sequence.number))
+        id = change.id.string
+        leaves = change.leaves
+        isDeleted = change.isDeleted
+        document = change.document
+    }
+
+    /// Reads a row of `_changes`.
+    init(_ row: [UInt8]) throws {
+        let outline = try JSONOutline(row, elementsOf: "")
+        func value(_ name: String) throws -> JSON? { try outline[name].map { try JSON(utf8: Array(row[$0])) } }
+        sequence = try value("seq") ?? value("last_seq") ?? .null
+        id = try value("id")?.string
+        leaves = try (value("changes")?.array ?? []).compactMap { $0["rev"]?.string.flatMap { RevisionID($0) } }
+        isDeleted = try value("deleted") == true
+        document = try outline["doc"].flatMap { range in
+            row[range].first == UInt8(ascii: "{") ? try FetchedDocument(Array(row[range])).document : nil
+        }
+    }
+
+    /// The position for people.
+    var position: String { PeerSequence(sequence).shortened }
+}
+
+extension PeerSequence {
+    /// The position for people: a long one by its beginning.
+    var shortened: String { description.count > 24 ? "\(description.prefix(16))…" : description }
+}

@@ -1,0 +1,85 @@
+internal import Settle
+
+/// Reads the changes of a server: those there are, or a feed without end, which goes on over lost connections.
+struct RemoteChanges {
+    let remote: RemoteDatabase
+    let console: Console
+    /// What is asked besides where to begin.
+    var query: HTTPQuery
+    /// After how long a server that has no news gives a sign of life.
+    private static let heartbeat = 15
+
+    /// Goes over the changes there are.
+    func forEach(since: String?, limit: Int, _ body: (ChangeLine) throws -> Bool) throws {
+        var query = query
+        query["since"] = since
+        if limit < .max { query["limit"] = String(limit) }
+        try remote.forEachElement("results", of: "_changes", query: query) { try body(ChangeLine($0)) }
+    }
+
+    /// Goes over the changes there are and those to come, until `body` has enough or Ctrl-C is pressed.
+    func follow(since: String?, _ body: (ChangeLine) throws -> Bool) throws {
+        var since = since
+        var failures = 0
+        while true {
+            do {
+                let goesOn = try readFeed(since: since) { line in
+                    failures = 0
+                    since = PeerSequence(line.sequence).description
+                    return try line.id == nil || body(line)
+                }
+                if !goesOn { return }
+            } catch let error as CommandError
+                where since != nil && Self.mayPass(error)
+            {
+                failures += 1
+                try waitForServer(error, failures)
+            }
+        }
+    }
+
+    /// Reads lines until the feed ends; returns whether `body` wants more.
+    private func readFeed(since: String?, _ body: (ChangeLine) throws -> Bool) throws -> Bool {
+        var query = query
+        query["since"] = since
+        query["feed"] = "continuous"
+        query["heartbeat"] = String(Self.heartbeat * 1000)
+        let response = try remote.stream("_changes", query: query) {
+            $0.idleTimeout = .seconds(3 * Self.heartbeat)
+        }
+        var line: [UInt8] = []
+        while let piece = try remote.next(of: response) {
+            var rest = piece[...]
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                line += rest[..<end]
+                rest = rest[(end + 1)...]
+                // An empty line is a sign of life.
+                guard line.contains(where: { $0 > 0x20 }) else {
+                    line = []
+                    continue
+                }
+                let change = try ChangeLine(line)
+                line = []
+                guard try body(change) else { return false }
+            }
+            line += rest
+            try console.output.flush()
+        }
+        return true
+    }
+
+    private static func mayPass(_ error: CommandError) -> Bool {
+        ["connection_lost", "cannot_connect", "cannot_resolve", "timed_out", "proxy_failed", "server_error", "busy"]
+            .contains(error.code)
+    }
+
+    private func waitForServer(_ error: CommandError, _ failures: Int) throws {
+        if failures == 1 {
+            console.complain(
+                "settle: \(error.message); trying again",
+                json: ["warning": .string(error.message)])
+        }
+        let pause = RetryPolicy().delay(after: failures, jitter: .random(in: 0...1), retryAfter: nil)
+        try Waiting.wait { try await Task.sleep(for: min(pause, .seconds(30))) }
+    }
+}

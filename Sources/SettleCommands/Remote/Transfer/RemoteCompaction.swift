@@ -1,0 +1,80 @@
+internal import Settle
+
+/// Lets a server compact a database, and waits until it is done.
+struct RemoteCompaction {
+    let remote: RemoteDatabase
+    let console: Console
+    private static let pause = Duration.milliseconds(200)
+
+    /// Begins it.
+    ///
+    /// - Parameter waits: Whether to wait; Ctrl-C ends the waiting alone.
+    func run(waits: Bool) throws -> ExitStatus {
+        let before = try size()
+        try remote.json("POST", "_compact", body: .object(JSONObject()))
+        let bar = ProgressBar(console)
+        guard waits else {
+            try console.print("\(remote.url) is being compacted", json: ["ok": true])
+            return .success
+        }
+        defer { bar.finish() }
+        while try remote.info()["compact_running"] == true {
+            let share = try share()
+            bar.update("Compacting", fraction: share, share == nil ? "waits for its turn" : "")
+            try Waiting.wait { try await Task.sleep(for: Self.pause) }
+            try Interruption.check()
+        }
+        bar.finish()
+        let bytes = try size() - before
+        if console.isJSON {
+            try console.print(JSON.object(["ok": true, "bytes": .number(JSONNumber(-bytes))]).description)
+        } else {
+            let size = bytes > 0 ? "\(Quantity.bytes(bytes)) larger" : "\(Quantity.bytes(-bytes)) smaller"
+            try console.note("Compacted in \(Quantity.duration(bar.elapsed)); the database is \(size)")
+        }
+        return .success
+    }
+
+    private func size() throws -> Int64 { Int64(try remote.info()["sizes"]?["file"]?.int ?? 0) }
+
+    /// How much of it is done; `nil` when the server does not tell, or tells others only. A cluster has a task for each shard.
+    private func share() throws -> Double? {
+        let name = remote.url.databaseName ?? ""
+        let tasks: JSON
+        do { tasks = try remote.serverJSON("_active_tasks") } catch let error as CommandError
+            where error.status == .refused
+        {
+            return nil
+        }
+        let mine = (tasks.array ?? []).filter { task in
+            let database = task["database"]?.string ?? ""
+            return task["type"] == "database_compaction" && (database == name || database.contains("/\(name)."))
+        }
+        let shares = mine.compactMap { $0["progress"]?.int }
+        return shares.isEmpty ? nil : Double(shares.reduce(0, +)) / Double(100 * shares.count)
+    }
+}
+
+extension RemoteDatabase {
+    /// Asks the server of the database.
+    func serverJSON(_ path: HTTPPath) throws -> JSON {
+        try wait { connection, _ in try await connection.server.json("GET", path).json }
+    }
+
+    /// Forgets leaves of a document, all unless some are given.
+    ///
+    /// - Returns: Those that are forgotten.
+    func purge(_ id: DocumentID, _ revisions: [RevisionID]) throws -> [RevisionID] {
+        var leaves = revisions
+        if leaves.isEmpty {
+            let replica = try Replica(of: self)
+            try replica.load([id])
+            leaves = try replica.database.tree(of: id)?.leaves.map(\.revision) ?? []
+            if leaves.isEmpty { return [] }
+        }
+        let body: JSON = [id.string: .array(leaves.map { .string($0.description) })]
+        let answer = try json("POST", "_purge", body: body, about: id)
+        let purged = Set((answer["purged"]?[id.string]?.array ?? []).compactMap(\.string))
+        return leaves.filter { purged.contains($0.description) }
+    }
+}

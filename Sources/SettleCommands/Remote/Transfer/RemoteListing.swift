@@ -1,0 +1,49 @@
+internal import Settle
+
+extension RemoteDatabase {
+    /// Goes over documents by their ids, as `_all_docs` has them; without bodies unless these are wanted.
+    func forEachDocument(
+        in range: DocumentRange, limit: Int, withBodies: Bool, _ body: (Document) throws -> Bool
+    ) throws {
+        var query = HTTPQuery()
+        let (low, high) = range.descending ? ("endkey", "startkey") : ("startkey", "endkey")
+        query[low] = range.from.map { JSON.string($0.string).description }
+        query[high] = range.through.map { JSON.string($0.string).description }
+        if range.descending { query["descending"] = "true" }
+        if limit < .max { query["limit"] = String(limit) }
+        if withBodies { query["include_docs"] = "true" }
+        try forEachElement("rows", of: "_all_docs", query: query) { text in
+            guard let document = try Self.document(text, "doc", revision: "value") else { return true }
+            return try body(document)
+        }
+    }
+
+    /// Goes over deleted documents by their last changes.
+    func forEachDeletedDocument(isDescending: Bool, withBodies: Bool, _ body: (Document) throws -> Bool) throws {
+        var query = HTTPQuery()
+        if isDescending { query["descending"] = "true" }
+        if withBodies { query["include_docs"] = "true" }
+        try forEachElement("results", of: "_changes", query: query) { text in
+            let row = try ChangeLine(text)
+            guard row.isDeleted, let id = row.id, let revision = row.leaves.first else { return true }
+            return try body(row.document ?? Self.document(id, revision, isDeleted: true))
+        }
+    }
+
+    /// The document of a row of `_all_docs`: whole if the row has it, else id and revision.
+    private static func document(_ row: [UInt8], _ member: String, revision: String) throws -> Document? {
+        let outline = try JSONOutline(row, elementsOf: "")
+        if let range = outline[member], row[range].first == UInt8(ascii: "{") {
+            return try FetchedDocument(Array(row[range])).document
+        }
+        let json = try JSON(utf8: row)
+        guard let id = json["id"]?.string, let text = json[revision]?["rev"]?.string, let revision = RevisionID(text)
+        else { return nil }
+        return document(id, revision, isDeleted: false)
+    }
+
+    private static func document(_ id: String, _ revision: RevisionID, isDeleted: Bool) -> Document {
+        Document(
+            id: DocumentID(unchecked: id), revision: revision, isDeleted: isDeleted, RevisionContent(body: .empty))
+    }
+}

@@ -1,0 +1,72 @@
+internal import Settle
+
+/// What the verbs that replicate have in common: which documents, how often, and what becomes of conflicts.
+struct ReplicationOptions {
+    let arguments: Arguments
+    let verb: String
+
+    /// The options of all of them.
+    static let options =
+        [
+            Option("--continuous", short: "-c", "go on until Ctrl-C; changes are brought as they happen"),
+            Option("--id", value: "ID", isRepeatable: true, "only this document"),
+            Option("--selector", value: "JSON", "only documents that match this Mango selector"),
+            Option("--filter", value: "NAME", "only what this filter of the source passes: designdoc/filter"),
+            Option("--param", value: "NAME=VALUE", isRepeatable: true, "a parameter of the filter"),
+            Option("--channel", value: "NAME", isRepeatable: true, "only this channel of a Sync Gateway"),
+            Option("--linear", "refuse what would become a branch at the target, and list it"),
+            Option("--from-start", "compare all documents, and write no checkpoints"),
+            Option("--create", "make the database at the other server if it is not there"),
+            Option("--no-create", "fail if the other folder is not there, where it would be made"),
+            Option("--events", "write a line for each document"),
+        ] + PolicyOptions.options
+
+    /// Whether a folder that is not there is made into a database.
+    var createsFolder: Bool { !arguments.flag("--no-create") }
+
+    /// Sets what was asked for.
+    func apply(to configuration: inout ReplicationConfiguration) throws {
+        configuration.isContinuous = arguments.flag("--continuous")
+        configuration.filter = try filter()
+        configuration.branching = arguments.flag("--linear") ? .refused : .allowed
+        configuration.usesCheckpoints = !arguments.flag("--from-start")
+        configuration.createsTarget = arguments.flag("--create")
+        if PolicyOptions.areGiven(arguments) {
+            configuration.conflictPolicy = try PolicyOptions.policy(arguments, verb: verb)
+        }
+    }
+
+    private func filter() throws -> ReplicationFilter {
+        let names = ["--id", "--selector", "--filter", "--channel"]
+        let given = names.filter { !arguments.texts($0).isEmpty }
+        for other in given.dropFirst() { try arguments.refuse(given[0], with: other) }
+        if !arguments.texts("--param").isEmpty, given.first != "--filter" {
+            throw CommandError.usage("--param needs --filter", verb: verb)
+        }
+        switch given.first {
+        case "--id": return .documents(try arguments.texts("--id").map { try DocumentID(validating: $0) })
+        case "--selector": return .selector(try selector(arguments.text("--selector") ?? ""))
+        case "--filter": return .named(arguments.text("--filter") ?? "", parameters: try parameters())
+        case "--channel": return .channels(arguments.texts("--channel"))
+        default: return .all
+        }
+    }
+
+    private func selector(_ text: String) throws -> Selector {
+        do { return try Selector(JSON(utf8: Array(text.utf8))) } catch {
+            throw CommandError.usage(
+                "--selector takes a Mango selector such as {\"type\":\"order\"}: \(error)", verb: verb)
+        }
+    }
+
+    private func parameters() throws -> [String: String] {
+        var parameters: [String: String] = [:]
+        for text in arguments.texts("--param") {
+            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+                throw CommandError.usage("--param takes NAME=VALUE, not \"\(text)\"", verb: verb)
+            }
+            parameters[String(text[..<equals])] = String(text[text.index(after: equals)...])
+        }
+        return parameters
+    }
+}

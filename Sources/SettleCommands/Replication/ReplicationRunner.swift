@@ -1,0 +1,130 @@
+internal import Dispatch
+internal import Settle
+
+/// Runs replications while the main thread shows how they are doing: a bar on a terminal, lines elsewhere.
+///
+///     main thread   ──┐ starts them                        ┌─▶ what they have done
+///                     └ draws, writes, looks for Ctrl-C ───┘
+///     pool              the replicators
+///
+/// Ctrl-C stops them as `stop()` does: what was fetched is stored, conflicts are settled, a checkpoint is written.
+final class ReplicationRunner {
+    /// A replication and how to name it.
+    struct Job {
+        /// What the bar says, `Sending`.
+        let label: String
+        let configuration: ReplicationConfiguration
+    }
+
+    /// A replication that runs.
+    private struct Running {
+        let job: Job
+        let replicator: Replicator
+        let outcome: Guarded<Result<ReplicationResult, any Error>?>
+        var mode: ReplicationStatus.Mode?
+
+        var isDone: Bool { outcome.withLock { $0 != nil } }
+    }
+
+    private let console: Console
+    private let showsEvents: Bool
+    private let lines: ReplicationLines
+    private let bar: ProgressBar
+    private let happened = Guarded<[(event: ReplicationEvent, direction: ReplicationDirection)]>([])
+    private let wake = DispatchSemaphore(value: 0)
+    /// Is signalled when all events of a replication were taken.
+    private let told = DispatchSemaphore(value: 0)
+
+    init(console: Console, showsEvents: Bool) {
+        self.console = console
+        self.showsEvents = showsEvents
+        lines = ReplicationLines(console: console)
+        bar = ProgressBar(console)
+    }
+
+    /// How long it has taken so far.
+    var elapsed: Duration { bar.elapsed }
+
+    /// Runs replications, all at the same time.
+    ///
+    /// - Returns: What each has done, in the order given.
+    /// - Throws: The ``PeerError`` of the first that failed.
+    func run(_ jobs: [Job]) throws -> [ReplicationResult] {
+        let outcomes = try watched(jobs.map(begin))
+        bar.finish()
+        // With the replicators their events have ended.
+        for _ in jobs { _ = told.wait(timeout: .now() + .seconds(5)) }
+        try writeHappened()
+        return try outcomes.map { try $0.get() }
+    }
+
+    private func begin(_ job: Job) -> Running {
+        let replicator = Replicator(job.configuration)
+        let (stream, direction) = (replicator.events, job.configuration.direction)
+        let outcome = Guarded<Result<ReplicationResult, any Error>?>(nil)
+        Task.detached { [happened, told] in
+            for await event in stream { happened.withLock { $0.append((event, direction)) } }
+            told.signal()
+        }
+        Task.detached { [wake] in
+            let result: Result<ReplicationResult, any Error>
+            do { result = .success(try await replicator.run()) } catch { result = .failure(error) }
+            outcome.withLock { $0 = result }
+            wake.signal()
+        }
+        return Running(job: job, replicator: replicator, outcome: outcome)
+    }
+
+    /// Shows how replications do until all have ended. They are let go of here, which ends their events.
+    private func watched(_ given: [Running]) throws -> [Result<ReplicationResult, any Error>] {
+        var running = given
+        var isStopping = false
+        while !running.allSatisfy(\.isDone) {
+            _ = wake.wait(timeout: .now() + .milliseconds(100))
+            if Interruption.isWanted, !isStopping {
+                isStopping = true
+                for one in running { Task.detached { await one.replicator.stop() } }
+            }
+            try writeHappened()
+            for index in running.indices { try show(&running[index]) }
+        }
+        return running.compactMap { $0.outcome.withLock(\.self) }
+    }
+
+    private func show(_ one: inout Running) throws {
+        let status = one.replicator.status
+        if status.mode == .active, !one.isDone {
+            let share = status.total > 0 ? Double(status.completed) / Double(status.total) : nil
+            bar.update(one.job.label, fraction: share, details(status, share))
+        }
+        guard one.job.configuration.isContinuous, status.mode != one.mode, status.mode != .active else { return }
+        one.mode = status.mode
+        bar.finish()
+        if !console.isQuiet || status.mode == .offline { try lines.write(status, one.job.configuration.direction) }
+        try console.output.flush()
+    }
+
+    private func details(_ status: ReplicationStatus, _ share: Double?) -> String {
+        let rate = Quantity.rate(status.counts.revisionsWritten, in: elapsed)
+        var words = [
+            "\(Quantity.grouped(status.completed)) of \(Quantity.of(status.total, "document"))", rate,
+            Quantity.bytes(status.bytesWritten),
+        ]
+        if let share, share > 0.02, share < 1 {
+            let left = Quantity.seconds(elapsed) * (1 - share) / share
+            words.append("\(Quantity.duration(.seconds(left.rounded()))) left")
+        }
+        if status.pendingConflicts > 0 { words.append("\(Quantity.of(status.pendingConflicts, "conflict"))") }
+        return words.joined(separator: "  ")
+    }
+
+    private func writeHappened() throws {
+        let events = happened.withLock { events in
+            defer { events = [] }
+            return events
+        }
+        if events.isEmpty { return }
+        bar.finish()
+        for (event, direction) in events { try lines.write(event, direction, hasDocuments: showsEvents) }
+    }
+}

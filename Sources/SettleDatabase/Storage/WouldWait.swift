@@ -1,0 +1,2 @@
+/// The work would have had to wait where that is forbidden; nothing was changed.
+package struct WouldWait: Error {}

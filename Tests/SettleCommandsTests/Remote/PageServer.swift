@@ -1,0 +1,55 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A server on this machine that answers whatever it is asked with the same page.
+final class PageServer: Sendable {
+    let port: Int
+    private let socket: Int32
+
+    init(_ page: String) throws {
+        #if canImport(Glibc)
+        let kind = Int32(SOCK_STREAM.rawValue)
+        #else
+        let kind = SOCK_STREAM
+        #endif
+        let socket = makeSocket(AF_INET, kind, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(socket, address, size) | listen(socket, 16) | getsockname(socket, address, &size)
+            }
+        }
+        guard code == 0 else { throw CocoaError(.fileNoSuchFile) }
+        self.socket = socket
+        port = Int(UInt16(bigEndian: address.sin_port))
+        let answer = Array(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: \(page.utf8.count)\r\nConnection: close\r\n\r\n\(page)"
+                .utf8)
+        Thread.detachNewThread {
+            while case let peer = accept(socket, nil, nil), peer >= 0 {
+                var request = [UInt8](repeating: 0, count: 65536)
+                _ = read(peer, &request, request.count)
+                _ = write(peer, answer, answer.count)
+                shutdown(peer, Int32(SHUT_WR))
+                _ = read(peer, &request, request.count)
+                close(peer)
+            }
+        }
+    }
+
+    deinit {
+        shutdown(socket, Int32(SHUT_RDWR))
+        close(socket)
+    }
+}
+
+/// `socket`, whose name the class has taken.
+private func makeSocket(_ family: Int32, _ kind: Int32, _ number: Int32) -> Int32 { socket(family, kind, number) }

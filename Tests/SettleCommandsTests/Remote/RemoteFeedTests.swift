@@ -1,0 +1,111 @@
+import Foundation
+import Settle
+import Testing
+
+/// What takes long at a server, and ends when it is told to.
+struct RemoteFeedTests {
+    @Test(.timeLimit(.minutes(5)))
+    func `a follower sees what others write and ends with 130`() async throws {
+        let remote = try RemoteRoom()
+        try remote.run("create", remote.url())
+        try remote.run("put", remote.url(), "first", "{}")
+        let process = try remote.room.start(["changes", remote.url(), "--follow", "--json"], "follow")
+        defer { if process.isRunning { process.terminate() } }
+        try await remote.wait { try remote.output("follow").contains("first") }
+        #expect(try remote.run("put", remote.url(), "second", #"{"v":1}"#).status == 0)
+        try await remote.wait { try remote.output("follow").contains("second") }
+        process.interrupt()
+        try await remote.wait { !process.isRunning }
+        let outcome = try remote.room.outcome(process, "follow")
+        #expect(outcome.status == 130 && outcome.lines.count == 2)
+        let rows = try outcome.lines.map { try JSON(parsing: $0) }
+        #expect(rows.map { $0["id"] } == ["first", "second"])
+        let since = try #require(rows[0]["seq"]?.string)
+        let rest = try remote.run("changes", remote.url(), "--since", since, "--json")
+        #expect(rest.lines == [outcome.lines[1]])
+        let limited = try remote.run("changes", remote.url(), "--follow", "--limit", "2", "--json")
+        #expect(limited.status == 0 && limited.lines == outcome.lines)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `an import that is interrupted while it waits keeps what it has read`() async throws {
+        let remote = try RemoteRoom()
+        let input = Pipe()
+        let process = try remote.room.start(["import", remote.url(), "-", "--json"], "wait", input: input)
+        defer { if process.isRunning { process.terminate() } }
+        try input.fileHandleForWriting.write(contentsOf: Data("{\"_id\":\"a\"}\n{\"_id\":\"b\"}\n".utf8))
+        try await remote.wait { try remote.run("info", remote.url()).status == 0 }
+        try await Task.sleep(for: .milliseconds(500))
+        process.interrupt()
+        try await remote.wait { !process.isRunning }
+        let outcome = try remote.room.outcome(process, "wait")
+        #expect(outcome.status == 130 && outcome.json["imported"] == 2)
+        #expect(try remote.run("docs", remote.url()).lines.count == 2)
+        try input.fileHandleForWriting.close()
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `large attachments go there and back as they are`() throws {
+        let remote = try RemoteRoom()
+        let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
+        try Data(bytes).write(to: remote.room.folder.appending(path: "big"))
+        try remote.run("create", remote.url())
+        for type in ["image/x", "text/plain"] {
+            #expect(try remote.run("attach", remote.url(), type, "big", "--type", type).status == 0)
+            #expect(try remote.run("get", remote.url(), type, "--attachment", "big", "-o", "back").status == 0)
+            #expect(try remote.room.contents(of: "back") == Data(bytes))
+        }
+        // An export is the same as one of a folder that has the same, and makes the same elsewhere.
+        #expect(try remote.run("export", remote.url(), "there.jsonl").status == 0)
+        #expect(try remote.run("import", "copy", "there.jsonl").status == 0)
+        #expect(try remote.run("export", "copy", "here.jsonl").status == 0)
+        #expect(try remote.room.contents(of: "here.jsonl") == remote.room.contents(of: "there.jsonl"))
+        #expect(try remote.run("import", remote.url("twin"), "here.jsonl", "--json").json["imported"] == 2)
+        #expect(try remote.run("export", remote.url("twin"), "twin.jsonl").status == 0)
+        #expect(try remote.room.contents(of: "twin.jsonl") == remote.room.contents(of: "there.jsonl"))
+    }
+
+    @Test func `a compaction is waited for unless it should not be`() throws {
+        let remote = try RemoteRoom()
+        try remote.run("create", remote.url())
+        let first = try remote.run("put", remote.url(), "a", #"{"v":1}"#).line
+        try remote.run("put", remote.url(), "a", #"{"v":2}"#, "--rev", first)
+        #expect(try remote.run("compact", remote.url(), "--no-wait").status == 0)
+        let done = try remote.run("compact", remote.url(), "--json")
+        #expect(done.status == 0 && done.json["ok"] == true && done.json["bytes"]?.int != nil)
+        #expect(try remote.run("get", remote.url(), "a", "--rev", first).status == 3)
+        #expect(try remote.run("tree", remote.url(), "a").output.contains("○ \(first)"))
+        let info = try remote.run("info", remote.url(), "--json").json
+        #expect(info["doc_count"] == 1 && info["revs_limit"] == 1000 && info["path"]?.string == remote.url("db", ""))
+        #expect(try remote.run("compact", "folder", "--no-wait").status == 2)
+    }
+
+    @Test func `a conflict that is settled at a server is settled by the same revisions as on this machine`() throws {
+        // SEMANTICS 87
+        let remote = try RemoteRoom()
+        try remote.room.makeConflicts()
+        try remote.run("export", "a", "a.jsonl")
+        try remote.run("import", remote.url(), "a.jsonl")
+        let policy = ["--policy", "deletesWin"]
+        let here = try remote.run("resolve", "a", "--all", policy[0], policy[1], "--json").json
+        let there = try remote.run("resolve", remote.url(), "--all", policy[0], policy[1], "--json").json
+        #expect(there["settled"] == here["settled"] && there["written"] == here["written"] && here["failed"] == 0)
+        #expect(there["failed"] == 0 && (here["settled"]?.int ?? 0) > 1)
+        #expect(try remote.room.leaves(remote.url()) == remote.room.leaves("a"))
+    }
+
+    @Test func `a conflict is edited by a person`() throws {
+        let remote = try RemoteRoom()
+        try remote.run("create", remote.url())
+        let base = try remote.run("put", remote.url(), "a", #"{"v":1}"#).line
+        try remote.run("put", remote.url(), "a", #"{"v":2}"#, "--rev", base)
+        try remote.run("put", remote.url(), "a", #"{"v":3}"#, "--rev", base, "--allow-conflict")
+        try remote.room.write(#"printf '{"v": 9}\n' >"$1""#, to: "editor.sh")
+        let edited = try remote.run(
+            "resolve", remote.url(), "a", "--edit",
+            environment: ["VISUAL": "", "EDITOR": "sh editor.sh", "TMPDIR": remote.room.folder.path])
+        #expect(edited.status == 0 && edited.line.hasSuffix(", as edited"))
+        #expect(try remote.run("get", remote.url(), "a").json["v"] == 9)
+        #expect(try remote.run("conflicts", remote.url(), "--counts", "--json").json["branches"] == 0)
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Settle
+import SettleServer
+import SettleTesting
+import Testing
+
+/// A temporary folder in which the real tool runs, and a server on this machine with databases in another one.
+final class RemoteRoom {
+    let room: Room
+    let server: Server
+    private let data: TemporaryFolder
+    private let scheme: String
+
+    init(_ change: (inout ServerOptions) -> Void = { _ in }) throws {
+        room = try Room()
+        data = try TemporaryFolder()
+        var options = ServerOptions()
+        options.port = 0
+        options.stopTimeout = 2
+        options.security.admins = ["admin": "secret-word"]
+        options.security.passwordIterations = 10
+        change(&options)
+        scheme = options.certificate == nil ? "http" : "https"
+        server = Server(store: try Store(path: data.path), options: options)
+        try server.start()
+    }
+
+    deinit { server.stop() }
+
+    /// The address of a database, by default with user and password.
+    func url(_ database: String = "db", _ credentials: String = "admin:secret-word@") -> String {
+        "\(scheme)://\(credentials)127.0.0.1:\(server.port)/\(database)"
+    }
+
+    /// Runs the tool to its end, with a home of its own and no password but what is given.
+    @discardableResult
+    func run(_ words: String..., input: String = "", environment: [String: String] = [:]) throws -> Room.Outcome {
+        try run(all: words, input: input, environment: environment)
+    }
+
+    /// Runs the tool to its end, with a home of its own and no password but what is given.
+    func run(all words: [String], input: String = "", environment: [String: String] = [:]) throws -> Room.Outcome {
+        let own = ["HOME": room.folder.path, "SETTLE_PASSWORD": "", "SETTLE_TOKEN": ""]
+        return try room.run(all: words, input: input, environment: own.merging(environment) { $1 })
+    }
+
+    /// Waits until a condition holds.
+    func wait(_ condition: () throws -> Bool) async throws {
+        for _ in 0..<600 {
+            if try condition() { return }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        Issue.record("it did not happen within half a minute")
+    }
+
+    /// What a started tool has written so far.
+    func output(_ number: String) throws -> String {
+        String(decoding: try room.contents(of: "out-\(number)"), as: UTF8.self)
+    }
+}

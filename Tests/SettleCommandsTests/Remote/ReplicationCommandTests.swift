@@ -1,0 +1,98 @@
+import Foundation
+import Settle
+import Testing
+
+/// Replication by the real tool, with a server on this machine.
+struct ReplicationCommandTests {
+    let room: RemoteRoom
+
+    init() throws { room = try RemoteRoom() }
+
+    @Test func `what is pushed to a server can be pulled from there`() throws {
+        try room.run("create", "a")
+        try room.run("put", "a", "milk", #"{"count":1}"#)
+        #expect(try room.run("push", "a", room.url("shop")).status == 3)
+        let pushed = try room.run("push", "a", room.url("shop"), "--create", "--json")
+        #expect(pushed.status == 0 && pushed.json["sent"]?["revisions"] == 1 && pushed.json["received"] == nil)
+        let pulled = try room.run("pull", "b", room.url("shop"))
+        #expect(pulled.line.hasPrefix("Received 1 revision, "))
+        #expect(try room.run("get", "b", "milk").output == room.run("get", "a", "milk").output)
+        #expect(try room.run("push", "a", room.url("shop"), "--json").json["sent"]?["documents"] == 0)
+    }
+
+    @Test func `two devices edit apart and agree through a server by one policy`() throws {
+        try room.run("create", room.url("shop"))
+        try room.run("create", "a")
+        let first = try room.run("put", "a", "milk", #"{"count":1,"name":"Milk"}"#).line
+        try room.run("sync", "a", room.url("shop"))
+        try room.run("sync", "b", room.url("shop"))
+        try room.run("put", "a", "milk", #"{"count":5,"name":"Milk"}"#, "--rev", first)
+        try room.run("put", "b", "milk", #"{"count":1,"name":"Oat milk"}"#, "--rev", first)
+        for device in ["a", "b", "a"] {
+            let outcome = try room.run("sync", device, room.url("shop"), "--policy", "threeWayMerge", "--json")
+            #expect(outcome.status == 0)
+        }
+        let answers = try ["a", "b", room.url("shop")].map { try room.run("get", $0, "milk").json }
+        #expect(answers[0]["count"] == 5 && answers[0]["name"] == "Oat milk")
+        #expect(answers[1] == answers[0] && answers[2] == answers[0])
+        #expect(try room.run("conflicts", room.url("shop")).output == "")
+    }
+
+    @Test func `filters choose documents, and events tell of each`() throws {
+        try room.run("create", "a")
+        for (id, owner) in [("x", "anna"), ("y", "ben"), ("z", "anna")] {
+            try room.run("put", "a", id, #"{"owner":"\#(owner)"}"#)
+        }
+        let some = try room.run(
+            "push", "a", room.url("hers"), "--create", "--selector", #"{"owner":"anna"}"#, "--events", "--json")
+        let lines = some.lines.compactMap { try? JSON(parsing: $0) }
+        #expect(Set(lines.dropLast().compactMap { $0["id"]?.string }) == ["x", "z"])
+        #expect(lines.dropLast().allSatisfy { $0["event"] == "document" && $0["outcome"] == "replicated" })
+        #expect(lines.last?["sent"]?["revisions"] == 2)
+        #expect(try room.run("pull", "c", room.url("hers"), "--id", "z", "--json").json["received"]?["revisions"] == 1)
+        #expect(try room.run("docs", "c").lines.count == 1)
+    }
+
+    @Test func `a branch is refused where history is to be linear, and listed`() throws {
+        try room.run("create", "a")
+        let first = try room.run("put", "a", "milk", "{}").line
+        try room.run("push", "a", room.url("shop"), "--create")
+        try room.run("put", room.url("shop"), "milk", #"{"by":"server"}"#, "--rev", first)
+        try room.run("put", "a", "milk", #"{"by":"device"}"#, "--rev", first)
+        let refused = try room.run("push", "a", room.url("shop"), "--linear", "--json")
+        #expect(refused.status == 1 && refused.json["sent"]?["refused"] == 1)
+        #expect(refused.error["id"] == "milk" && refused.error["error"] == "refused")
+        #expect(try room.run("conflicts", room.url("shop")).output == "")
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a continuous replication brings changes until it is interrupted`() async throws {
+        try room.run("create", room.url("shop"))
+        try room.run("create", "a")
+        let process = try room.room.start(
+            ["sync", "a", room.url("shop"), "--continuous", "--json"], "one", ["HOME": room.room.folder.path])
+        try await room.wait { try room.output("one").contains(#""mode":"idle""#) }
+        try room.run("put", room.url("shop"), "milk", "{}")
+        try await room.wait { try room.output("one").contains(#""written":1"#) }
+        process.interrupt()
+        process.waitUntilExit()
+        let outcome = try room.room.outcome(process, "one")
+        #expect(outcome.status == 0 && outcome.lines.last?.hasPrefix(#"{"ok":true,"#) == true)
+        #expect(try room.run("docs", "a").lines.count == 1)
+    }
+
+    @Test func `what can't be is told, without the password`() throws {
+        try room.run("create", "a")
+        for (words, status) in [
+            (["push", "a", room.url("none")], 3), (["pull", "b", room.url("db", "admin:wrong-one@"), "--no-create"], 3),
+            (["push", "a", room.url("db", "admin:wrong-one@")], 5),
+            (["push", "a", "http://127.0.0.1:1/db"], 8),
+            (["push", "a", "b", "--id", "x", "--selector", "{}"], 2), (["push", "a", "b", "--selector", "{"], 2),
+            (["push", "a", "b", "--param", "x=1"], 2), (["push", "a", "a"], 2),
+        ] {
+            let outcome = try room.run(all: words)
+            #expect(outcome.status == status, "\(words): \(outcome.errors)")
+            #expect(!outcome.errors.contains("wrong-one") && !outcome.errors.contains("secret-word"))
+        }
+    }
+}

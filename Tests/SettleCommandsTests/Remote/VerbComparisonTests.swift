@@ -1,0 +1,52 @@
+import Foundation
+import Settle
+import Testing
+
+/// The verbs do the same with a database at a server as with one in a folder: they write the same and end the same.
+struct VerbComparisonTests {
+    @Test(.timeLimit(.minutes(5)), arguments: VerbScript.all)
+    func `a folder and a URL give the same answers`(script: VerbScript) throws {
+        let remote = try RemoteRoom()
+        var results = (local: [String](), remote: [String]())
+        for call in script.calls {
+            let local = try run(call, on: "local", results.local, remote)
+            let far = try run(call, on: remote.url(), results.remote, remote)
+            results.local.append(local.line)
+            results.remote.append(far.line)
+            #expect(far.status == local.status, "\(call.words): \(far.errors)")
+            #expect(plain(far.output, remote) == plain(local.output, remote), "\(call.words)")
+            #expect(plain(far.errors, remote) == plain(local.errors, remote), "\(call.words)")
+            #expect(!(far.output + far.errors).contains("secret-word"))
+        }
+        #expect(results.local.count == script.calls.count)
+    }
+
+    private func run(
+        _ call: VerbScript.Call, on database: String, _ results: [String], _ remote: RemoteRoom
+    ) throws -> Room.Outcome {
+        let words = call.words.map { word in
+            if word == "DB" { return database }
+            guard word.hasPrefix("@"), let place = Int(word.dropFirst()), place < results.count else { return word }
+            return results[place]
+        }
+        return try remote.room.run(all: words, input: call.input, environment: ["HOME": remote.room.folder.path])
+    }
+
+    /// What may differ: names, times, places of changes, and from where a leaf came, which a server does not tell.
+    private func plain(_ text: String, _ remote: RemoteRoom) -> String {
+        var text = text
+        for name in [remote.url("db", ""), remote.room.path("local")] { text = text.replacing(name, with: "DB") }
+        text = text.replacing("Created local", with: "Created DB")
+        let rules: [(String, String)] = [
+            (#""seconds":[0-9.e-]+"#, ""), (#"in [0-9.]+ (ms|s)\b"#, ""), (#"[0-9,]+/s"#, ""),
+            (#""seq":("[^"]*"|[0-9]+)"#, ""),
+            (#"(?m)^[0-9]+(-[0-9a-zA-Z]+…?)?  "#, ""), (#""side":"[a-z]+","#, ""), (#","remote":true"#, ""),
+            (#", (local|remote)"#, ""),
+            (#"; `settle create` makes it"#, ""), ("at DB", "DB"),
+        ]
+        for (pattern, replacement) in rules {
+            text = text.replacingOccurrences(of: pattern, with: replacement, options: .regularExpression)
+        }
+        return text
+    }
+}

@@ -1,0 +1,125 @@
+import Testing
+
+/// Calls of verbs that are made on a folder and on a URL.
+///
+/// `DB` stands for the database, `@3` for what the call at that place wrote.
+struct VerbScript: CustomTestStringConvertible, Sendable {
+    struct Call: Sendable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
+        var words: [String]
+        var input = ""
+
+        init(stringLiteral value: String) { words = value.split(separator: " ").map(String.init) }
+        init(arrayLiteral elements: String...) { words = elements }
+        init(_ words: String, input: String) {
+            self.init(stringLiteral: words)
+            self.input = input
+        }
+    }
+
+    let testDescription: String
+    let calls: [Call]
+
+    static let all = [
+        VerbScript(
+            testDescription: "documents",
+            calls: [
+                "create DB", "create DB",
+                #"put DB milk {"name":"Milk","count":1}"#, "get DB milk", #"put DB milk {"count":2}"#,
+                #"put DB milk {"count":2} --rev @2"#, #"put DB milk {"count":3} --rev @2"#,
+                #"put DB milk {"count":3} --rev 7-00000000000000000000000000000000"#,
+                #"put DB milk {"count":4} --force"#,
+                "get DB milk --revs", "get DB milk --rev @2", "get DB milk --rev 1-00000000000000000000000000000000",
+                "get DB none", "put DB bad [1]", #"put DB bad {"_x":1}"#, ["put", "DB", "a/b é+%", "{}"],
+                ["get", "DB", "a/b é+%"], "put DB _design/d {}", "get DB _design/d", "tree DB milk --json",
+                "put DB _local/x {}", #"put DB _local/x {"v":2}"#, "get DB _local/x", "delete DB _local/x",
+                "delete DB _local/x", "get DB _local/x",
+            ]),
+        VerbScript(
+            testDescription: "deletions",
+            calls: [
+                "create DB", #"put DB a {"owner":"me","v":1}"#, "delete DB a", "delete DB a --rev @1 --keep owner",
+                "get DB a", "get DB a --rev @3", "delete DB a --force", #"put DB a {"v":2}"#, "get DB a --revs",
+                "delete DB a --force", #"put DB a {"v":3} --force"#, "tree DB a --json", "delete DB none --force",
+                "purge DB a", "purge DB a", "get DB a",
+            ]),
+        VerbScript(
+            testDescription: "attachments",
+            calls: [
+                "create DB", Call("attach DB a - --name b.txt", input: "some text"),
+                Call("attach DB a - --name c.bin", input: "bytes"), "get DB a", "get DB a --attachments",
+                "get DB a --attachment b.txt", "get DB a --attachment none", #"put DB a {"v":1} --rev @2"#, "get DB a",
+                "detach DB a b.txt", "detach DB a b.txt", "get DB a", "attach DB b missing-file",
+                #"put DB i {"_attachments":{"t":{"content_type":"text/plain","data":"aGVsbG8="}}}"#, "get DB i",
+                Call("attach DB a - --name late --rev @2", input: "x"), "export DB", "export DB --winners-only",
+            ]),
+        VerbScript(
+            testDescription: "lists",
+            calls: [
+                "create DB",
+                Call(
+                    "import DB - --json",
+                    input: (0..<30).map { "{\"_id\":\"n:\($0 % 10)\($0)\",\"n\":\($0)}\n" }.joined()),
+                "delete DB n:11 --force", "delete DB n:22 --force", "docs DB", "docs DB --json --limit 3",
+                "docs DB --limit 0", "docs DB --prefix n:1 --bodies", "docs DB --from n:55 --limit 2",
+                "docs DB --prefix n:1 --from n:111 --descending", "docs DB --descending --limit 2", "docs DB --deleted",
+                "docs DB --deleted --bodies --descending", "docs DB --conflicts", "changes DB --json --limit 5",
+                "changes DB --descending --limit 3 --docs --json", "changes DB",
+                "changes DB --json --all-leaves --docs",
+                "export DB --no-deleted", "export DB out.jsonl", "export DB --local",
+            ]),
+        VerbScript(
+            testDescription: "conflicts",
+            calls: [
+                "create DB", #"put DB a {"n":1,"tags":["x"],"s":"t"}"#,
+                #"put DB a {"n":2,"tags":["x"],"s":"t"} --rev @1"#,
+                #"put DB a {"n":5,"tags":["x","y"],"s":"u"} --rev @1 --allow-conflict"#, "tree DB a",
+                "tree DB a --json",
+                #"put DB b {"v":1}"#, #"put DB b {"v":2} --rev @6"#, #"put DB b {"v":3} --rev @6 --allow-conflict"#,
+                #"put DB c {"v":1}"#, "delete DB c --rev @9", #"put DB c {"v":2} --rev @9 --allow-conflict"#,
+                "conflicts DB --json", "conflicts DB --deletions --json", "conflicts DB --counts --json",
+                "conflicts DB --limit 1 --json", "docs DB --conflicts", "show DB a --json", "show DB c", "show DB none",
+                "resolve DB a --dry-run --merge-rule /n=sum --json", "resolve DB a --merge-rule /n=sum --json",
+                "tree DB a --json", "get DB a --revs --conflicts", "resolve DB a --policy deletesWin",
+                "resolve DB b --keep @7",
+                "tree DB b --json", "resolve DB c --policy deletesWin --json", "tree DB c --json",
+                "conflicts DB --counts",
+                "resolve DB none --delete", "export DB",
+            ]),
+        VerbScript(
+            testDescription: "all conflicts",
+            calls: [
+                "create DB", #"put DB a {"v":1}"#, #"put DB a {"v":2} --rev @1"#,
+                #"put DB a {"v":3} --rev @1 --allow-conflict"#,
+                Call("attach DB b - --name t.txt", input: "one"),
+                Call("attach DB b - --name u.txt --rev @4", input: "two"),
+                #"put DB b {"w":1} --rev @4 --allow-conflict"#,
+                "resolve DB --all --policy mostRevisions --dry-run --json",
+                "resolve DB --all --policy threeWayMerge --json", "tree DB a --json", "tree DB b --json",
+                "conflicts DB",
+                "resolve DB --all --policy threeWayMerge --json", "export DB",
+            ]),
+        VerbScript(
+            testDescription: "imports",
+            calls: [
+                Call("import DB - --no-create", input: "{}"), "create DB", #"put DB a {"v":1}"#,
+                Call(
+                    "import DB - --json",
+                    input: """
+                        {"_id":"a","v":2}
+                        {"_id":"b","v":2,"_attachments":{"t":{"content_type":"text/plain","data":"aGVsbG8="}}}
+                        {"_id":"r","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]},"v":1}
+                        {"_id":"r","_rev":"2-c","_revisions":{"start":2,"ids":["c","a"]},"_deleted":true}
+                        {"_id":"bad","_foo":1}
+                        nonsense
+                        {"_id":"_local/l","v":1}
+                        """),
+                Call("import DB - --json --on-conflict skip", input: #"{"_id":"a","v":3}"#),
+                Call("import DB - --json --on-conflict overwrite", input: #"[{"_id":"a","v":3},{"_id":"a","v":4}]"#),
+                Call(
+                    "import DB - --json",
+                    input: #"{"docs":[{"_id":"r","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]}}]}"#),
+                Call("import DB - --stop-on-error --batch 1", input: "{\"_id\":\"a\"}\n{\"_id\":\"z\"}\n"), "docs DB",
+                "export DB --local",
+            ]),
+    ]
+}

@@ -1,0 +1,286 @@
+import Settle
+import SettleTesting
+import Testing
+
+/// Conflicts that meet in a pull.
+@Suite(.timeLimit(.minutes(5)))
+struct ConflictBehaviourTests {
+    private func pull(
+        _ database: PeerPair.Side, from hub: PeerPair.Side, _ policy: ConflictPolicy
+    ) async throws -> ReplicationResult {
+        var configuration = ReplicationConfiguration.pull(database.database, from: hub.peer)
+        configuration.conflictPolicy = policy
+        return try await Replicator(configuration).run()
+    }
+
+    private func push(_ database: PeerPair.Side, to hub: PeerPair.Side) async throws -> ReplicationResult {
+        try await Replicator(.push(database.database, to: hub.peer)).run()
+    }
+
+    // SEMANTICS 1, 2, 4: Molly and Naomi.
+    @Test(arguments: PeerPair.all)
+    func `both sides of a conflict end with the same content`(pair: PeerPair) async throws {
+        let (molly, naomi) = try await pair.make()
+        let policy = ConflictPolicy.threeWayMerge()
+        try molly.database.put("note", ["title": "t", "text": "x"])
+        try molly.database.put("other", ["n": 1])
+        try await replicate(molly, to: naomi)
+        try molly.database.put("note", ["title": "Molly's", "text": "x"])
+        try naomi.database.put("note", ["title": "t", "text": "Naomi's"])
+        try naomi.database.put("other", ["n": 2])
+        let before = try molly.database.conflictedDocumentIDs()
+        #expect(before.isEmpty)
+        let there = try await pull(molly, from: naomi, policy)
+        #expect(there.counts.conflictsSettled == 1)
+        let back = try await pull(naomi, from: molly, policy)
+        #expect(back.counts.conflictsSettled <= 1)
+        _ = try await pull(molly, from: naomi, policy)
+        try expectSame(molly.database, naomi.database)
+        #expect(try molly.database.document("note")?.json == ["title": "Molly's", "text": "Naomi's"])
+        #expect(try naomi.database.conflictedDocumentIDs().isEmpty)
+    }
+
+    // SEMANTICS 5
+    @Test(arguments: PeerPair.all)
+    func `a fast-forward and a known revision are no conflicts`(pair: PeerPair) async throws {
+        let (here, there) = try await pair.make()
+        let asked = Guarded(0)
+        let policy = ConflictPolicy.custom("count") { _ in
+            asked.withLock { $0 += 1 }
+            return .leaveConflicted
+        }
+        try there.database.put("a", ["n": 1])
+        _ = try await pull(here, from: there, policy)
+        try there.database.put("a", ["n": 2])
+        _ = try await pull(here, from: there, policy)
+        try here.database.put("a", ["n": 3])
+        _ = try await pull(here, from: there, policy)
+        #expect(asked.withLock(\.self) == 0)
+        #expect(try here.database.document("a")?["n"] == 3)
+    }
+
+    // SEMANTICS 60, K4
+    @Test(arguments: PeerPair.all)
+    func `unless a policy is set, every leaf is kept`(pair: PeerPair) async throws {
+        let (here, there) = try await pair.make()
+        try here.database.put("a", ["by": "here"])
+        try there.database.put("a", ["by": "there"])
+        try await replicate(there, to: here)
+        #expect(try here.database.conflictedDocumentIDs() == ["a"])
+        #expect(try here.database.leaves(of: "a").count == 2)
+    }
+
+    // SEMANTICS 7, K2: the source shows the document as deleted, whatever generations say.
+    @Test(arguments: PeerPair.all)
+    func `a deletion wins where the policy says so`(pair: PeerPair) async throws {
+        let (here, there) = try await pair.make()
+        try here.database.put("a", ["n": 1])
+        try await replicate(here, to: there)
+        for number in 2..<5 { try here.database.put("a", ["n": .number(JSONNumber(number))]) }
+        try there.database.delete("a")
+        _ = try await pull(here, from: there, .deletesWin)
+        #expect(try here.database.document("a") == nil)
+        _ = try await push(here, to: there)
+        try expectSame(here.database, there.database)
+    }
+
+    // SEMANTICS 27-32
+    @Test func `a resolver that throws leaves its conflict for the next start, and no other`() async throws {
+        let (here, there) = try await PeerPair.local[1].make()
+        for number in 0..<6 {
+            let id = try DocumentID(validating: "d\(number)")
+            try here.database.put(id, ["by": "here"])
+            try there.database.put(id, ["by": "there"])
+        }
+        struct Trouble: Error {}
+        let failing = ConflictPolicy.custom("failing") { conflict in
+            if conflict.documentID == "d3" { throw Trouble() }
+            return .keep(conflict.winner.revision ?? conflict.tree.revisions[0])
+        }
+        var configuration = ReplicationConfiguration.pull(here.database, from: there.peer)
+        configuration.conflictPolicy = failing
+        let replicator = Replicator(configuration)
+        let events = replicator.events
+        let result = try await replicator.run()
+        #expect(result.counts.conflictsSettled == 5)
+        #expect(result.counts.conflictsFailed == 1)
+        #expect(result.ledger["d3"].first?.kind == .conflicted)
+        #expect(replicator.status.error == nil)
+        // SEMANTICS 33: one event for each document, and after its conflict.
+        var told: [DocumentID: Int] = [:]
+        for await event in events {
+            guard case .document(let document) = event else { continue }
+            told[document.documentID, default: 0] += 1
+            if document.documentID == "d3" {
+                guard case .unsettled = document.outcome else {
+                    Issue.record("\(document.outcome)")
+                    continue
+                }
+            } else {
+                guard case .settled = document.outcome else {
+                    Issue.record("\(document.outcome)")
+                    continue
+                }
+            }
+            if told.count == 6 { break }
+        }
+        #expect(told.values.allSatisfy { $0 == 1 })
+        #expect(try here.database.conflictedDocumentIDs() == ["d3"])
+        configuration.conflictPolicy = .mostRevisions
+        let again = try await Replicator(configuration).run()
+        #expect(again.counts.changesRead == 0)
+        #expect(again.counts.conflictsSettled == 1)
+        #expect(again.ledger.count == 0)
+        #expect(try here.database.conflictedDocumentIDs().isEmpty)
+    }
+
+    // SEMANTICS 39, 40
+    @Test func `neither idle nor stopped is told while a conflict is being settled`() async throws {
+        let (here, there) = try await PeerPair.local[0].make()
+        try here.database.put("a", ["by": "here"])
+        try there.database.put("a", ["by": "there"])
+        let (asked, isAsked) = AsyncStream.makeStream(of: Void.self)
+        let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+        var configuration = ReplicationConfiguration.pull(here.database, from: there.peer)
+        configuration.isContinuous = true
+        configuration.conflictPolicy = .asking("person") { conflict in
+            isAsked.yield()
+            for await _ in answers { break }
+            return .keep(conflict.winner.revision ?? conflict.tree.revisions[0])
+        }
+        let replicator = Replicator(configuration)
+        replicator.start()
+        for await _ in asked { break }
+        #expect(replicator.status.mode == .active)
+        let stopping = Task { await replicator.stop() }
+        let database = here.database
+        let statuses = replicator.statuses
+        answer.yield()
+        await stopping.value
+        #expect(try database.conflictedDocumentIDs().isEmpty)
+        for await status in statuses {
+            guard status.mode == .stopped else { continue }
+            break
+        }
+        #expect(replicator.status.counts.conflictsSettled == 1)
+    }
+
+    // SEMANTICS 41
+    @Test func `suspending leaves conflicts that wait, and the next start settles them`() async throws {
+        let (here, there) = try await PeerPair.local[0].make()
+        try here.database.put("a", ["by": "here"])
+        try there.database.put("a", ["by": "there"])
+        let (asked, isAsked) = AsyncStream.makeStream(of: Void.self)
+        var configuration = ReplicationConfiguration.pull(here.database, from: there.peer)
+        configuration.isContinuous = true
+        configuration.conflictPolicy = .asking("person") { _ in
+            isAsked.yield()
+            while true { try await Task.sleep(for: .seconds(3600)) }
+        }
+        let replicator = Replicator(configuration)
+        replicator.start()
+        for await _ in asked { break }
+        await replicator.suspend()
+        #expect(replicator.status.mode == .stopped)
+        #expect(try here.database.conflictedDocumentIDs() == ["a"])
+        // SEMANTICS 45: what is set now counts from the next start on.
+        replicator.configuration.conflictPolicy = .mostRevisions
+        replicator.start()
+        await replicator.waits { $0.mode == .idle }
+        #expect(try here.database.conflictedDocumentIDs().isEmpty)
+        await replicator.stop()
+    }
+
+    @Test(arguments: PeerPair.all)
+    func `a base that is lacking here is fetched from the source`(pair: PeerPair) async throws {
+        let (here, there) = try await pair.make()
+        try there.database.put("a", ["x": 1, "y": 1])
+        try await replicate(there, to: here)
+        try here.database.put("a", ["x": 2, "y": 1])
+        try there.database.put("a", ["x": 1, "y": 2])
+        // What is shared is kept as a base, so it is taken away as another product would have done.
+        let lacking = try await PeerPair.local[0].makeSource()
+        let document = try #require(try here.database.document("a"))
+        let revision = try #require(document.revision)
+        let history = try #require(try here.database.tree(of: "a")?.history(of: revision))
+        try lacking.database.insertReplicated([
+            ReplicatedRevision(id: "a", history: history, body: try document.body())
+        ])
+        let result = try await pull(lacking, from: there, .threeWayMerge())
+        #expect(result.counts.conflictsSettled == 1)
+        #expect(try lacking.database.document("a")?.json == ["x": 2, "y": 2])
+    }
+
+    @Test func `where all is kept, the base is brought for who settles later`() async throws {
+        let (here, there) = try await PeerPair.local[0].make()
+        try there.database.put("a", ["x": 1, "y": 1])
+        try there.database.put("a", ["x": 1, "y": 2])
+        let base = try #require(try there.database.tree(of: "a")).revisions[0]
+        let other = try Database.inMemory()
+        let first = try #require(try there.database.document("a", revision: base))
+        try other.insertReplicated([
+            ReplicatedRevision(id: "a", history: RevisionHistory(base), body: try first.body())
+        ])
+        let mine = try other.put("a", ["x": 2, "y": 1])
+        let history = try #require(try other.tree(of: "a")?.history(of: mine))
+        try here.database.insertReplicated([
+            ReplicatedRevision(id: "a", history: history, body: ["x": 2, "y": 1])
+        ])
+        try await replicate(there, to: here)
+        #expect(try here.database.document("a", revision: base) != nil)
+        try here.database.settle("a", using: .threeWayMerge())
+        #expect(try here.database.document("a")?.json == ["x": 2, "y": 2])
+    }
+
+    // SEMANTICS 81, 82
+    @Test(arguments: PeerPair.all)
+    func `three devices are quiet after two rounds through a hub`(pair: PeerPair) async throws {
+        let (hub, first) = try await pair.make()
+        let devices = [first, try await pair.makeTarget(), try await pair.makeTarget()]
+        try hub.database.put("a", ["x": 0, "y": 0, "z": 0])
+        for device in devices { try await replicate(hub, to: device) }
+        let start: JSON = ["x": 0, "y": 0, "z": 0]
+        for (device, name) in zip(devices, ["x", "y", "z"]) {
+            try device.database.put("a", start.setting(name, 1))
+        }
+        for _ in 0..<2 {
+            for device in devices { _ = try await push(device, to: hub) }
+            for device in devices { _ = try await pull(device, from: hub, .threeWayMerge()) }
+        }
+        for device in devices {
+            let pushed = try await push(device, to: hub)
+            let pulled = try await pull(device, from: hub, .threeWayMerge())
+            #expect(pushed.counts.revisionsWritten == 0)
+            #expect(pulled.counts.revisionsWritten == 0 && pulled.counts.conflictsSettled == 0)
+            #expect(try device.database.document("a")?.json == ["x": 1, "y": 1, "z": 1])
+            try expectSame(device.database, hub.database)
+        }
+    }
+
+    // SEMANTICS 42
+    @Test func `two policies on one database are warned about`() async throws {
+        let warnings = Guarded<[String]>([])
+        var options = DatabaseOptions()
+        options.warn = { warning in warnings.withLock { $0.append(warning) } }
+        let temporary = try TemporaryDatabase(.memory, options: options)
+        let other = try TemporaryDatabase(.memory)
+        var configuration = ReplicationConfiguration.pull(temporary.database, from: LocalPeer(other.database))
+        configuration.conflictPolicy = .mostRevisions
+        let first = Replicator(configuration)
+        let second = Replicator(configuration)
+        #expect(warnings.withLock(\.self).isEmpty)
+        configuration.conflictPolicy = .localWins
+        let third = Replicator(configuration)
+        #expect(warnings.withLock(\.count) == 1)
+        withExtendedLifetime((first, second, third)) {}
+    }
+}
+
+extension JSON {
+    /// The same with one member set.
+    fileprivate func setting(_ name: String, _ value: JSON) -> JSON {
+        var copy = self
+        copy[name] = value
+        return copy
+    }
+}

@@ -1,0 +1,96 @@
+import Settle
+import SettleTesting
+import Testing
+
+/// Replications that go on, and those that are taken up again.
+@Suite(.timeLimit(.minutes(5)))
+struct ContinuousBehaviourTests {
+    // SEMANTICS 93
+    @Test(arguments: PeerPair.all)
+    func `a continuous replication is idle, wakes on change, and ends when it is stopped`(pair: PeerPair) async throws {
+        let (source, target) = try await pair.make()
+        var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
+        configuration.isContinuous = true
+        let replicator = Replicator(configuration)
+        try source.database.put("a", ["n": 1])
+        replicator.start()
+        for number in 0..<20 {
+            let id = try DocumentID(validating: "b\(number % 7)")
+            let revision = try source.database.put(id, ["n": .number(JSONNumber(number))])
+            try await replicator.waits { status in
+                guard status.mode == .idle else { return false }
+                return try target.database.document(id)?.revision == revision
+            }
+        }
+        let idle = replicator.status
+        #expect(idle.mode == .idle)
+        #expect(idle.completed == 0 && idle.total == 0)  // SEMANTICS 106, 107
+        #expect(idle.error == nil)
+        await replicator.stop()
+        #expect(replicator.status.mode == .stopped)
+        try expectSame(source.database, target.database)
+    }
+
+    @Test(arguments: PeerPair.all)
+    func `a stopped replication goes on where it was, and reads nothing twice`(pair: PeerPair) async throws {
+        let (source, target) = try await pair.make()
+        for number in 0..<50 { try source.database.put(DocumentID(validating: "a\(number)"), ["n": 1]) }
+        let first = try await replicate(source, to: target)
+        #expect(first.counts.changesRead == 50)
+        for number in 0..<7 { try source.database.put(DocumentID(validating: "b\(number)"), ["n": 1]) }
+        // SEMANTICS 134: continuous or not, it is the same replication.
+        var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
+        configuration.isContinuous = true
+        let replicator = Replicator(configuration)
+        replicator.start()
+        await replicator.waits { $0.mode == .idle }
+        await replicator.stop()
+        #expect(replicator.status.counts.changesRead == 7)
+        let third = try await replicate(source, to: target)
+        #expect(third.counts.changesRead == 0)
+        #expect(third.warnings.isEmpty)
+        try expectSame(source.database, target.database)
+    }
+
+    // SEMANTICS 92
+    @Test(arguments: PeerPair.all)
+    func `a run ends even if writes go on`(pair: PeerPair) async throws {
+        let (source, target) = try await pair.make()
+        for number in 0..<200 { try source.database.put(DocumentID(validating: "a\(number)"), ["n": 1]) }
+        let database = source.database
+        let writer = Task {
+            var number = 0
+            while !Task.isCancelled {
+                number += 1
+                let count = number
+                try await database.perform { database in
+                    for index in 0..<50 {
+                        try database.put(
+                            DocumentID(validating: "w\(index)"), ["n": .number(JSONNumber(count))])
+                    }
+                }
+            }
+        }
+        try await replicate(source, to: target) { $0.limits.changes = 20 }
+        writer.cancel()
+        _ = try? await writer.value
+        for number in 0..<200 {
+            let arrived = try target.database.document(DocumentID(validating: "a\(number)"))
+            #expect(arrived != nil)
+        }
+    }
+
+    // SEMANTICS 103
+    @Test(arguments: PeerPair.local)
+    func `a running replication needs no reference`(pair: PeerPair) async throws {
+        let (source, target) = try await pair.make()
+        var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
+        configuration.isContinuous = true
+        Replicator(configuration).start()
+        let changes = try target.database.observe(since: 0)
+        try source.database.put("a", ["n": 1])
+        for try await change in changes where change.id == "a" { break }
+        #expect(try target.database.document("a") != nil)
+        source.database.close()
+    }
+}

@@ -1,0 +1,130 @@
+import Settle
+import SettleTesting
+import Testing
+
+/// What a replication shows of itself.
+@Suite(.timeLimit(.minutes(5)))
+struct StatusTests {
+    // SEMANTICS 104-107
+    @Test func `completed is never more than total, and a run ends stopped without error`() async throws {
+        let (source, target) = try await PeerPair.local[0].make()
+        for number in 0..<3000 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
+        var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
+        configuration.limits.changes = 100
+        let replicator = Replicator(configuration)
+        let statuses = replicator.statuses
+        replicator.start()
+        var modes: [ReplicationStatus.Mode] = []
+        var last: ReplicationStatus?
+        for await status in statuses {
+            #expect(status.completed <= status.total)
+            if status.mode != .active { #expect(status.completed == 0 && status.total == 0) }
+            if modes.last != status.mode { modes.append(status.mode) }
+            last = status
+            if status.mode == .stopped, modes.count > 1 || status.counts.changesRead > 0 { break }
+        }
+        #expect(modes.last == .stopped)
+        #expect(!modes.contains(.idle) && !modes.contains(.offline))
+        #expect(last?.error == nil)
+        #expect(last?.counts.changesRead == 3000)
+        #expect((last?.bytesWritten ?? 0) > 0)
+    }
+
+    // SEMANTICS 93, 105, 110, 113
+    @Test func `a peer that can't be reached is offline, and goes on when it can`() async throws {
+        let (source, target) = try await PeerPair.local[0].make()
+        try source.database.put("a", ["n": 1])
+        let flaky = ScriptedPeer(target.peer)
+        flaky.tell { $0.always[.connect] = PeerError(.unreachable, "no route") }
+        var configuration = ReplicationConfiguration(source: source.peer, target: flaky)
+        configuration.isContinuous = true
+        configuration.retry.firstDelay = .seconds(3600)
+        let replicator = Replicator(configuration)
+        replicator.start()
+        let offline = await replicator.waits { $0.mode == .offline }
+        #expect(offline.error?.code == .unreachable)
+        flaky.tell { script in
+            script.always = [:]
+            script.failures[.store] = [PeerError(.connectionLost, "cut")]
+        }
+        replicator.networkChanged()
+        await replicator.waits { $0.mode == .offline && $0.error?.code == .connectionLost }
+        replicator.networkChanged()
+        let idle = await replicator.waits { $0.mode == .idle }
+        #expect(idle.error == nil)
+        #expect(idle.counts.revisionsWritten == 1)
+        await replicator.stop()
+    }
+
+    @Test func `a one-shot run gives up after some attempts, and a later success clears the error`() async throws {
+        let (source, target) = try await PeerPair.local[0].make()
+        try source.database.put("a", ["n": 1])
+        let flaky = ScriptedPeer(source.peer)
+        flaky.tell { $0.always[.connect] = PeerError(.unreachable, "no route") }
+        var configuration = ReplicationConfiguration(source: flaky, target: target.peer)
+        configuration.retry.firstDelay = .milliseconds(1)
+        configuration.retry.attempts = 3
+        let replicator = Replicator(configuration)
+        await #expect(throws: PeerError.self) { try await replicator.run() }
+        #expect(flaky.count(.connect) == 3)
+        #expect(replicator.status.mode == .stopped && replicator.status.error?.code == .unreachable)
+        flaky.tell { $0.always = [:] }
+        try await replicator.run()
+        #expect(replicator.status.error == nil)
+    }
+
+    @Test func `what fails on the way is made again, and everything arrives once`() async throws {
+        let (source, target) = try await PeerPair.local[1].make()
+        for number in 0..<500 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
+        let (here, there) = (ScriptedPeer(source.peer), ScriptedPeer(target.peer))
+        let cut = PeerError(.connectionLost, "cut")
+        here.tell { $0.failures = [.changes: [cut, cut], .revisions: [cut], .readLog: [cut]] }
+        there.tell { $0.failures = [.differences: [cut], .store: [cut, cut], .connect: [cut], .writeLog: []] }
+        var configuration = ReplicationConfiguration(source: here, target: there)
+        configuration.retry.firstDelay = .milliseconds(1)
+        configuration.limits.changes = 100
+        let result = try await Replicator(configuration).run()
+        #expect(result.counts.revisionsWritten == 500)
+        expectSums(result.counts)
+        try expectSame(source.database, target.database)
+    }
+
+    // SEMANTICS 111
+    @Test func `a continuous replication is idle with failed documents, and tries them again after a while`()
+        async throws
+    {
+        let (source, target) = try await PeerPair.local[0].make()
+        for number in 0..<5 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
+        let flaky = ScriptedPeer(target.peer)
+        flaky.tell { $0.onStore = { $0.id == "d2" ? .failed(PeerError(.busy, "not now")) : nil } }
+        let clock = ManualClock()
+        var configuration = ReplicationConfiguration(source: source.peer, target: flaky)
+        configuration.isContinuous = true
+        configuration.usesCheckpoints = false
+        configuration.retry.documentRetries = 0
+        configuration.clock = clock
+        let replicator = Replicator(configuration)
+        replicator.start()
+        let idle = await replicator.waits { $0.mode == .idle }
+        #expect(idle.counts.revisionsFailed == 1)
+        #expect(idle.error == nil)
+        flaky.tell { $0.onStore = { _ in nil } }
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(60))
+        await replicator.waits { $0.counts.revisionsWritten == 5 }
+        #expect(replicator.ledger.count == 0)
+        await replicator.stop()
+    }
+
+    @Test func `a task that is cancelled stops its run`() async throws {
+        let (source, target) = try await PeerPair.local[0].make()
+        var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
+        configuration.isContinuous = true
+        let replicator = Replicator(configuration)
+        let task = Task { try await replicator.run() }
+        await replicator.waits { $0.mode == .idle }
+        task.cancel()
+        _ = try await task.value
+        #expect(replicator.status.mode == .stopped)
+    }
+}

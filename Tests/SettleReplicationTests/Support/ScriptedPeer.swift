@@ -1,0 +1,97 @@
+import Settle
+import SettleDatabase
+
+/// A peer that passes calls on, or fails them as it is told, and counts them.
+final class ScriptedPeer: Peer {
+    /// The calls of a peer.
+    enum Call: Hashable, Sendable { case connect, changes, differences, revisions, store, readLog, writeLog }
+
+    /// What it is told.
+    struct Script: Sendable {
+        /// Errors for the next calls, of each kind.
+        var failures: [Call: [PeerError]] = [:]
+        /// Errors for all calls of a kind.
+        var always: [Call: PeerError] = [:]
+        /// What is made of each revision on its way to be stored.
+        var onStore: @Sendable (PeerRevision) -> StoreOutcome? = { _ in nil }
+        /// What is made of each answer.
+        var onAnswer: @Sendable (RevisionRequest, RevisionAnswer) -> RevisionAnswer = { $1 }
+        /// How often each call was made.
+        var calls: [Call: Int] = [:]
+    }
+
+    let base: any Peer
+    let script = Guarded(Script())
+
+    init(_ base: any Peer) { self.base = base }
+
+    var name: String { base.name }
+    var database: Database? { base.database }
+    func identity() async throws -> String { try await base.identity() }
+
+    private func pass(_ call: Call) throws {
+        let error = script.withLock { script -> PeerError? in
+            script.calls[call, default: 0] += 1
+            if let error = script.always[call] { return error }
+            guard script.failures[call]?.isEmpty == false else { return nil }
+            return script.failures[call]?.removeFirst()
+        }
+        if let error { throw error }
+    }
+
+    func connect() async throws -> PeerInfo {
+        try pass(.connect)
+        return try await base.connect()
+    }
+
+    func create() async throws { try await base.create() }
+
+    func changes(_ request: ChangesRequest) async throws -> ChangesPage {
+        try pass(.changes)
+        return try await base.changes(request)
+    }
+
+    func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
+        try pass(.differences)
+        return try await base.differences(from: changes)
+    }
+
+    func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
+        try pass(.revisions)
+        let change = script.withLock(\.onAnswer)
+        return zip(requests, try await base.revisions(requests, budget: budget)).map(change)
+    }
+
+    func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
+        try pass(.store)
+        let change = script.withLock(\.onStore)
+        let given = revisions.map(change)
+        var stored = try await base.store(zip(revisions, given).filter { $1 == nil }.map(\.0), branching: branching)[
+            ...]
+        return given.compactMap { $0 ?? stored.popFirst() }
+    }
+
+    func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws {
+        try await base.markShared(revisions)
+    }
+
+    func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument? {
+        try pass(.readLog)
+        return try await base.localDocument(id)
+    }
+
+    func saveLocalDocument(_ id: DocumentID, body: JSON, revision: String?) async throws -> String {
+        try pass(.writeLog)
+        return try await base.saveLocalDocument(id, body: body, revision: revision)
+    }
+
+    func close() async { await base.close() }
+}
+
+extension ScriptedPeer {
+    /// Tells it what to do.
+    func tell(_ change: (inout Script) -> Void) { script.withLock(change) }
+
+    /// How often a call was made.
+    func count(_ call: Call) -> Int { script.withLock { $0.calls[call] ?? 0 } }
+}

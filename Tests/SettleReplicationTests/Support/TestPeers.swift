@@ -1,0 +1,91 @@
+import Settle
+import SettleTesting
+import Testing
+
+/// Two sides between which replication is to behave the same, whatever they are. To add a pair, add a line to `all`.
+struct PeerPair: Sendable, CustomTestStringConvertible {
+    /// One side: the database itself, to write to and to look into, and the peer that replications reach it by.
+    final class Side: Sendable {
+        let database: Database
+        let peer: any Peer
+        private let kept: any Sendable
+
+        init(_ database: Database, _ peer: any Peer, keeping kept: any Sendable) {
+            self.database = database
+            self.peer = peer
+            self.kept = kept
+        }
+    }
+
+    let testDescription: String
+    let makeSource: @Sendable () async throws -> Side
+    let makeTarget: @Sendable () async throws -> Side
+
+    /// Pairs of databases of this process.
+    static let local = [
+        PeerPair("memory → memory", local(.memory), local(.memory)),
+        PeerPair("file → file", local(.file), local(.file)),
+    ]
+
+    /// All pairs.
+    static let all =
+        local + [
+            PeerPair("file → http", local(.file), served),
+            PeerPair("http → file", served, local(.file)),
+            PeerPair("http → http", served, served),
+        ]
+
+    private init(
+        _ name: String, _ source: @escaping @Sendable () async throws -> Side,
+        _ target: @escaping @Sendable () async throws -> Side
+    ) {
+        testDescription = name
+        makeSource = source
+        makeTarget = target
+    }
+
+    private static func local(_ kind: DatabaseKind) -> @Sendable () async throws -> Side {
+        {
+            let temporary = try Kept(TemporaryDatabase(kind))
+            return Side(temporary.database, LocalPeer(temporary.database), keeping: temporary)
+        }
+    }
+}
+
+/// Serves a database over HTTP, on this machine.
+@Sendable private func served() async throws -> PeerPair.Side {
+    let server = try LiveServer()
+    let peer = try CouchDBPeer(server.url("served"))
+    try await peer.create()
+    // The server has it open, so this is the very same object.
+    let database = try Store(path: server.folder.path).open("served")
+    return PeerPair.Side(database, peer, keeping: server)
+}
+
+/// Keeps a temporary database from being removed.
+///
+/// Unchecked: nobody touches it but to let it go.
+final class Kept: @unchecked Sendable {
+    private let temporary: TemporaryDatabase
+    let database: Database
+
+    init(_ temporary: TemporaryDatabase) {
+        self.temporary = temporary
+        database = temporary.database
+    }
+}
+
+extension PeerPair {
+    /// Both sides.
+    func make() async throws -> (source: Side, target: Side) { (try await makeSource(), try await makeTarget()) }
+}
+
+/// Replicates once.
+@discardableResult
+func replicate(
+    _ source: PeerPair.Side, to target: PeerPair.Side, _ change: (inout ReplicationConfiguration) -> Void = { _ in }
+) async throws -> ReplicationResult {
+    var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
+    change(&configuration)
+    return try await Replicator(configuration).run()
+}

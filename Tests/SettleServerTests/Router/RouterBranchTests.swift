@@ -1,0 +1,46 @@
+import Settle
+import Testing
+
+@testable import SettleServer
+
+/// Writes of peers to a database that takes no branches.
+@Suite struct RouterBranchTests {
+    private func document(_ id: String, _ start: Int, _ ids: [JSON]) -> JSON {
+        ["_id": .string(id), "_revisions": ["start": .number(JSONNumber(start)), "ids": .array(ids)]]
+    }
+
+    @Test func `a branch is refused in its row, and the others are stored`() throws {
+        let client = try RouterClient.withDatabase()
+        let first = try client.send(
+            "POST", "/db/_bulk_docs", ["new_edits": false, "docs": [document("a", 2, ["b", "a"])]])
+        #expect(first.status == 201)
+        let docs: JSON = [
+            document("a", 2, ["c", "a"]), document("a", 3, ["d", "b", "a"]), document("n", 1, ["x"]),
+            document("n", 1, ["y"]),
+            document("a", 2, ["b", "a"]),
+        ]
+        let answer = try client.send(
+            "POST", "/db/_bulk_docs", ["new_edits": false, "conflicts": "refuse", "docs": docs])
+        #expect(answer.status == 201)
+        let rows = answer.json.array ?? []
+        #expect(rows.compactMap { $0["rev"]?.string } == ["2-c", "1-y"])
+        #expect(rows.allSatisfy { $0["error"] == "conflict" && $0["id"] != nil && $0["reason"] != nil })
+        #expect(try client.send("GET", "/db/a?conflicts=true").json["_rev"] == "3-d")
+        #expect(try client.send("GET", "/db/a?conflicts=true").json["_conflicts"] == nil)
+        // CouchDB knows no such member, and neither does a batch of edits.
+        #expect(
+            try client.send("POST", "/db/_bulk_docs", ["new_edits": false, "conflicts": true, "docs": docs]).json == [])
+        #expect(try client.send("GET", "/db/a?conflicts=true").json["_conflicts"] == ["2-c"])
+    }
+
+    @Test func `so is one that is put by itself`() throws {
+        let client = try RouterClient.withDatabase()
+        #expect(try client.send("PUT", "/db/a?new_edits=false", document("a", 1, ["a"])).status == 201)
+        let refused = try client.send("PUT", "/db/a?new_edits=false&conflicts=refuse", document("a", 1, ["b"]))
+        #expect(refused.status == 409)
+        #expect(
+            try client.send("PUT", "/db/a?new_edits=false&conflicts=refuse", document("a", 2, ["c", "a"])).status == 201
+        )
+        #expect(try client.send("PUT", "/db/a?new_edits=false", document("a", 1, ["b"])).status == 201)
+    }
+}
