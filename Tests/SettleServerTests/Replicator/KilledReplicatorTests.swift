@@ -7,9 +7,9 @@ import Testing
 
 /// A real `settle serve` that is killed: what its documents ask for goes on when it is started again.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct KilledReplicatorTests {
-    @Test func `a continuous replication goes on after kill -9, a completed one does not begin again`() throws {
+    @Test func `a continuous replication goes on after kill -9, a completed one does not begin again`() async throws {
         let (folder, far) = (try TemporaryFolder(), try LiveServer())
-        for name in ["on", "once"] { #expect(try far.ask("PUT", "/\(name)").status == 201) }
+        for name in ["on", "once"] { #expect(try await far.ask("PUT", "/\(name)").status == 201) }
         var near = try ServedFolder(folder)
         #expect(try near.ask("PUT", "/a").hasPrefix("HTTP/1.1 201"))
         #expect(try near.ask("PUT", "/a/x", "{}").hasPrefix("HTTP/1.1 201"))
@@ -21,15 +21,18 @@ import Testing
             ]
             #expect(try near.ask("PUT", "/_replicator/\(name)", body.description).hasPrefix("HTTP/1.1 201"))
         }
-        waitUntil { ["on", "once"].allSatisfy { (try? far.ask("GET", "/\($0)/x"))?.status == 200 } }
-        waitUntil { (try? near.ask("GET", "/_replicator/once"))?.contains("completed") == true }
+        try await far.wait(for: "/on/x")
+        try await far.wait(for: "/once/x")
+        while try !near.ask("GET", "/_replicator/once").contains("completed") {
+            try await Task.sleep(for: .milliseconds(20))
+        }
         let port = near.port
         near.kill()
 
         near = try ServedFolder(folder, port: port)
         #expect(try near.ask("PUT", "/a/y", "{}").hasPrefix("HTTP/1.1 201"))
-        waitUntil { (try? far.ask("GET", "/on/y"))?.status == 200 }
-        #expect(try far.ask("GET", "/once/y").status == 404)
+        try await far.wait(for: "/on/y")
+        #expect(try await far.ask("GET", "/once/y").status == 404)
         #expect(try near.ask("GET", "/_scheduler/docs/_replicator/once").contains("completed"))
         near.kill()
     }

@@ -5,105 +5,111 @@ import Testing
 
 /// Documents of `_replicator`: what they start, and what is written into them.
 @Suite(.timeLimit(.minutes(5))) struct ReplicatorDocumentTests {
-    @Test func `a document is done once, and says so`() throws {
-        let room = try ReplicatorRoom()
-        #expect(try room.near.ask("PUT", "/a/x", [:]).status == 201)
-        #expect(try room.order("once").status == 201)
-        room.wait("once", for: "completed")
-        let document = try room.near.ask("GET", "/_replicator/once").json
+    @Test func `a document is done once, and says so`() async throws {
+        let room = try await ReplicatorRoom()
+        #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
+        #expect(try await room.order("once").status == 201)
+        try await room.wait("once", for: "completed")
+        let document = try await room.near.ask("GET", "/_replicator/once").json
         #expect(document["_replication_state"] == "completed" && document["owner"] == "admin")
-        #expect(document["_replication_stats"]?["docs_written"] == 1 && room.has(room.far, "/a/x"))
+        #expect(document["_replication_stats"]?["docs_written"] == 1)
+        #expect(try await room.far.has("/a/x"))
         #expect(document["_replication_state_time"]?.string?.hasSuffix("Z") == true)
         #expect(document["_rev"]?.string?.hasPrefix("2-") == true)
-        let row = try room.near.ask("GET", "/_scheduler/docs/_replicator/once").json
+        let row = try await room.near.ask("GET", "/_scheduler/docs/_replicator/once").json
         #expect(row["info"]?["docs_written"] == 1 && row["error_count"] == 0 && row["id"]?.isNull == true)
         // What is completed is not begun again, unless the note is taken away.
-        #expect(try room.near.ask("PUT", "/a/y", [:]).status == 201)
-        let again = try room.order("once", ["_rev": document["_rev"] ?? .null])
+        #expect(try await room.near.ask("PUT", "/a/y", [:]).status == 201)
+        let again = try await room.order("once", ["_rev": document["_rev"] ?? .null])
         #expect(again.status == 201)
-        waitUntil { room.has(room.far, "/a/y") }
+        try await room.far.wait(for: "/a/y")
     }
 
-    @Test func `a change of a document begins anew, and its deletion ends it`() throws {
-        let room = try ReplicatorRoom()
-        let first = try room.order("on", ["continuous": true])
-        room.wait("on", for: "running")
-        #expect(try room.far.ask("PUT", "/b").status == 201)
-        let second = try room.order("on", ["continuous": true, "_rev": first.json["rev"] ?? .null], to: "b")
+    @Test func `a change of a document begins anew, and its deletion ends it`() async throws {
+        let room = try await ReplicatorRoom()
+        let first = try await room.order("on", ["continuous": true])
+        try await room.wait("on", for: "running")
+        #expect(try await room.far.ask("PUT", "/b").status == 201)
+        let second = try await room.order("on", ["continuous": true, "_rev": first.json["rev"] ?? .null], to: "b")
         #expect(second.status == 201)
-        #expect(try room.near.ask("PUT", "/a/x", [:]).status == 201)
-        waitUntil { room.has(room.far, "/b/x") }
-        #expect(!room.has(room.far, "/a/x"))
+        #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
+        try await room.far.wait(for: "/b/x")
+        #expect(try await !room.far.has("/a/x"))
         let revision = try #require(second.json["rev"]?.string)
-        #expect(try room.near.ask("DELETE", "/_replicator/on?rev=\(revision)").status == 200)
-        waitUntil { room.state("on") == nil }
-        #expect(try room.near.ask("GET", "/_scheduler/jobs").json["total_rows"] == 0)
+        #expect(try await room.near.ask("DELETE", "/_replicator/on?rev=\(revision)").status == 200)
+        try await room.wait("on", for: nil)
+        #expect(try await room.near.ask("GET", "/_scheduler/jobs").json["total_rows"] == 0)
     }
 
-    @Test func `a replication that fails is tried again, and goes on when it can`() throws {
-        let room = try ReplicatorRoom()
-        #expect(try room.near.ask("PUT", "/a/x", [:]).status == 201)
-        #expect(try room.order("later", ["continuous": true], to: "later").status == 201)
-        room.wait("later", for: "crashing")
-        let row = try room.near.ask("GET", "/_scheduler/docs/_replicator/later").json
+    @Test func `a replication that fails is tried again, and goes on when it can`() async throws {
+        let room = try await ReplicatorRoom()
+        #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
+        #expect(try await room.order("later", ["continuous": true], to: "later").status == 201)
+        try await room.wait("later", for: "crashing")
+        let row = try await room.near.ask("GET", "/_scheduler/docs/_replicator/later").json
         #expect(row["info"]?["error"]?.string?.contains("could not open") == true && row["error_count"]?.int ?? 0 > 0)
-        #expect(try room.far.ask("PUT", "/later").status == 201)
-        room.wait("later", for: "running")
-        waitUntil { room.has(room.far, "/later/x") }
-        let states = try room.near.ask("GET", "/_scheduler/docs?states=running,pending").json
+        #expect(try await room.far.ask("PUT", "/later").status == 201)
+        try await room.wait("later", for: "running")
+        try await room.far.wait(for: "/later/x")
+        let states = try await room.near.ask("GET", "/_scheduler/docs?states=running,pending").json
         #expect(states["docs"]?.array?.count == 1)
-        #expect(try room.near.ask("GET", "/_scheduler/docs?states=completed").json["docs"]?.array?.isEmpty == true)
-        #expect(try room.near.ask("GET", "/_scheduler/docs?states=odd").status == 400)
+        #expect(
+            try await room.near.ask("GET", "/_scheduler/docs?states=completed").json["docs"]?.array?.isEmpty == true)
+        #expect(try await room.near.ask("GET", "/_scheduler/docs?states=odd").status == 400)
     }
 
-    @Test func `what says no replication is refused, or failed when it came another way`() throws {
-        let room = try ReplicatorRoom()
-        #expect(try room.near.ask("PUT", "/_replicator/bad", ["source": room.url(room.near, "a")]).status == 403)
+    @Test func `what says no replication is refused, or failed when it came another way`() async throws {
+        let room = try await ReplicatorRoom()
+        #expect(try await room.near.ask("PUT", "/_replicator/bad", ["source": room.url(room.near, "a")]).status == 403)
         let named: JSON = ["source": room.url(room.near, "a"), "target": "a"]
-        #expect(try room.near.ask("PUT", "/_replicator/bad", named).status == 403)
+        #expect(try await room.near.ask("PUT", "/_replicator/bad", named).status == 403)
         let brought: JSON = ["new_edits": false, "docs": [["_id": "bad", "_rev": "1-a", "source": "x"]]]
-        #expect(try room.near.ask("POST", "/_replicator/_bulk_docs", brought).status == 201)
-        room.wait("bad", for: "failed")
-        let document = try room.near.ask("GET", "/_replicator/bad").json
+        #expect(try await room.near.ask("POST", "/_replicator/_bulk_docs", brought).status == 201)
+        try await room.wait("bad", for: "failed")
+        let document = try await room.near.ask("GET", "/_replicator/bad").json
         #expect(document["_replication_state_reason"]?.string?.contains("target") == true)
     }
 
-    @Test func `of two documents that ask for the same one runs, the other after it`() throws {
-        let room = try ReplicatorRoom()
-        let first = try room.order("one", ["continuous": true])
-        room.wait("one", for: "running")
-        #expect(try room.order("two", ["continuous": true, "comment": "the same"]).status == 201)
-        room.wait("two", for: "error")
-        #expect(try room.near.ask("DELETE", "/_replicator/one?rev=\(first.json["rev"]?.string ?? "")").status == 200)
-        room.wait("two", for: "running")
+    @Test func `of two documents that ask for the same one runs, the other after it`() async throws {
+        let room = try await ReplicatorRoom()
+        let first = try await room.order("one", ["continuous": true])
+        try await room.wait("one", for: "running")
+        #expect(try await room.order("two", ["continuous": true, "comment": "the same"]).status == 201)
+        try await room.wait("two", for: "error")
+        #expect(
+            try await room.near.ask("DELETE", "/_replicator/one?rev=\(first.json["rev"]?.string ?? "")").status == 200)
+        try await room.wait("two", for: "running")
     }
 
-    @Test func `other databases of the name have their jobs, from their making to their deletion`() throws {
-        let room = try ReplicatorRoom()
-        #expect(try room.near.ask("PUT", "/team%2F_replicator").status == 201)
+    @Test func `other databases of the name have their jobs, from their making to their deletion`() async throws {
+        let room = try await ReplicatorRoom()
+        #expect(try await room.near.ask("PUT", "/team%2F_replicator").status == 201)
         let body: JSON = [
             "source": room.url(room.near, "a"), "target": room.url(room.far, "a"), "continuous": true,
         ]
-        #expect(try room.near.ask("PUT", "/team%2F_replicator/on", body).status == 201)
+        #expect(try await room.near.ask("PUT", "/team%2F_replicator/on", body).status == 201)
         for path in ["team/_replicator", "team%2F_replicator"] {
-            waitUntil { (try? room.near.ask("GET", "/_scheduler/docs/\(path)/on"))?.json["state"] == "running" }
-            #expect(try room.near.ask("GET", "/_scheduler/docs/\(path)").json["total_rows"] == 1)
+            while try await room.near.ask("GET", "/_scheduler/docs/\(path)/on").json["state"] != "running" {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(try await room.near.ask("GET", "/_scheduler/docs/\(path)").json["total_rows"] == 1)
         }
-        #expect(try room.near.ask("DELETE", "/team%2F_replicator").status == 200)
-        waitUntil { (try? room.near.ask("GET", "/_scheduler/jobs"))?.json["total_rows"] == 0 }
+        #expect(try await room.near.ask("DELETE", "/team%2F_replicator").status == 200)
+        try await room.waitForNoJob()
     }
 
-    @Test func `with room for one, two that run for ever take turns`() throws {
-        let room = try ReplicatorRoom { options in
+    @Test func `with room for one, two that run for ever take turns`() async throws {
+        let room = try await ReplicatorRoom { options in
             options.replicator.jobs = 1
             options.replicator.turn = 0.1
         }
-        #expect(try room.far.ask("PUT", "/b").status == 201)
-        #expect(try room.order("one", ["continuous": true]).status == 201)
-        #expect(try room.order("two", ["continuous": true], to: "b").status == 201)
+        #expect(try await room.far.ask("PUT", "/b").status == 201)
+        #expect(try await room.order("one", ["continuous": true]).status == 201)
+        #expect(try await room.order("two", ["continuous": true], to: "b").status == 201)
         for number in 0..<3 {
-            #expect(try room.near.ask("PUT", "/a/x\(number)", [:]).status == 201)
-            waitUntil { room.has(room.far, "/a/x\(number)") && room.has(room.far, "/b/x\(number)") }
+            #expect(try await room.near.ask("PUT", "/a/x\(number)", [:]).status == 201)
+            try await room.far.wait(for: "/a/x\(number)")
+            try await room.far.wait(for: "/b/x\(number)")
         }
     }
 }

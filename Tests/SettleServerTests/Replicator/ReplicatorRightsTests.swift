@@ -8,14 +8,14 @@ import Testing
 /// Who may do what with replications, who sees their passwords, and where they may lead.
 @Suite(.timeLimit(.minutes(5))) struct ReplicatorRightsTests {
     /// A room whose `_replicator` is open to users.
-    private func open(_ change: (inout ServerOptions) -> Void = { _ in }) throws -> ReplicatorRoom {
-        let room = try ReplicatorRoom(change)
+    private func open(_ change: (inout ServerOptions) -> Void = { _ in }) async throws -> ReplicatorRoom {
+        let room = try await ReplicatorRoom(change)
         for name in ["anna", "bert"] {
             let user: JSON = ["name": .string(name), "password": "pw", "roles": [], "type": "user"]
-            #expect(try room.near.ask("PUT", "/_users/org.couchdb.user:\(name)", user).status == 201)
+            #expect(try await room.near.ask("PUT", "/_users/org.couchdb.user:\(name)", user).status == 201)
         }
         let security: JSON = ["admins": [:], "members": ["names": ["anna", "bert"]]]
-        #expect(try room.near.ask("PUT", "/_replicator/_security", security).status == 200)
+        #expect(try await room.near.ask("PUT", "/_replicator/_security", security).status == 200)
         return room
     }
 
@@ -30,14 +30,14 @@ import Testing
         return .object(body)
     }
 
-    @Test func `a document belongs to who wrote it, and others see no password`() throws {
-        let room = try open()
-        let mine = try room.near.ask("PUT", "/_replicator/mine", body(room), as: "anna:pw")
+    @Test func `a document belongs to who wrote it, and others see no password`() async throws {
+        let room = try await open()
+        let mine = try await room.near.ask("PUT", "/_replicator/mine", body(room), as: "anna:pw")
         #expect(mine.status == 201)
-        let own = try room.near.ask("GET", "/_replicator/mine", as: "anna:pw")
+        let own = try await room.near.ask("GET", "/_replicator/mine", as: "anna:pw")
         #expect(own.json["owner"] == "anna" && own.text.contains("hush1") && own.text.contains("hush2"))
-        #expect(try room.near.ask("GET", "/_replicator/mine").text.contains("hush1"))
-        let other = try room.near.ask("GET", "/_replicator/mine?open_revs=all&attachments=true", as: "bert:pw")
+        #expect(try await room.near.ask("GET", "/_replicator/mine").text.contains("hush1"))
+        let other = try await room.near.ask("GET", "/_replicator/mine?open_revs=all&attachments=true", as: "bert:pw")
         #expect(other.status == 200 && other.json["owner"] == "anna" && !other.text.contains("hush"))
         #expect(other.json["source"]?["url"] != nil && other.json["_rev"] == nil)
         let revision = own.json["_rev"] ?? .null
@@ -46,21 +46,22 @@ import Testing
             ("PUT", "/_replicator/mine", body(room, ["_rev": revision, "owner": "anna"])),
             ("DELETE", "/_replicator/mine?rev=\(revision.string ?? "")", nil),
         ] as [(String, String, JSON?)] {
-            #expect(try room.near.ask(method, path, change, as: "bert:pw").status == 403, "\(method) \(path)")
+            #expect(try await room.near.ask(method, path, change, as: "bert:pw").status == 403, "\(method) \(path)")
         }
         let batch: JSON = ["docs": [["_id": "mine", "_rev": revision, "_deleted": true]]]
-        let answers = try room.near.ask("POST", "/_replicator/_bulk_docs", batch, as: "bert:pw").json
+        let answers = try await room.near.ask("POST", "/_replicator/_bulk_docs", batch, as: "bert:pw").json
         #expect(answers[0]?["error"] == "forbidden")
         #expect(
-            try room.near.ask("PUT", "/_replicator/his", body(room, ["owner": "anna"]), as: "bert:pw").status == 403)
+            try await room.near.ask("PUT", "/_replicator/his", body(room, ["owner": "anna"]), as: "bert:pw").status
+                == 403)
         let brought: JSON = ["new_edits": false, "docs": [["_id": "new", "_rev": "1-a", "owner": "admin"]]]
-        #expect(try room.near.ask("POST", "/_replicator/_bulk_docs", brought, as: "bert:pw").status == 403)
-        #expect(try room.near.ask("DELETE", "/_replicator/mine?rev=\(revision.string ?? "")").status == 200)
+        #expect(try await room.near.ask("POST", "/_replicator/_bulk_docs", brought, as: "bert:pw").status == 403)
+        #expect(try await room.near.ask("DELETE", "/_replicator/mine?rev=\(revision.string ?? "")").status == 200)
     }
 
-    @Test func `lists, feeds and other ways around are the administrators'`() throws {
-        let room = try open()
-        #expect(try room.near.ask("PUT", "/_replicator/mine", body(room), as: "anna:pw").status == 201)
+    @Test func `lists, feeds and other ways around are the administrators'`() async throws {
+        let room = try await open()
+        #expect(try await room.near.ask("PUT", "/_replicator/mine", body(room), as: "anna:pw").status == 201)
         let ways: [(String, String, JSON?)] = [
             ("GET", "/_replicator/_all_docs?include_docs=true", nil),
             ("GET", "/_replicator/_changes?include_docs=true", nil),
@@ -71,36 +72,36 @@ import Testing
             ("POST", "/_replicator/_find", ["selector": [:]]), ("GET", "/_replicator/_design/x/_view/y", nil),
         ]
         for (method, path, content) in ways {
-            let answer = try room.near.ask(method, path, content, as: "bert:pw")
+            let answer = try await room.near.ask(method, path, content, as: "bert:pw")
             #expect(answer.status == 401 && !answer.text.contains("hush"), "\(method) \(path): \(answer.status)")
         }
     }
 
-    @Test func `no password is shown by the scheduler, nor written to the log`() throws {
+    @Test func `no password is shown by the scheduler, nor written to the log`() async throws {
         let lines = try LogRoom()
-        let room = try open { $0.log = try? lines.open(.text) }
-        #expect(try room.near.ask("PUT", "/_replicator/mine", body(room)).status == 201)
-        room.wait("mine", for: "crashing")
+        let room = try await open { $0.log = try? lines.open(.text) }
+        #expect(try await room.near.ask("PUT", "/_replicator/mine", body(room)).status == 201)
+        try await room.wait("mine", for: "crashing")
         for path in ["/_scheduler/jobs", "/_scheduler/docs", "/_scheduler/docs/_replicator/mine", "/_active_tasks"] {
-            let answer = try room.near.ask("GET", path)
+            let answer = try await room.near.ask("GET", path)
             #expect(answer.status == 200 && !answer.text.contains("hush"))
         }
         let text = try lines.lines(4).joined()
         #expect(text.contains("replication") && !text.contains("hush"))
     }
 
-    @Test func `a user's replication can't reach this machine, an administrator's can`() throws {
-        let room = try open()
+    @Test func `a user's replication can't reach this machine, an administrator's can`() async throws {
+        let room = try await open()
         let fine = body(room, ["source": room.url(room.near, "a"), "target": room.url(room.far, "a")])
-        #expect(try room.near.ask("PUT", "/_replicator/hers", fine, as: "anna:pw").status == 201)
-        room.wait("hers", for: "failed")
-        #expect(try room.near.ask("PUT", "/_replicator/his", fine).status == 201)
-        room.wait("his", for: "running")
+        #expect(try await room.near.ask("PUT", "/_replicator/hers", fine, as: "anna:pw").status == 201)
+        try await room.wait("hers", for: "failed")
+        #expect(try await room.near.ask("PUT", "/_replicator/his", fine).status == 201)
+        try await room.wait("his", for: "running")
     }
 
-    @Test func `hosts that are not allowed are refused`() throws {
-        let room = try ReplicatorRoom { $0.replicator.allowedHosts = ["*.example", "127.0.0.1:1"] }
-        let answer = try room.replicate()
+    @Test func `hosts that are not allowed are refused`() async throws {
+        let room = try await ReplicatorRoom { $0.replicator.allowedHosts = ["*.example", "127.0.0.1:1"] }
+        let answer = try await room.replicate()
         #expect(answer.status == 400 && answer.json["reason"]?.string?.contains("may replicate with") == true)
         let policy = TargetPolicy(ReplicatorOptions())
         #expect(policy.problem(with: try HTTPURL("http://localhost/a"), isAdmin: true) == nil)
@@ -117,7 +118,7 @@ import Testing
         await #expect(throws: HTTPClientError.self) { _ = try await CurlHTTPClient(options).send(request) }
     }
 
-    @Test func `options of a configuration are read, and slips refused`() throws {
+    @Test func `options of a configuration are read, and slips refused`() async throws {
         let text = #"{"max_jobs": 3, "allowed_hosts": ["A.example"], "private_addresses": "nobody", "ca_file": "/x"}"#
         let options = try ReplicatorOptions(configuration: Array(text.utf8))
         #expect(options.jobs == 3 && options.allowedHosts == ["a.example"] && options.privateAddresses == .nobody)

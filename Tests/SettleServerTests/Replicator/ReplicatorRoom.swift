@@ -6,18 +6,20 @@ import Testing
 @testable import SettleServer
 
 /// Two servers on sockets of this machine: the one that is asked, and another one.
+///
+/// Requests are sent from threads of their own: replications need the pool's.
 final class ReplicatorRoom {
     let near: LiveServer
     let far: LiveServer
 
-    init(_ change: (inout ServerOptions) -> Void = { _ in }) throws {
+    init(_ change: (inout ServerOptions) -> Void = { _ in }) async throws {
         near = try LiveServer { options in
             options.replicator.retryDelay = 0.05
             options.replicator.longestRetryDelay = 0.2
             change(&options)
         }
         far = try LiveServer()
-        for server in [near, far] { #expect(try server.ask("PUT", "/a").status == 201) }
+        for server in [near, far] { #expect(try await server.ask("PUT", "/a").status == 201) }
     }
 
     /// The address of a database, with the administrator's password.
@@ -26,48 +28,72 @@ final class ReplicatorRoom {
     }
 
     /// Asks for a replication from `a` here to a database there.
-    func replicate(_ more: JSONObject = JSONObject(), to target: String = "a") throws -> Answer {
+    func replicate(_ more: JSONObject = JSONObject(), to target: String = "a") async throws -> Answer {
         var body: JSONObject = ["source": url(near, "a"), "target": url(far, target)]
         for member in more { body[member.name] = member.value }
-        return try near.ask("POST", "/_replicate", .object(body))
+        return try await near.ask("POST", "/_replicate", .object(body))
     }
 
     /// Writes a document that asks for a replication from `a` here to a database there.
-    func order(_ id: String, _ more: JSONObject = JSONObject(), to target: String = "a") throws -> Answer {
+    func order(_ id: String, _ more: JSONObject = JSONObject(), to target: String = "a") async throws -> Answer {
         var body: JSONObject = ["source": url(near, "a"), "target": url(far, target)]
         for member in more { body[member.name] = member.value }
-        return try near.ask("PUT", "/_replicator/\(id)", .object(body))
+        return try await near.ask("PUT", "/_replicator/\(id)", .object(body))
     }
 
-    /// What the scheduler says of a document.
-    func state(_ id: String) -> String? {
-        (try? near.ask("GET", "/_scheduler/docs/_replicator/\(id)"))?.json["state"]?.string
+    /// Waits until the scheduler says something of a document; `nil` for nothing.
+    func wait(_ id: String, for state: String?) async throws {
+        while try await near.ask("GET", "/_scheduler/docs/_replicator/\(id)").json["state"]?.string != state {
+            try await Task.sleep(for: .milliseconds(20))
+        }
     }
 
-    /// Waits until the scheduler says something of a document.
-    func wait(_ id: String, for state: String, sourceLocation: SourceLocation = #_sourceLocation) {
-        waitUntil({ self.state(id) == state }, sourceLocation: sourceLocation)
+    /// Waits until there is no job.
+    func waitForNoJob() async throws {
+        while try await near.ask("GET", "/_scheduler/jobs").json["total_rows"] != 0 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
     }
-
-    /// Whether a document is there.
-    func has(_ server: LiveServer, _ path: String) -> Bool { (try? server.ask("GET", path))?.status == 200 }
 }
 
 extension LiveServer {
     /// Sends one request, the administrator's unless it says otherwise, and reads the whole answer.
     func ask(
         _ method: String, _ path: String, _ body: JSON? = nil, as credentials: String = "admin:admin"
-    ) throws -> Answer {
-        let connection = try connect(seconds: 60)
+    ) async throws -> Answer {
+        try await Self.ask(port, method, path, body, as: credentials)
+    }
+
+    /// The same of the server on a port.
+    static func ask(
+        _ port: Int, _ method: String, _ path: String, _ body: JSON? = nil, as credentials: String = "admin:admin"
+    ) async throws -> Answer {
         var text = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAccept: application/json\r\n"
         if !credentials.isEmpty {
             text += "Authorization: Basic \(Data(credentials.utf8).base64EncodedString())\r\n"
         }
         let bytes = body?.description ?? ""
         if body != nil { text += "Content-Type: application/json\r\nContent-Length: \(bytes.utf8.count)\r\n" }
-        try connection.write(text + "\r\n" + bytes)
-        let answer = try connection.readAnswer()
-        let status = answer.head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-        return Answer(status: status, headers: HTTPHeaders(), body: answer.body)
+        let request = text + "\r\n" + bytes
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        let connection = try RawConnection(port: port, seconds: 120)
+                        try connection.write(request)
+                        let answer = try connection.readAnswer()
+                        let status = answer.head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+                        return Answer(status: status, headers: HTTPHeaders(), body: answer.body)
+                    })
+            }
+        }
+    }
+
+    /// Whether something is there.
+    func has(_ path: String) async throws -> Bool { try await ask("GET", path).status == 200 }
+
+    /// Waits for something to be there.
+    func wait(for path: String) async throws {
+        while try await !has(path) { try await Task.sleep(for: .milliseconds(20)) }
     }
 }
