@@ -50,7 +50,11 @@ struct RequestForm {
             path: "/_session", methods: ["GET", "POST", "DELETE"], query: ["next=/x", "fail=/y", "basic=true"],
             body: .form),
         RequestForm(path: "/_replicate", methods: ["POST"], body: .document),
-        RequestForm(path: "/_scheduler/docs", methods: ["GET"]),
+        RequestForm(path: "/_scheduler/jobs", methods: ["GET"], query: ["limit={n}", "skip={n}"]),
+        RequestForm(path: "/_scheduler/jobs/x", methods: ["GET"]),
+        RequestForm(path: "/_scheduler/docs", methods: ["GET"], query: ["limit={n}", "states=running,failed"]),
+        RequestForm(path: "/_scheduler/docs/_replicator", methods: ["GET"]),
+        RequestForm(path: "/_scheduler/nodes", methods: ["GET"]),
         RequestForm(path: "/_node/_local/_config", methods: ["GET"]),
         RequestForm(path: "/_node/_local/_config/couchdb", methods: ["GET"]),
         RequestForm(
