@@ -19,7 +19,8 @@ import Testing
         }
         for (index, history) in history.enumerated() {
             try database.insertReplicated([
-                ReplicatedRevision(id: "branches", history: history, isDeleted: index == 2, body: ["i": .number(JSONNumber(index))])
+                ReplicatedRevision(
+                    id: "branches", history: history, isDeleted: index == 2, body: ["i": .number(JSONNumber(index))])
             ])
         }
         var generator = SeededGenerator(seed: 3)
@@ -30,7 +31,8 @@ import Testing
             ("all", [("l", "image/png", large), ("s", "image/png", [4]), ("t", "text/plain", text)]),
         ] as [(String, [(String, String, [UInt8])])] {
             let made = try attachments.map { try database.makeAttachment($0.0, contentType: $0.1, content: $0.2) }
-            try database.save(Document(id: DocumentID(validating: name), body: [:], attachments: made), onConflict: .fail)
+            try database.save(
+                Document(id: DocumentID(validating: name), body: [:], attachments: made), onConflict: .fail)
         }
     }
 
@@ -42,7 +44,9 @@ import Testing
             all[change.id] = try tree.leaves.map { leaf in
                 let document = try #require(try database.document(change.id, revision: leaf.revision))
                 let path = tree.history(of: leaf.revision)?.revisions.map(\.description) ?? []
-                let attachments = document.attachments.map { "\($0.name) \($0.contentType) \($0.digest) \($0.length) \($0.revpos)" }
+                let attachments = document.attachments.map {
+                    "\($0.name) \($0.contentType) \($0.digest) \($0.length) \($0.revpos)"
+                }
                 return "\(path) \(leaf.isDeleted) \(document.body) \(attachments)"
             }
         }
@@ -67,7 +71,7 @@ import Testing
         #expect(again.counts.changesRead == 0 && again.counts.resyncs == 0)
         // An edit of a document with attachments sends none of them again.
         var all = try #require(try there.database.document("all"))
-        all.body = ["edited": true]
+        all.json = ["edited": true]
         try there.database.save(all, onConflict: .fail)
         let edited = try await Replicator(.push(there.database, to: peer)).run()
         #expect(edited.counts.revisionsWritten == 1)
