@@ -71,7 +71,7 @@ import Testing
         #expect(again.counts.changesRead == 0 && again.counts.resyncs == 0)
         // An edit of a document with attachments sends none of them again.
         var all = try #require(try there.database.document("all"))
-        all.body = ["edited": true]
+        all.json = ["edited": true]
         try there.database.save(all, onConflict: .fail)
         let edited = try await Replicator(.push(there.database, to: peer)).run()
         #expect(edited.counts.revisionsWritten == 1)
