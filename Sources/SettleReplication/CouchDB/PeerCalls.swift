@@ -24,6 +24,7 @@ struct PeerCalls: Sendable {
     ///   - query: What is asked behind the path.
     ///   - body: JSON to send; `nil` for nothing.
     ///   - adjust: Sets headers and timeouts.
+    /// - Returns: The answer, whose body comes by and by.
     /// - Throws: ``PeerError``, also for a status that means failure.
     func stream(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), json body: [UInt8]? = nil,
@@ -60,13 +61,16 @@ struct PeerCalls: Sendable {
         do { return try JSON(utf8: bytes) } catch { throw PeerError(error, at: place(path)) }
     }
 
-    /// Sends a request, takes the array of its answer apart as it arrives, and returns what stands around it.
+    /// Takes the array of an answer apart as it arrives, and returns what stands around it.
     ///
     /// - Parameters:
+    ///   - response: The answer.
+    ///   - path: What was asked for it.
     ///   - member: The member that is the array.
     ///   - longest: How many bytes an element may have.
     ///   - body: Is given each element, and says whether to go on.
     /// - Returns: The other members; `nil` when `body` had enough.
+    /// - Throws: ``PeerError`` for an answer that is cut off, or none.
     func elements(
         of response: HTTPClientResponse, _ path: HTTPPath, _ member: String, longest: Int,
         _ body: (JSONElements.Element) throws -> Bool

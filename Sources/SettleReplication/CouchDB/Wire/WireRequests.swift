@@ -7,6 +7,7 @@ enum WireRequests {
     /// - Parameters:
     ///   - requests: Which revisions.
     ///   - tellsKnown: Whether attachments that the target's ancestors have may be left out.
+    /// - Returns: The body.
     static func bulkGet(_ requests: some Collection<RevisionRequest>, tellsKnown: Bool) -> [UInt8] {
         var bytes = Array("{\"docs\":[".utf8)
         bytes.reserveCapacity(requests.count * 96)
