@@ -86,6 +86,7 @@ public protocol Peer: Sendable {
     /// - Throws: ``PeerError`` with code `conflict` if it was written meanwhile; `forbidden` where it may not be written.
     func saveLocalDocument(_ id: DocumentID, body: JSON, revision: String?) async throws -> String
 
-    /// Lets go of connections.
+    /// Lets go of connections. Whoever made the peer calls it, once no replication needs it any more; replications do not, for
+    /// several may share it.
     func close() async
 }

@@ -37,8 +37,6 @@ struct ReplicationRun: Sendable {
             status.mode = .active
         }
         let outcome = await runFlows()
-        await configuration.source.close()
-        await configuration.target.close()
         ended { status in
             (status.mode, status.completed, status.total, status.pendingConflicts) = (.stopped, 0, 0, 0)
             status.counts = counts

@@ -139,6 +139,20 @@ import Testing
         notes.close()
     }
 
+    @Test func `a pair shares its peer, one after the other and again`() async throws {
+        // SEMANTICS 98
+        let notes = try open()
+        let pair = try await notes.replicate(with: try peer())
+        for round in 0..<2 {
+            try save("here\(round)", in: notes)
+            try save("there\(round)", in: hub)
+            for replicator in pair { try await replicator.run() }
+            #expect(try hub.document(DocumentID(validating: "here\(round)")) != nil)
+            #expect(try notes.document(DocumentID(validating: "there\(round)")) != nil)
+        }
+        notes.close()
+    }
+
     @Test func `what can't be written down is refused`() async throws {
         let notes = try open()
         let local = try await notes.replications.replicator(.push(notes, to: LocalPeer(hub)))
