@@ -52,6 +52,7 @@ struct WriteGuard: Sendable {
     ///   - id: The document's id.
     ///   - isDeleted: Whether it is a tombstone's.
     ///   - isReplicated: Whether it comes with its revision.
+    /// - Returns: The body.
     /// - Throws: ``HTTPError`` with status 403 for a body that breaks the rules.
     func prepared(
         _ body: DocumentBody, _ id: DocumentID, isDeleted: Bool, isReplicated: Bool = false
