@@ -40,13 +40,15 @@ struct FaultRound {
         let log = DocumentID(unchecked: "_local/\(try await configuration.replicationID())")
         proxy.follow(.random(seed: seed, rate: 0.25, longestPause: .milliseconds(5)))
         for attempt in 0..<3 {
-            if let result = try? await Replicator(configuration).run() { expectSums(result.counts) }
+            if let result = try? await Replicator(configuration).run() {
+                expectSums(result.counts, of: "seed \(seed), attempt \(attempt): \(result.ledger.entries)")
+            }
             try expectCheckpointHolds(log, source: source, target: isPush ? served : local, attempt)
             if attempt == 1 { try fill(source) }
         }
         proxy.follow(.none)
         let last = try await Replicator(configuration).run()
-        expectSums(last.counts)
+        expectSums(last.counts, of: "seed \(seed)")
         #expect(last.ledger.entries == [], "seed \(seed)")
         try expectSame(source, isPush ? served : local)
         await peer.close()

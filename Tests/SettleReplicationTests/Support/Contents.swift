@@ -42,12 +42,15 @@ func expectSame(_ left: Database, _ right: Database, location: SourceLocation = 
 }
 
 /// Expects that the sums of a ledger hold.
-func expectSums(_ counts: ReplicationCounts, location: SourceLocation = #_sourceLocation) {
-    #expect(counts.revisionsChecked == counts.revisionsPresent + counts.revisionsMissing, sourceLocation: location)
+func expectSums(
+    _ counts: ReplicationCounts, of run: String = "", location: SourceLocation = #_sourceLocation
+) {
+    #expect(
+        counts.revisionsChecked == counts.revisionsPresent + counts.revisionsMissing, "\(run)", sourceLocation: location)
     let ends =
         counts.revisionsWritten + counts.revisionsKnown + counts.revisionsRefused + counts.revisionsFailed
         + counts.revisionsGone
-    #expect(counts.revisionsMissing == ends, sourceLocation: location)
+    #expect(counts.revisionsMissing == ends, "\(run) \(counts)", sourceLocation: location)
 }
 
 extension Database {
