@@ -84,7 +84,6 @@ struct RemoteAccessTests {
         #expect(try failure("docs", "http://\(host)/").status == 2)
         #expect(try failure("docs", "ftp://admin:secret@\(host)/db").status == 2)
         #expect(try failure("verify", remote.url()).status == 2)
-        #expect(try failure("sync", remote.url(), "other").status == 2)
         #expect(try failure("docs", "folder", "--user", "anna").status == 2)
         try remote.run("create", remote.url())
         #expect(try failure("resolve", remote.url(), "--all", "--policy", "localWins").status == 2)
