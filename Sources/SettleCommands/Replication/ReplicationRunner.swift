@@ -21,7 +21,8 @@ final class ReplicationRunner {
         let job: Job
         let replicator: Replicator
         let outcome: Guarded<Result<ReplicationResult, any Error>?>
-        var mode: ReplicationStatus.Mode?
+        /// What was told last: the mode, and how many revisions were written.
+        var told: (mode: ReplicationStatus.Mode, written: Int)?
 
         var isDone: Bool { outcome.withLock { $0 != nil } }
     }
@@ -97,8 +98,10 @@ final class ReplicationRunner {
             let share = status.total > 0 ? Double(status.completed) / Double(status.total) : nil
             bar.update(one.job.label, fraction: share, details(status, share))
         }
-        guard one.job.configuration.isContinuous, status.mode != one.mode, status.mode != .active else { return }
-        one.mode = status.mode
+        guard one.job.configuration.isContinuous, status.mode != .active else { return }
+        let written = status.counts.revisionsWritten
+        if let told = one.told, told == (status.mode, written) { return }
+        one.told = (status.mode, written)
         bar.finish()
         if !console.isQuiet || status.mode == .offline { try lines.write(status, one.job.configuration.direction) }
         try console.output.flush()

@@ -22,8 +22,8 @@ struct ReplicationVerb {
                 }
                 var jobs: [ReplicationRunner.Job] = []
                 // What is settled on this side is sent then.
-                if receives { jobs.append(try job("Receiving", .pull, from: second, to: first, options)) }
-                if sends { jobs.append(try job("Sending", .push, from: first, to: second, options)) }
+                if receives { jobs.append(try job("Receiving", from: second, to: first, options)) }
+                if sends { jobs.append(try job("Sending", from: first, to: second, options)) }
                 let runner = ReplicationRunner(
                     console: console, showsEvents: invocation.arguments.flag("--events"))
                 let results: [ReplicationResult]
@@ -37,11 +37,9 @@ struct ReplicationVerb {
     }
 
     private func job(
-        _ label: String, _ direction: ReplicationDirection, from source: ReplicationSide, to target: ReplicationSide,
-        _ options: ReplicationOptions
+        _ label: String, from source: ReplicationSide, to target: ReplicationSide, _ options: ReplicationOptions
     ) throws -> ReplicationRunner.Job {
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
-        configuration.direction = direction
         try options.apply(to: &configuration)
         return ReplicationRunner.Job(label: label, configuration: configuration)
     }

@@ -69,7 +69,7 @@ struct ThreeDevicesTests {
         }
         let leaves = try (devices + [hub]).map { try room.leaves($0) }
         #expect(leaves[1] == leaves[0] && leaves[2] == leaves[0] && leaves[3] == leaves[0])
-        #expect(try room.run("conflicts", hub).output == "")
+        #expect(try room.run("conflicts", hub, "--json").output == "")
         // Quiet: another round writes nothing.
         for (index, device) in devices.enumerated() {
             let again = try room.run(all: ["sync", device, hub, "--json"] + policies[index % policies.count])

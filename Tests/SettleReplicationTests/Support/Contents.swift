@@ -46,7 +46,8 @@ func expectSums(
     _ counts: ReplicationCounts, of run: String = "", location: SourceLocation = #_sourceLocation
 ) {
     #expect(
-        counts.revisionsChecked == counts.revisionsPresent + counts.revisionsMissing, "\(run)", sourceLocation: location)
+        counts.revisionsChecked == counts.revisionsPresent + counts.revisionsMissing, "\(run)", sourceLocation: location
+    )
     let ends =
         counts.revisionsWritten + counts.revisionsKnown + counts.revisionsRefused + counts.revisionsFailed
         + counts.revisionsGone

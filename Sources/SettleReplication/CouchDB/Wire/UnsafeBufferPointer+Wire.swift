@@ -1,13 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Why a row of an answer is not what the protocol says.
-struct WireFault: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}
-
 extension UnsafeBufferPointer<UInt8> {
     /// The string whose JSON stands in a range; `nil` if it is another kind of value.
     func string(in range: Range<Int>) -> String? {

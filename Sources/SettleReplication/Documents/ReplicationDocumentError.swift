@@ -1,0 +1,7 @@
+/// Why a document says no replication.
+package struct ReplicationDocumentError: Error, Sendable {
+    /// What is wrong with it, without values that may be secrets.
+    package let message: String
+
+    init(_ message: String) { self.message = message }
+}
