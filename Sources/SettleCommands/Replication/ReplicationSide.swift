@@ -16,6 +16,8 @@ extension Invocation {
     ///   - operand: The name of the operand that names it.
     ///   - creates: Whether a folder that is not there is made into a database.
     ///   - body: Uses the side; the database is closed behind it.
+    /// - Returns: What the closure returns.
+    /// - Throws: ``CommandError``, ``DatabaseError`` or ``PeerError`` when there is no such side; what the closure throws.
     func withSide<Result>(
         _ operand: String, creates: Bool, _ body: (ReplicationSide) throws -> Result
     ) throws -> Result {

@@ -70,7 +70,7 @@ struct ReplicationRun: Sendable {
                 switch end {
                 case .done: return .success(finished())
                 case .failed(let error): return .failure(error)
-                case .startOver: continue
+                case .startOver: counts.takeBackUnfinished()
                 }
             }
         }

@@ -61,11 +61,13 @@ struct DocumentWriter {
         return outcomes
     }
 
-    /// Stores revisions as peers have made them; returns only what was refused.
+    /// Stores revisions as peers have made them.
     ///
     /// - Parameters:
     ///   - documents: The revisions.
     ///   - refusingBranches: Whether one that would be a branch beside what is stored is refused as a conflict.
+    /// - Returns: Only what was refused.
+    /// - Throws: ``HTTPError`` when nothing of it may be written; ``DatabaseError``.
     func insert(
         _ documents: [(id: DocumentID, document: WireDocument)], refusingBranches: Bool = false
     ) throws -> [(id: DocumentID, revision: String, error: HTTPError)] {

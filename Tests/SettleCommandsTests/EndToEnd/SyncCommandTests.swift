@@ -57,8 +57,8 @@ struct SyncCommandTests {
         }
         let outcome = try room.run("sync", "a", "b", "--json")
         #expect(outcome.status == 1 && outcome.json["ok"] == false)
-        #expect(outcome.json["sent"]?["gone"] == 1 && outcome.json["sent"]?["revisions"] == 1)
-        #expect(outcome.error["id"] == "damaged" && outcome.error["error"] == "gone")
+        #expect(outcome.json["sent"]?["refused"] == 1 && outcome.json["sent"]?["revisions"] == 1)
+        #expect(outcome.error["id"] == "damaged" && outcome.error["error"] == "refused")
         #expect(try room.run("get", "b", "whole").status == 0)
     }
 
