@@ -11,6 +11,9 @@ ifneq ($(wildcard ../shared/conformance),)
 export SETTLE_CONFORMANCE ?= $(abspath ../shared/conformance)
 endif
 
+# Many tests run servers and processes of their own: so many of them at a time, or threads and files run into the hundreds.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 8
+
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo serve conformance test format lint docs tsan asan fuzz fuzz-http crash-test bench clean
 
