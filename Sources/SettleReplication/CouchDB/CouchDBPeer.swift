@@ -100,7 +100,7 @@ extension Credentials {
     var user: String? {
         switch kind {
         case .basic(let user, _), .session(let user, _), .proxy(let user, _, _): user
-        case .none, .bearer, .fixedBearer, .oauth1: nil
+        case .none, .bearer, .fixedBearer, .oauth1, .cookie, .stored: nil
         }
     }
 }

@@ -64,13 +64,14 @@ struct ReplicationRun: Sendable {
                 var executor = begin(beginning)
                 let end = await executor.run()
                 counts = executor.flow.counts
+                counts.takeBackUnfinished()
                 result?.end = executor.flow.tracker.position
                 result?.log = executor.checkpointer.log.json
                 if executor.checkpointer.hasWritten { result?.hasWritten = true }
                 switch end {
                 case .done: return .success(finished())
                 case .failed(let error): return .failure(error)
-                case .startOver: counts.takeBackUnfinished()
+                case .startOver: break
                 }
             }
         }

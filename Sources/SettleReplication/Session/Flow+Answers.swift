@@ -46,18 +46,26 @@ extension Flow {
         // They stand in the order of the rows.
         var next = 0
         for row in rows {
-            counts.revisionsChecked += row.change.leaves.count
             guard next < differences.count, differences[next].id == row.change.id else {
-                counts.revisionsPresent += row.change.leaves.count
+                count(row, missing: [])
                 finish(row, holds: false)
                 continue
             }
             let missing = differences[next]
             next += 1
-            counts.revisionsMissing += missing.missing.count
-            counts.revisionsPresent += row.change.leaves.count - missing.missing.count
+            count(row, missing: missing.missing)
             wanted.append(FlowJob(row, missing: missing))
         }
+    }
+
+    /// Counts the leaves of a change. Of one that is tried again the others are counted already, and those that failed are
+    /// no failures any more.
+    private mutating func count(_ row: FlowRow, missing: [RevisionID]) {
+        let news = row.isCounted ? row.failed.union(missing).count : row.change.leaves.count
+        counts.revisionsFailed -= row.failed.count
+        counts.revisionsChecked += news - row.failed.count
+        counts.revisionsMissing += missing.count - row.failed.count
+        counts.revisionsPresent += news - missing.count
     }
 
     /// Takes revisions: as many answers as there was room for.

@@ -44,7 +44,7 @@ struct Flow: Sendable {
     var onTheWay: Set<DocumentID> = []
     var parked: [DocumentID: FlowRow] = [:]
     /// Rows of documents that hold the position, until a later change of them is done.
-    var held: [DocumentID: [Int]] = [:]
+    var held: [DocumentID: Set<Int>] = [:]
     /// Documents that failed and are tried again after a while.
     var failedRows: [DocumentID: FlowRow] = [:]
     var bytesOnTheWay = 0
@@ -62,8 +62,8 @@ struct Flow: Sendable {
     var isStopping = false
     /// It has ended; nothing is done any more.
     var isOver = false
-    /// Whether the last call that ended did not reach its peer.
-    private(set) var unreachable: PeerError?
+    /// The calls that did not reach their peer when they were made last.
+    private var lost: [Int: PeerError] = [:]
     /// Rows that were done when all was done last.
     private var doneBefore = 0
 
@@ -95,11 +95,14 @@ struct Flow: Sendable {
             fail(id, error, jitter, &actions)
         case .time(let id): if calls[id]?.isWaiting == true { resume(id, &actions) }
         case .network: for id in calls.filter({ $0.value.isWaiting }).keys.sorted() { resume(id, &actions) }
-        case .stop: isStopping = true
+        case .stop: stop()
         }
         if !isOver { advance(&actions) }
         return actions
     }
+
+    /// Why a peer can't be reached, if so: of the calls that did not reach theirs, the one that began first tells.
+    var unreachable: PeerError? { lost.min { $0.key < $1.key }?.value }
 
     /// Whether there is nothing to do but to wait for changes.
     var isIdle: Bool { settings.isContinuous && hasReachedEnd && tracker.openCount == 0 }
@@ -129,8 +132,22 @@ struct Flow: Sendable {
 
     /// A call has succeeded; returns its work.
     mutating func end(_ id: Int) -> Call.Work? {
-        unreachable = nil
+        lost[id] = nil
         return calls.removeValue(forKey: id)?.work
+    }
+
+    /// Begins to stop: what waits for another attempt to be stored stays for the next run.
+    private mutating func stop() {
+        isStopping = true
+        for (id, call) in calls where call.isWaiting { giveUp(id, call.work) }
+    }
+
+    /// Lets go of what can't be stored now, and of what would be stored after it.
+    private mutating func giveUp(_ id: Int, _ work: Call.Work) {
+        guard case .store = work else { return }
+        calls[id] = nil
+        storing -= 1
+        fetched = Queue()
     }
 
     private mutating func resume(_ id: Int, _ actions: inout [FlowAction]) {
@@ -163,9 +180,10 @@ struct Flow: Sendable {
 
     /// A call has failed: it is made again later, in parts, or is the end.
     mutating func fail(_ id: Int, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]) {
-        guard var call = calls[id], error.code != .cancelled else { return }
+        guard var call = calls[id] else { return }
         call.failures += 1
-        unreachable = [.unreachable, .connectionLost, .timedOut].contains(error.code) ? error : nil
+        lost[id] = [.unreachable, .connectionLost, .timedOut].contains(error.code) ? error : nil
+        if error.isTransient, isStopping { return giveUp(id, call.work) }
         if error.isTransient, settings.isContinuous || call.failures < settings.retry.attempts {
             call.isWaiting = true
             calls[id] = call
