@@ -18,12 +18,15 @@ final class BlobStore: Sendable {
     static let largestInRow = 64 * 1024
 
     private let files: DatabaseFiles?
+    /// Those that have come in part.
+    let partial: PartialBlobs
     private let pins = Guarded<[BlobDigest: Int]>([:])
     /// Numbers the files that are being written, across all databases and openings of this process.
     private static let counter = Atomic<Int>(0)
 
     init(files: DatabaseFiles?) throws {
         self.files = files
+        partial = PartialBlobs(files: files)
         guard let files, FileManager.default.fileExists(atPath: files.newAttachments) else { return }
         for name in (try? FileManager.default.contentsOfDirectory(atPath: files.newAttachments)) ?? [] {
             try? FileManager.default.removeItem(atPath: files.newAttachments + "/" + name)

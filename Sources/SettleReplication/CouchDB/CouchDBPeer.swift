@@ -72,6 +72,9 @@ public final class CouchDBPeer: Peer {
     /// None: the database is elsewhere.
     public var database: Database? { nil }
 
+    /// Whether the server is on another machine.
+    public var needsNetwork: Bool { !url.isLoopback }
+
     /// The address in one spelling and the user, without the password (SEMANTICS 134).
     public func identity() async throws -> String {
         guard let user else { return url.description }

@@ -8,6 +8,8 @@ public struct ReplicationCounts: Sendable, Hashable {
     public var changesRead = 0
     /// Changed documents that a filter of this process did not pass.
     public var documentsFiltered = 0
+    /// Those of them that the target has in an earlier state, which passed (SEMANTICS 132).
+    public var documentsLeft = 0
     /// Leaves of changed documents that the target was asked about.
     public var revisionsChecked = 0
     /// Those that the target had.

@@ -31,6 +31,8 @@ struct ReplicationRun: Sendable {
     mutating func run(
         _ ended: ((inout ReplicationStatus) -> Void) -> Void
     ) async -> Result<ReplicationResult, PeerError> {
+        let listener = listensToNetwork()
+        defer { withExtendedLifetime(listener) {} }
         state.forgetWarnings()
         state.show { status in
             status = ReplicationStatus()
@@ -43,6 +45,14 @@ struct ReplicationRun: Sendable {
             if case .failure(let error) = outcome { status.error = error } else { status.error = nil }
         }
         return outcome
+    }
+
+    /// Hears of changes of the network, where that is of interest.
+    private func listensToNetwork() -> NetworkMonitor.Listener? {
+        guard configuration.watchesNetwork, configuration.source.needsNetwork || configuration.target.needsNetwork
+        else { return nil }
+        let orders = orders
+        return configuration.network.listen { orders.give(.network) }
     }
 
     private mutating func runFlows() async -> Result<ReplicationResult, PeerError> {

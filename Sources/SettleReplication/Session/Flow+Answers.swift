@@ -11,7 +11,7 @@ extension Flow {
             isOver = true
             return actions.append(.startOver)
         }
-        counts.changesRead += page.changes.count
+        counts.changesRead += page.changes.count { !$0.mayHaveLeft }
         counts.documentsFiltered += page.filtered
         let first = tracker.add(page.changes.map(\.sequence), through: page.last)
         for (offset, change) in page.changes.enumerated() {
@@ -40,15 +40,23 @@ extension Flow {
     }
 
     /// Takes what is missing at the target.
-    mutating func take(_ differences: [RevisionsDiff], of id: Int) {
+    mutating func take(_ differences: [RevisionsDiff], of id: Int, _ actions: inout [FlowAction]) {
         guard case .compare(let rows) = end(id) else { return }
         isComparing -= 1
         // They stand in the order of the rows.
-        var next = 0
+        var (next, present) = (0, [DocumentID]())
         for row in rows {
-            guard next < differences.count, differences[next].id == row.change.id else {
+            let isMissing = next < differences.count && differences[next].id == row.change.id
+            if row.change.mayHaveLeft {
+                if isMissing, !differences[next].possibleAncestors.isEmpty { tellLeft(row.change, &actions) }
+                if isMissing { next += 1 }
+                finish(row, holds: false)
+                continue
+            }
+            guard isMissing else {
                 count(row, missing: [])
                 finish(row, holds: false)
+                present.append(row.change.id)
                 continue
             }
             let missing = differences[next]
@@ -56,6 +64,15 @@ extension Flow {
             count(row, missing: missing.missing)
             wanted.append(FlowJob(row, missing: missing))
         }
+        if !present.isEmpty { actions.append(.present(present)) }
+    }
+
+    /// The target has an earlier state of a document that does not pass the filter any more.
+    private mutating func tellLeft(_ change: ChangedDocument, _ actions: inout [FlowAction]) {
+        counts.documentsLeft += 1
+        var report = DocumentReport(id: change.id, revisions: [], isDeleted: change.isDeleted)
+        report.left = change.leaves.first
+        actions.append(.report(report))
     }
 
     /// Counts the leaves of a change. Of one that is tried again the others are counted already, and those that failed are

@@ -25,6 +25,7 @@ struct Flow: Sendable {
             case store([FlowJob])
             case again([FlowJob])
             case later([FlowRow])
+            case probe
         }
 
         var work: Work
@@ -87,14 +88,18 @@ struct Flow: Sendable {
         switch event {
         case .begin: break
         case .changes(let id, .success(let page)): take(page, of: id, &actions)
-        case .differences(let id, .success(let rows)): take(rows, of: id)
+        case .differences(let id, .success(let rows)): take(rows, of: id, &actions)
         case .revisions(let id, .success(let answers), let time): take(answers, of: id, time, jitter, &actions)
         case .outcomes(let id, .success(let outcomes)): take(outcomes, of: id, jitter, &actions)
         case .changes(let id, .failure(let error)), .differences(let id, .failure(let error)),
             .revisions(let id, .failure(let error), _), .outcomes(let id, .failure(let error)):
             fail(id, error, jitter, &actions)
         case .time(let id): if calls[id]?.isWaiting == true { resume(id, &actions) }
-        case .network: for id in calls.filter({ $0.value.isWaiting }).keys.sorted() { resume(id, &actions) }
+        case .probed(let id, .success): _ = end(id)
+        // A server that is there and refuses will say so to who wants something of it.
+        case .probed(let id, .failure(let error)) where !error.isTransient: _ = end(id)
+        case .probed(let id, .failure(let error)): fail(id, error, jitter, &actions)
+        case .network: networkChanged(&actions)
         case .stop: stop()
         }
         if !isOver { advance(&actions) }
@@ -136,6 +141,13 @@ struct Flow: Sendable {
         return calls.removeValue(forKey: id)?.work
     }
 
+    /// Makes calls again that wait, and looks whether idle peers are still there.
+    private mutating func networkChanged(_ actions: inout [FlowAction]) {
+        for id in calls.filter({ $0.value.isWaiting }).keys.sorted() { resume(id, &actions) }
+        let isProbing = calls.contains { if case .probe = $0.value.work { true } else { false } }
+        if settings.isContinuous, !isProbing, !isStopping { call(.probe, &actions) }
+    }
+
     /// Begins to stop: what waits for another attempt to be stored stays for the next run.
     private mutating func stop() {
         isStopping = true
@@ -174,6 +186,7 @@ struct Flow: Sendable {
         case .compare(let rows): actions.append(.compare(id, rows.map(\.change)))
         case .fetch(let jobs, let budget): actions.append(.fetch(id, jobs.flatMap(\.requests), budget: budget))
         case .store(let jobs): actions.append(.store(id, jobs.flatMap(\.received)))
+        case .probe: actions.append(.probe(id))
         case .again, .later: break
         }
     }

@@ -23,7 +23,9 @@ final class ScriptedPeer: Peer {
     let base: any Peer
     let script = Guarded(Script())
 
-    init(_ base: any Peer) { self.base = base }
+    let needsNetwork: Bool
+
+    init(_ base: any Peer, needsNetwork: Bool = false) { (self.base, self.needsNetwork) = (base, needsNetwork) }
 
     var name: String { base.name }
     var database: Database? { base.database }

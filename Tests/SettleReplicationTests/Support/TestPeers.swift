@@ -35,6 +35,9 @@ struct PeerPair: Sendable, CustomTestStringConvertible {
             PeerPair("http → http", served, served),
         ]
 
+    /// Pairs whose source is reached in this process, so that filters run here.
+    static let fromLocal = [local[0], local[1], all[2]]
+
     private init(
         _ name: String, _ source: @escaping @Sendable () async throws -> Side,
         _ target: @escaping @Sendable () async throws -> Side
