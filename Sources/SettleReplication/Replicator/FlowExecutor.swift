@@ -71,7 +71,7 @@ struct FlowExecutor {
         switch end {
         case .startOver: return end
         // Who could not be reached would not be reached now.
-        case .failed(let error) where error.isTransient: return end
+        case .failed(let error) where error.isTransient: await keepLedger()
         case .done, .failed: await writeLastCheckpoint()
         }
         return end

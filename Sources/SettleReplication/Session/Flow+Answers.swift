@@ -213,7 +213,7 @@ extension Flow {
             calls[id] = nil
             (fetching, bytesOnTheWay) = (fetching - 1, bytesOnTheWay - budget)
             guard jobs.count == 1, var job = jobs.first else {
-                sizer = BatchSizer(most: max(1, sizer.revisions / 2))
+                sizer.halve()
                 for job in jobs.reversed() { wanted.putBack(job) }
                 return true
             }
@@ -230,7 +230,9 @@ extension Flow {
                 return true
             }
             calls[id] = Call(work: .store([job]))
-            take(job.received.map { _ in .refused(error) }, of: id, jitter, &actions)
+            // What can't be understood is no verdict on a document; it may come of something on the way.
+            let outcome = error.code == .badAnswer ? StoreOutcome.failed(error) : .refused(error)
+            take(job.received.map { _ in outcome }, of: id, jitter, &actions)
         default: return false
         }
         return true

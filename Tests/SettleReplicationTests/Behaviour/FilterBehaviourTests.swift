@@ -15,7 +15,7 @@ struct FilterBehaviourTests {
         }
     }
 
-    @Test(arguments: PeerPair.all)
+    @Test(arguments: PeerPair.everywhere)
     func `documents are chosen by id`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         try fill(source.database)
@@ -25,7 +25,7 @@ struct FilterBehaviourTests {
     }
 
     // SEMANTICS 128, 129
-    @Test(arguments: PeerPair.all)
+    @Test(arguments: PeerPair.everywhere)
     func `documents are chosen by a selector, and a deletion only if it keeps what is asked for`(
         pair: PeerPair
     ) async throws {

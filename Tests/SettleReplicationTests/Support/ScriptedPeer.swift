@@ -16,6 +16,8 @@ final class ScriptedPeer: Peer {
         var onStore: @Sendable (PeerRevision) -> StoreOutcome? = { _ in nil }
         /// What is made of each answer.
         var onAnswer: @Sendable (RevisionRequest, RevisionAnswer) -> RevisionAnswer = { $1 }
+        /// What is made of each page of changes.
+        var onPage: @Sendable (ChangesRequest, ChangesPage) -> ChangesPage = { $1 }
         /// How often each call was made.
         var calls: [Call: Int] = [:]
     }
@@ -50,7 +52,8 @@ final class ScriptedPeer: Peer {
 
     func changes(_ request: ChangesRequest) async throws -> ChangesPage {
         try pass(.changes)
-        return try await base.changes(request)
+        let page = try await base.changes(request)
+        return script.withLock(\.onPage)(request, page)
     }
 
     func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
