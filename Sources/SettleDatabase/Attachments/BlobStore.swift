@@ -18,6 +18,8 @@ final class BlobStore: Sendable {
     static let largestInRow = 64 * 1024
 
     private let files: DatabaseFiles?
+    /// Those that have come in part.
+    let partial: PartialBlobs
     private let pins = Guarded<[BlobDigest: Int]>([:])
     /// The folders of files that are there for good: made, and their names forced to the disk.
     private let folders = Guarded<Set<String>>([])
@@ -26,6 +28,7 @@ final class BlobStore: Sendable {
 
     init(files: DatabaseFiles?) throws {
         self.files = files
+        partial = PartialBlobs(files: files)
         guard let files, FileManager.default.fileExists(atPath: files.newAttachments) else { return }
         for name in (try? FileManager.default.contentsOfDirectory(atPath: files.newAttachments)) ?? [] {
             try? FileManager.default.removeItem(atPath: files.newAttachments + "/" + name)
