@@ -89,6 +89,13 @@ public struct ClockedDocument: Hashable, Sendable {
         return document
     }
 
+    /// All moments a document's entries name, believed or not.
+    package static func moments(in document: DocumentBody) -> [AttributeClock] {
+        (document[memberName]?.object ?? JSONObject()).compactMap { member in
+            if case .known(let clock, _) = member.value.string.flatMap({ ClockNode.Entry($0) }) { clock } else { nil }
+        }
+    }
+
     private static func collect(
         _ member: ClockedMember, at path: MergePath, into entries: inout [(path: [UInt8], text: String)]
     ) {

@@ -13,6 +13,7 @@ extension ClockedMember {
     ///   - clock: When it was changed.
     ///   - depth: How many objects are around it.
     ///   - cover: The latest clock of an object around it.
+    /// - Returns: The member after the change.
     func stamped(
         to new: JSON?, at clock: AttributeClock, depth: Int, cover: AttributeClock? = nil
     ) -> ClockedMember {

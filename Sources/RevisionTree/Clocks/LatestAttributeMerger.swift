@@ -15,12 +15,13 @@ struct LatestAttributeMerger {
         self.onClash = onClash
     }
 
-    /// Decides about one member; `nil` when it is left, or the base is lacking.
+    /// Decides about one member.
     ///
     /// - Parameters:
     ///   - versions: The member in each version.
     ///   - value: What it was in the base.
     ///   - path: Where it is.
+    /// - Returns: The member; `nil` when it is left, or the base is lacking.
     mutating func merge(_ versions: [ClockedMember], base value: JSON?, at path: MergePath) -> ClockedMember? {
         guard let first = versions.first else { return .nothing }
         if versions.dropFirst().allSatisfy({ $0 == first }) { return first }
