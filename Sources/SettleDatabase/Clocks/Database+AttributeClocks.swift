@@ -20,6 +20,9 @@ extension Database {
     /// A replication over HTTP does so by itself; this is for apps that talk to their server in other ways.
     public func noteServerTime(_ milliseconds: Int64) { clocks.hear(server: milliseconds) }
 
+    /// Gives the clock a device's name of one's own, for simulations that are to be the same again.
+    package func nameClock(_ device: String) throws { try engine.write { try clocks.name(device, $0) } }
+
     /// The time by which changes are stamped, in milliseconds since 1970.
     package var clockTime: Int64 { clocks.time }
 }

@@ -33,11 +33,13 @@ final class DeviceClock: Sendable {
         let device: String
         var reserved: Int64
 
+        init(isOn: Bool, device: String) {
+            (self.isOn, self.device, reserved) = (isOn, device, 0)
+        }
+
         init(isOn: Bool) {
-            self.isOn = isOn
             let digits = String(UInt32.random(in: .min ... .max), radix: 16)
-            device = String(repeating: "0", count: 8 - digits.utf8.count) + digits
-            reserved = 0
+            self.init(isOn: isOn, device: String(repeating: "0", count: 8 - digits.utf8.count) + digits)
         }
 
         /// Reads `on 9f3a6c21 1423083474000`.
@@ -78,6 +80,12 @@ final class DeviceClock: Sendable {
         var stored = try writer.setting(Self.setting).flatMap { Stored($0) } ?? Stored(isOn: isOn)
         stored.isOn = isOn
         try writer.setSetting(Self.setting, to: stored.text)
+    }
+
+    /// Begins anew under a name.
+    func name(_ device: String, _ writer: any StorageWriter) throws {
+        state.withLock { $0.clock = nil }
+        try writer.setSetting(Self.setting, to: Stored(isOn: isOn(writer), device: device).text)
     }
 
     /// What is stored, if it is on.
