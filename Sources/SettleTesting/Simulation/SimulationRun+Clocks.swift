@@ -42,9 +42,7 @@ extension SimulationRun {
 
     /// An edit by software that knows no clocks: what it does not know it leaves as it is, or now and then drops.
     func editForeign(_ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom) throws {
-        guard let before = try replica.database.document(id), let parent = before.revision,
-            let history = try replica.tree(id).history(of: parent)
-        else { return }
+        guard let before = try replica.database.document(id) else { return }
         var edited = before
         Self.change(&edited, &random)
         if random.oneIn(4) {
@@ -53,14 +51,9 @@ extension SimulationRun {
         }
         let names = Set((before.json.object?.names ?? []) + (edited.json.object?.names ?? []))
         stamps[id, default: StampLedger()].foreign.formUnion(names.filter { before[$0] != edited[$0] })
-        let body = try edited.body()
-        let revision = RevisionHasher().revision(
-            of: body, parent: parent, attachments: edited.attachments.map(\.signature))
-        let path = try RevisionHistory(
-            start: revision.generation, signatures: [revision.signature] + history.signatures)
-        try replica.database.insertReplicated([
-            ReplicatedRevision(id: id, history: path, body: body, attachments: edited.attachments)
-        ])
+        try replica.database.setAttributeClocks(false)
+        try replica.database.save(edited, onConflict: .fail)
+        try replica.database.setAttributeClocks(true)
         tell("    software without clocks edits \(id)")
         try note(id, on: replica, ofUser: true)
     }
