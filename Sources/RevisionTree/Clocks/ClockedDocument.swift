@@ -151,16 +151,23 @@ extension ClockedDocument {
 
     /// Writes one member as a whole, as if that had been done at a moment: what was changed later stays.
     ///
-    /// A member of which it is not known when it was changed gives way: a moment that is known counts more.
+    /// A member of which it is not known when it was changed gives way: a moment that is known counts more. So does one that
+    /// is said to have been changed when it can't have been yet.
     ///
     /// - Parameters:
     ///   - name: The member.
     ///   - value: The value, `nil` to remove it.
     ///   - clock: When it was written.
-    package mutating func write(_ name: String, _ value: JSON?, at clock: AttributeClock) {
+    ///   - latest: The latest moment that is believed, in milliseconds since 1970.
+    package mutating func write(
+        _ name: String, _ value: JSON?, at clock: AttributeClock, believing latest: Int64 = AttributeClock.latest
+    ) {
         guard var inside = root.inside else { return }
         let written = ClockedMember.written(value, at: clock, depth: 1)
-        let known = inside[name].flatMap { $0.isTrusted ? $0 : nil } ?? .nothing
+        func isKnown(_ member: ClockedMember) -> Bool {
+            member.isTrusted && member.newest.map { $0.milliseconds <= latest } ?? true
+        }
+        let known = inside[name].flatMap { isKnown($0) ? $0 : nil } ?? .nothing
         inside.set(name, ClockedMember.join([known, written]) ?? written)
         root = .object(inside)
     }

@@ -44,12 +44,39 @@ package struct ObjectChanges: Sendable {
     }
 
     /// What became of the changes of one object.
-    package struct Outcome: Sendable {
+    package enum Outcome: Sendable {
+        /// Each change was applied, or superseded by something later.
+        case resolved(Resolved)
+        /// Nothing of it was written, and why.
+        case refused(DatabaseError)
+        /// It refers to an object of the same call that was refused and is not there, so it has to wait for that one.
+        case waits(for: DocumentID)
+    }
+
+    /// The outcomes of all changes of an object.
+    package struct Resolved: Sendable {
         /// The document's winner now; `nil` when there is no such document.
         package let revision: RevisionID?
         /// Whether a revision was written.
         package let isWritten: Bool
         /// What became of each change, in order.
         package let changes: [AttributeChange.Outcome]
+    }
+
+    /// The texts among the values that name one of some objects.
+    func references(among ids: Set<DocumentID>) -> [DocumentID] {
+        var found: [DocumentID] = []
+        func look(_ value: JSON?) {
+            switch value {
+            case .string(let text):
+                let id = DocumentID(unchecked: text)
+                if id != self.id, ids.contains(id) { found.append(id) }
+            case .array(let elements): for element in elements { look(element) }
+            case .object(let members): for member in members { look(member.value) }
+            default: break
+            }
+        }
+        for change in changes { look(change.value) }
+        return found
     }
 }

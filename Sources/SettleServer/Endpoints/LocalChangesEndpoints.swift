@@ -18,33 +18,41 @@ enum LocalChangesEndpoints {
                 412, "precondition_failed",
                 "Attribute clocks are off in this database; an administrator can PUT true to its _attribute_clocks.")
         }
-        let reader = LocalChangesReader(
-            latest: database.clockTime + HybridClock.tolerance, writeGuard: try WriteGuard(context))
+        let latest = database.clockTime + HybridClock.tolerance
+        let reader = LocalChangesReader(latest: latest, writeGuard: try WriteGuard(context))
         let types = try reader.objects(in: try context.jsonObject())
         let objects = types.flatMap(\.objects)
-        var results = try database.change(objects.compactMap { try? $0.changes.get() })[...]
-        context.server.metrics.wroteDocuments(results.count { (try? $0.get().isWritten) == true })
+        var outcomes = try database.change(
+            objects.compactMap { try? $0.changes.get() }, believing: latest,
+            refused: objects.compactMap { (try? $0.changes.get()) == nil ? DocumentID(unchecked: $0.id) : nil })[...]
+        context.server.metrics.wroteDocuments(
+            outcomes.count { if case .resolved(let resolved) = $0 { resolved.isWritten } else { false } })
         let answer = types.map { type, objects in
-            (type, JSON.array(objects.map { told($0, &results) }))
+            (type, JSON.array(objects.map { told($0, &outcomes) }))
         }
         return .json(.object(JSONObject(answer)))
     }
 
-    /// What became of an object; those that were not refused before have a result each.
+    /// What became of an object; those that were not refused before have an outcome each.
     private static func told(
-        _ object: LocalChangesReader.Object,
-        _ results: inout ArraySlice<Result<ObjectChanges.Outcome, DatabaseError>>
+        _ object: LocalChangesReader.Object, _ outcomes: inout ArraySlice<ObjectChanges.Outcome>
     ) -> JSON {
         var told: JSONObject = ["id": .string(object.id)]
-        do {
-            _ = try object.changes.get()
-            let outcome = try results.popFirst()?.get()
-            told["rev"] = outcome?.revision.map { .string($0.description) }
-            told["changes"] = .array(zip(object.attributes, outcome?.changes ?? []).map(Self.told))
-        } catch {
-            let error = HTTPError(error)
+        func refuse(_ error: HTTPError) {
             told["error"] = .string(error.error)
             told["reason"] = .string(error.reason)
+        }
+        if case .failure(let error) = object.changes {
+            refuse(error)
+            return .object(told)
+        }
+        switch outcomes.popFirst() {
+        case .resolved(let resolved):
+            told["rev"] = resolved.revision.map { .string($0.description) }
+            told["changes"] = .array(zip(object.attributes, resolved.changes).map(Self.told))
+        case .refused(let error): refuse(HTTPError(error))
+        case .waits(let id): refuse(HTTPError(424, "waiting", "It refers to \(id), which was refused and is not there."))
+        case nil: break
         }
         return .object(told)
     }

@@ -174,6 +174,47 @@ import Testing
         #expect(try client.send("GET", "/db/_all_docs").json["total_rows"] == 2)
     }
 
+    // SEMANTICS 167
+    @Test func `what refers to a new object that is refused waits for it, whatever the order`() throws {
+        let ahead = JSON.number(JSONNumber(Int(Date().timeIntervalSince1970) + 3600))
+        let body: JSON = [
+            "transfers": [
+                ["id": "t2", "changes": [change("follows", ["t1"], 1)]],
+                ["id": "t1", "changes": [change("to", .string(envelope), 1)]],
+                ["id": "t3", "changes": [change("to", "other", 1)]],
+                ["id": "t4", "changes": [change("to", "t5", 1)]], ["id": "t5", "changes": [change("to", "t4", 1)]],
+            ],
+            "envelopes": [
+                ["id": .string(envelope), "changes": [change("name", "A", ahead)]],
+                ["id": "other", "changes": [change("name", "B", 1)]],
+            ],
+        ]
+        let answer = try client.send("POST", "/db/_local_changes", body).json
+        #expect(answer["transfers"]?.array?.map { $0["error"]?.string ?? "" } == ["waiting", "waiting", "", "", ""])
+        #expect(answer["envelopes"]?.array?.map { $0["error"]?.string ?? "" } == ["forbidden", ""])
+        #expect(try client.send("GET", "/db/t1").status == 404)
+        // Once the envelope is there, nothing waits any more, even if a change of it is refused.
+        _ = try post(change("name", "A", 1))
+        let again = try client.send("POST", "/db/_local_changes", body).json
+        #expect(again["transfers"]?.array?.allSatisfy { $0["error"] == nil } == true)
+        #expect(try client.send("GET", "/db/t2").json["follows"] == ["t1"])
+    }
+
+    // SEMANTICS 159
+    @Test func `a stored moment far ahead does not win against changes for ever`() throws {
+        _ = try post(change("name", "A", 1_423_083_473))
+        var document = try client.send("GET", "/db/\(envelope)?revs=true").json
+        let first = try #require(document["_revisions"]?["ids"]?[0])
+        let entry = try #require(document["$clocks"]?["/name"]?.string)
+        let far = "\(AttributeClock.latest)-\(AttributeClock.maximumCounter)-zzz"
+        document["$clocks"] = ["/name": .string(entry.replacing("1423083473000-0-0", with: far))]
+        document["_rev"] = "2-abc"
+        document["_revisions"] = ["start": 2, "ids": ["abc", first]]
+        #expect(try client.send("POST", "/db/_bulk_docs", ["docs": [document], "new_edits": false]).status == 201)
+        #expect(outcomes(try post(change("name", "B", 1_423_083_480))) == ["applied"])
+        #expect(outcomes(try post(change("name", "A", 1_423_083_473))) == ["superseded"])
+    }
+
     @Test(arguments: [
         "[]", "1", #"{"a":1}"#, #"{"a":[1]}"#, #"{"a":[{"id":"x"}]}"#, #"{"a":[{"id":1,"changes":[]}]}"#,
         #"{"a":[{"id":"x","changes":[1]}]}"#, #"{"a":[{"id":"x","changes":[{"attribute":1,"timestamp":1}]}]}"#,
