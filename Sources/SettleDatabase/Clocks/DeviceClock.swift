@@ -64,6 +64,7 @@ final class DeviceClock: Sendable {
     ///   - isOn: Whether it is to be on from now on; `nil` leaves it as it is.
     ///   - now: The wall clock, in milliseconds since 1970.
     ///   - engine: Where it is stored.
+    /// - Throws: ``DatabaseError`` of the storage.
     init(isOn: Bool?, now: @escaping @Sendable () -> Int64, engine: any StorageEngine) throws {
         self.now = now
         let stored = try engine.read { try $0.setting(Self.setting) }.flatMap { Stored($0) }

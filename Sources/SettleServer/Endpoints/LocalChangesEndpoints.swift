@@ -51,7 +51,8 @@ enum LocalChangesEndpoints {
             told["rev"] = resolved.revision.map { .string($0.description) }
             told["changes"] = .array(zip(object.attributes, resolved.changes).map(Self.told))
         case .refused(let error): refuse(HTTPError(error))
-        case .waits(let id): refuse(HTTPError(424, "waiting", "It refers to \(id), which was refused and is not there."))
+        case .waits(let id):
+            refuse(HTTPError(424, "waiting", "It refers to \(id), which was refused and is not there."))
         case nil: break
         }
         return .object(told)

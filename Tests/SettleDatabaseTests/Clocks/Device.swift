@@ -39,6 +39,9 @@ final class Device {
         try database.document(id).map { ClockedDocument($0.json.object ?? JSONObject()) }
     }
 
+    /// The revisions of a document's leaves, winner first.
+    func leaves(_ id: DocumentID) throws -> [RevisionID] { try database.leaves(of: id).compactMap(\.revision) }
+
     /// A member's moment.
     func moment(_ id: DocumentID, _ name: String) throws -> AttributeClock? { try clocked(id)?[name] }
 

@@ -94,8 +94,8 @@ import Testing
                 naive.take(step)
             }
             #expect(try ours.names == ["Family Holidays", "Family Holidays", "Family Holidays"], "\(order)")
-            let trees = try [ours.server, ours.john, ours.marie].map { try $0.database.tree(of: "17bb2c1c") }
-            #expect(trees.allSatisfy { $0 == trees[0] }, "\(order)")
+            let leaves = try [ours.server, ours.john, ours.marie].map { try $0.leaves("17bb2c1c") }
+            #expect(leaves.allSatisfy { $0 == leaves[0] }, "\(order)")
             if naive.all != ["Family Holidays", "Family Holidays", "Family Holidays"] { failures.append(order) }
             if order == marieFirstDown { #expect(naive.all == ["Family Holidays", "Family Holidays", "Holiday 2015"]) }
         }
