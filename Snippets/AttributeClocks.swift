@@ -14,6 +14,7 @@ envelope["name"] = "Holiday 2015"
 envelope["budget"] = 50
 try johns.save(envelope, onConflict: .fail)
 
+try await Task.sleep(for: .milliseconds(20))
 if var envelope = try maries.document("holidays") {
     envelope["name"] = "Family Holidays"
     try maries.save(envelope, onConflict: .fail)

@@ -128,10 +128,16 @@ extension ClockedDocument {
     /// - Parameters:
     ///   - members: The members now; clocks among them are passed over.
     ///   - clock: When they were changed. A member that has a later moment already gets the successor of that.
-    public mutating func stamp(_ members: JSONObject, at clock: AttributeClock) {
+    ///   - others: Other versions that were in sight, such as the other leaves of a conflict: the change is later than
+    ///     theirs, too.
+    public mutating func stamp(
+        _ members: JSONObject, at clock: AttributeClock, inSightOf others: [ClockedDocument] = []
+    ) {
         var new = members
         new[Self.memberName] = nil
-        root = root.stamped(to: .object(new), at: clock, depth: 0, cover: deletion)
+        let cover = others.reduce(deletion) { ClockedMember.later($0, $1.deletion) }
+        root = root.stamped(
+            to: .object(new), at: clock, depth: 0, cover: cover, inSightOf: others.map(\.root))
     }
 
     /// The clocks of a tombstone that deletes the document at a moment, or right after its latest change.
@@ -139,11 +145,15 @@ extension ClockedDocument {
     /// - Parameters:
     ///   - kept: The members the tombstone keeps.
     ///   - clock: When it is deleted.
+    ///   - others: Other versions that were in sight.
     /// - Returns: The tombstone's members.
-    public func tombstone(keeping kept: JSONObject, at clock: AttributeClock) -> JSONObject {
+    public func tombstone(
+        keeping kept: JSONObject, at clock: AttributeClock, inSightOf others: [ClockedDocument] = []
+    ) -> JSONObject {
         var tombstone = kept
         tombstone[Self.memberName] = nil
-        guard let moment = ClockedMember.moment(clock, after: newest) else { return tombstone }
+        let latest = others.reduce(newest) { ClockedMember.later($0, $1.newest) }
+        guard let moment = ClockedMember.moment(clock, after: latest) else { return tombstone }
         let entry = ClockNode.Entry.known(moment, ValueDigest(of: nil, isObject: false))
         tombstone[Self.memberName] = .object(JSONObject([("", .string(entry.text))]))
         return tombstone

@@ -13,32 +13,36 @@ extension ClockedMember {
     ///   - clock: When it was changed.
     ///   - depth: How many objects are around it.
     ///   - cover: The latest clock of an object around it.
+    ///   - others: The member in other versions that were in sight: the change is later than what was changed there, too.
     /// - Returns: The member after the change.
     func stamped(
-        to new: JSON?, at clock: AttributeClock, depth: Int, cover: AttributeClock? = nil
+        to new: JSON?, at clock: AttributeClock, depth: Int, cover: AttributeClock? = nil,
+        inSightOf others: [ClockedMember] = []
     ) -> ClockedMember {
         if value == new { return self }
         guard let object = depth < ClockedDocument.depth ? new?.object : nil, let inside else {
-            return replaced(by: new, at: clock, depth: depth, cover: cover)
+            let latest = others.reduce(Self.later(cover, newest)) { Self.later($0, $1.newest) }
+            return replaced(by: new, at: Self.moment(clock, after: latest), depth: depth)
         }
-        let innerCover = Self.later(cover, self.clock)
+        let innerCover = others.reduce(Self.later(cover, self.clock)) { Self.later($0, $1.clock) }
+        func inner(_ old: ClockedMember, _ name: String, to value: JSON?) -> ClockedMember {
+            old.stamped(
+                to: value, at: clock, depth: depth + 1, cover: innerCover,
+                inSightOf: others.compactMap { $0.inside?[name] })
+        }
         var changed = ClockedMembers()
         for member in object {
             let old = inside[member.name] ?? .nothing
-            changed.append(
-                member.name, old.stamped(to: member.value, at: clock, depth: depth + 1, cover: innerCover))
+            changed.append(member.name, inner(old, member.name, to: member.value))
         }
         for (name, old) in zip(inside.names, inside.members) where object[name] == nil {
-            changed.append(name, old.stamped(to: nil, at: clock, depth: depth + 1, cover: innerCover))
+            changed.append(name, inner(old, name, to: nil))
         }
         return ClockedMember(new, clock: self.clock, isUnknown: isUnknown, inside: changed)
     }
 
     /// What a member is after something else was put in its place.
-    private func replaced(
-        by new: JSON?, at clock: AttributeClock, depth: Int, cover: AttributeClock?
-    ) -> ClockedMember {
-        let moment = Self.moment(clock, after: Self.later(cover, newest))
+    private func replaced(by new: JSON?, at moment: AttributeClock?, depth: Int) -> ClockedMember {
         let written = Self.written(new, at: moment, depth: depth)
         // An object that comes into being is not written as a whole: another one may be made elsewhere at the same time,
         // and the two become one. It comes after what was here before.

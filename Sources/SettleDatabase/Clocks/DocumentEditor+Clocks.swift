@@ -15,10 +15,22 @@ extension DocumentEditor {
     ) throws -> DocumentBody {
         guard let clocks, !id.isDesign, let moment = try clocks.tick(writer) else { return body }
         var document = try clocked(parent, in: record)
+        let others = try otherVersions(than: parent, in: record)
         let members = body.json.object ?? JSONObject()
-        if isDeleted { return try DocumentBody(.object(document.tombstone(keeping: members, at: moment))) }
-        document.stamp(members, at: moment)
+        if isDeleted {
+            return try DocumentBody(.object(document.tombstone(keeping: members, at: moment, inSightOf: others)))
+        }
+        document.stamp(members, at: moment, inSightOf: others)
         return try DocumentBody(.object(document.document))
+    }
+
+    /// The other leaves of a document, which are in sight of whoever edits it here.
+    private func otherVersions(than parent: RevisionID?, in record: DocumentRecord?) throws -> [ClockedDocument] {
+        let leaves = record?.tree.leaves ?? []
+        guard leaves.count > 1 else { return [] }
+        return try leaves.filter { $0.revision != parent && !$0.marks.contains(.closing) }.map {
+            try clocked($0.revision, in: record)
+        }
     }
 
     /// A revision with its clocks; an empty document for none.

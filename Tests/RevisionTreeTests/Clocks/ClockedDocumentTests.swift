@@ -58,6 +58,20 @@ import Testing
         #expect(read["new"]?.description == "5-0-b")
     }
 
+    // SEMANTICS 159
+    @Test func `a change is later than what was changed in other versions in sight`() throws {
+        let other = try stamped((#"{"a":1,"o":{"x":1}}"#, 9000))
+        let deleted = ClockedDocument(other.tombstone(keeping: [:], at: try at(9500)), isDeleted: true)
+        var document = try stamped((#"{"a":5,"b":5,"o":{"x":5}}"#, 10))
+        document.stamp(try object(#"{"a":6,"b":6,"o":{"x":6}}"#), at: try at(20, "b"), inSightOf: [other])
+        #expect(document["a"]?.description == "9000-1-b" && document["o", "x"]?.description == "9000-1-b")
+        #expect(document["b"]?.description == "20-0-b")
+        document.stamp(try object(#"{"b":7}"#), at: try at(30, "b"), inSightOf: [other, deleted])
+        #expect(document["b"]?.description == "9500-1-b" && document["a"]?.description == "9500-1-b")
+        let tombstone = document.tombstone(keeping: [:], at: try at(40, "c"), inSightOf: [deleted])
+        #expect(ClockedDocument(tombstone, isDeleted: true).deletion?.description == "9500-2-c")
+    }
+
     @Test func `a foreign edit is noticed by the members it touched`() throws {
         var document = try stamped((#"{"a":1,"b":1,"c":1,"o":{"x":1}}"#, 1)).document
         document["a"] = 2
