@@ -68,25 +68,28 @@ extension AttributeClock: Comparable {
 
 extension AttributeClock: LosslessStringConvertible {
     /// Reads `milliseconds-counter-device`; `nil` for anything else.
-    public init?(_ text: String) {
-        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard parts.count == 3, let milliseconds = Self.number(parts[0]), let counter = Self.number(parts[1]) else {
+    public init?(_ text: String) { self.init(text.utf8[...]) }
+
+    init?(_ bytes: Substring.UTF8View) {
+        var rest = bytes
+        guard let milliseconds = Self.number(&rest), let counter = Self.number(&rest), let device = String(rest) else {
             return nil
         }
-        self.init(milliseconds: milliseconds, counter: counter, device: String(parts[2]) ?? "")
+        self.init(milliseconds: milliseconds, counter: counter, device: device)
     }
 
-    /// A number in the one spelling it has: digits, no sign, no zero in front.
-    private static func number(_ digits: Substring.UTF8View) -> Int64? {
-        guard 1...13 ~= digits.count, digits.first != UInt8(ascii: "0") || digits.count == 1 else { return nil }
+    /// Takes a number in the one spelling it has, digits, no sign, no zero in front, and the hyphen behind it.
+    private static func number(_ rest: inout Substring.UTF8View) -> Int64? {
         var value: Int64 = 0
-        for digit in digits {
-            guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit else { return nil }
-            value = value * 10 + Int64(digit - UInt8(ascii: "0"))
+        var count = 0
+        while let byte = rest.popFirst(), byte != UInt8(ascii: "-") {
+            guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte, count < 13, count == 0 || value > 0 else { return nil }
+            value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+            count += 1
         }
-        return value
+        return count > 0 ? value : nil
     }
 
     /// The value as it stands in documents.
-    public var description: String { "\(milliseconds)-\(counter)-\(device)" }
+    public var description: String { String(milliseconds) + "-" + String(counter) + "-" + device }
 }

@@ -14,11 +14,22 @@ struct ClockNode {
     /// Reads a document's entries. What is none is passed over, for anybody can write anything into a document.
     init(_ entries: JSONObject) {
         for member in entries {
-            guard let text = member.value.string, let entry = Entry(text),
-                let path = Self.names(in: member.name)
-            else { continue }
-            insert(entry, at: path[...])
+            guard let text = member.value.string, let entry = Entry(text) else { continue }
+            if let name = Self.onlyName(in: member.name) {
+                inside[ClockedMembers.Name(text: name), default: ClockNode()].entry = entry
+            } else if let path = Self.names(in: member.name) {
+                insert(entry, at: path[...])
+            }
         }
+    }
+
+    /// The name a JSON Pointer of one step has, where nothing is escaped: most have.
+    private static func onlyName(in pointer: String) -> String? {
+        let bytes = pointer.utf8
+        guard bytes.first == UInt8(ascii: "/"),
+            !bytes.dropFirst().contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "~") })
+        else { return nil }
+        return String(pointer.unicodeScalars.dropFirst())
     }
 
     private init() {}
@@ -67,9 +78,10 @@ extension ClockNode.Entry {
             self = .unknown
             return
         }
-        let parts = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard parts.count == 2, let clock = String(parts[0]).flatMap({ AttributeClock($0) }),
-            let digest = ValueDigest(parts[1])
+        let bytes = text.utf8
+        guard bytes.count > 9, case let blank = bytes.index(bytes.endIndex, offsetBy: -9),
+            bytes[blank] == UInt8(ascii: " "), let digest = ValueDigest(bytes[bytes.index(after: blank)...]),
+            let clock = AttributeClock(bytes[..<blank])
         else { return nil }
         self = .known(clock, digest)
     }

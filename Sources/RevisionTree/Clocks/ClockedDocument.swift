@@ -81,8 +81,10 @@ public struct ClockedDocument: Hashable, Sendable {
     /// The document with its clocks, which stand last and in the order of their paths' bytes.
     public var document: JSONObject {
         var entries: [(path: [UInt8], entry: ClockNode.Entry)] = []
-        Self.collect(root, at: .root, into: &entries)
-        entries.sort { $0.path.lexicographicallyPrecedes($1.path) }
+        Self.collect(root, at: [], into: &entries)
+        entries.sort { left, right in
+            left.path.withUnsafeBytes { left in right.path.withUnsafeBytes { left.lexicographicallyPrecedes($0) } }
+        }
         var document = members
         document[Self.memberName] = .object(
             JSONObject(entries.map { (String(decoding: $0.path, as: UTF8.self), .string($0.entry.text)) }))
@@ -92,7 +94,7 @@ public struct ClockedDocument: Hashable, Sendable {
     /// All moments that are known, each with its JSON Pointer.
     package var moments: [(path: String, moment: AttributeClock)] {
         var entries: [(path: [UInt8], entry: ClockNode.Entry)] = []
-        Self.collect(root, at: .root, into: &entries)
+        Self.collect(root, at: [], into: &entries)
         return entries.compactMap { path, entry in
             guard case .known(let moment, _) = entry else { return nil }
             return (String(decoding: path, as: UTF8.self), moment)
@@ -107,17 +109,17 @@ public struct ClockedDocument: Hashable, Sendable {
     }
 
     private static func collect(
-        _ member: ClockedMember, at path: MergePath, into entries: inout [(path: [UInt8], entry: ClockNode.Entry)]
+        _ member: ClockedMember, at path: [UInt8], into entries: inout [(path: [UInt8], entry: ClockNode.Entry)]
     ) {
         if let clock = member.clock {
             let digest = ValueDigest(of: member.value, isObject: member.inside != nil)
-            entries.append((Array(path.shown.utf8), ClockNode.Entry.known(clock, digest)))
+            entries.append((path, ClockNode.Entry.known(clock, digest)))
         } else if member.isUnknown, member.value == nil {
-            entries.append((Array(path.shown.utf8), ClockNode.Entry.unknown))
+            entries.append((path, ClockNode.Entry.unknown))
         }
         guard let inside = member.inside else { return }
         for (name, member) in zip(inside.names, inside.members) {
-            collect(member, at: path.member(name), into: &entries)
+            collect(member, at: path + MergePath.step(name), into: &entries)
         }
     }
 }
