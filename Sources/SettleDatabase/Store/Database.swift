@@ -31,6 +31,10 @@ private enum Identities {
 /// - ``save(_:onConflict:)``
 /// - ``delete(_:keeping:onConflict:)``
 /// - ``transaction(_:)``
+/// ### Attribute clocks
+/// - ``attributeClocks()``
+/// - ``setAttributeClocks(_:)``
+/// - ``noteServerTime(_:)``
 /// ### Following changes
 /// - ``changes(since:limit:descending:style:includingDocuments:where:)``
 /// - ``observe(since:style:includingDocuments:where:)``
@@ -50,6 +54,8 @@ public final class Database: Sendable {
     /// What layers above keep with the database; see ``companion(_:_:)``.
     let companions = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
     let settingsChanges = Atomic<UInt64>(0)
+    /// The clock that stamps changes, where that is switched on.
+    let clocks: DeviceClock
     private let lock: DatabaseLock?
     let hashers = HasherPool()
 
@@ -59,6 +65,7 @@ public final class Database: Sendable {
         self.options = options
         path = files?.folder
         blobs = try BlobStore(files: files)
+        clocks = try DeviceClock(isOn: options.attributeClocks, now: options.now, engine: engine)
         let notifier = notifier
         engine.onCommit { notifier.announce($0) }
         try scheduleExpiration()
@@ -138,7 +145,7 @@ public final class Database: Sendable {
             try body(
                 DocumentEditor(
                     writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
-                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity))
+                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity, clocks: clocks))
         }
     }
 }

@@ -151,6 +151,7 @@ struct ReplicationRun: Sendable {
         async let sourceConnection = source.connect()
         async let targetConnection = target.connect()
         let (sourceInfo, targetInfo) = try await (sourceConnection, targetConnection)
+        if let time = sourceInfo.serverTime ?? targetInfo.serverTime { configuration.database?.noteServerTime(time) }
         let identities = (source: try await source.identity(), target: try await target.identity())
         if identities.source == identities.target {
             throw PeerError(.badRequest, "\(source.name) can't be replicated with itself", status: 400)
