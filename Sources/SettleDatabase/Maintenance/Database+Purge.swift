@@ -26,7 +26,10 @@ extension Database {
             let doomed = choose(record.tree)
             guard !doomed.isEmpty else { return [] }
             let oldWinner = record.tree.winner?.revision
-            for node in record.tree.purge(doomed) { try writer.removeContent(at: node.bodyToken) }
+            let removed = record.tree.purge(doomed)
+            for node in removed { try writer.removeContent(at: node.bodyToken) }
+            let isAll = record.tree.isEmpty
+            try journalRecorder?.purge(isAll ? nil : removed.map(\.revision), of: id, with: writer)
             guard let winner = record.tree.winner else {
                 try writer.remove(record)
                 try writer.setExpiration(nil, of: id)

@@ -31,6 +31,8 @@ private enum Identities {
 /// - ``save(_:onConflict:)``
 /// - ``delete(_:keeping:onConflict:)``
 /// - ``transaction(_:)``
+/// ### Local changes
+/// - ``journal``
 /// ### Following changes
 /// - ``changes(since:limit:descending:style:includingDocuments:where:)``
 /// - ``observe(since:style:includingDocuments:where:)``
@@ -50,6 +52,8 @@ public final class Database: Sendable {
     /// What layers above keep with the database; see ``companion(_:_:)``.
     let companions = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
     let settingsChanges = Atomic<UInt64>(0)
+    /// What is to be sent; `nil` where there is no journal.
+    let pendingCache: PendingCache?
     private let lock: DatabaseLock?
     let hashers = HasherPool()
 
@@ -59,6 +63,7 @@ public final class Database: Sendable {
         self.options = options
         path = files?.folder
         blobs = try BlobStore(files: files)
+        pendingCache = try Self.openJournal(options.journal, engine)
         let notifier = notifier
         engine.onCommit { notifier.announce($0) }
         try scheduleExpiration()
@@ -104,6 +109,7 @@ public final class Database: Sendable {
     public func close() {
         expirations.cancel()
         notifier.finish()
+        pendingCache?.notifier.finish()
         engine.close()
         // They may hold the database, so it would never end; and their end may take other locks.
         let ended = companions.withLock { companions in
@@ -138,7 +144,7 @@ public final class Database: Sendable {
             try body(
                 DocumentEditor(
                     writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
-                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity))
+                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity, journal: journalRecorder))
         }
     }
 }

@@ -17,6 +17,15 @@ public struct DatabaseOptions: Sendable {
     public var readers = 4
     /// The largest body a document may have, in bytes; 8,000,000 unless set, as in CouchDB (COUCHDB-FACTS 39).
     public var maximumDocumentSize = 8_000_000
+    /// Whether local operations are kept in a ``Journal`` until a peer has acknowledged them. The database remembers it, and
+    /// `nil`, which it is unless set, leaves it as it is: off for a new one. Switching it off forgets the journal.
+    public var journal: Bool?
+    /// Tells what time it is, in milliseconds since 1970, for what is dated; asks the system unless set.
+    public var now: @Sendable () -> Int64 = {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
     /// Is told what an app should know though nothing failed; writes to standard error unless set.
     public var warn: @Sendable (String) -> Void = { message in
         let line = Array("settle: \(message)\n".utf8)
