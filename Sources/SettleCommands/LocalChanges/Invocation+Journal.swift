@@ -8,7 +8,8 @@ extension Invocation {
         try withDatabase { database in
             guard let journal = database.journal else {
                 throw CommandError.notFound(
-                    "this database keeps no journal; switch it on with `settle log DB --on`, for operations from then on")
+                    "this database keeps no journal; switch it on with `settle log DB --on`, for operations from then on"
+                )
             }
             return try body(database, journal)
         }

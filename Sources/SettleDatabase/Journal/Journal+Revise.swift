@@ -19,12 +19,12 @@ extension Journal {
     ) throws {
         try database.edit { editor in
             let entries = try editor.writer.journalEntries(of: id)
-            guard let index = entries.firstIndex(where: { $0.number == number }) else { return }
-            let entry = entries[index]
-            if let server {
-                if case .refused(let error) = try editor.withoutJournal.insert(server) { throw error }
-                try database.purgeLeaves(of: id, but: server.history.revision, with: editor.writer)
+            guard let index = entries.firstIndex(where: { $0.number == number }) else {
+                if let server { try revise(entries, undoneSince: server, of: id, to: content, with: editor) }
+                return
             }
+            let entry = entries[index]
+            if let server { try replaceTree(of: id, by: server, with: editor) }
             var revised = Array(entries[..<index])
             if isKept {
                 var kept = entry
@@ -40,6 +40,43 @@ extension Journal {
             if !isKept { try editor.writer.removeJournalEntry(number) }
             if revised.isEmpty, server == nil { try show(content, of: id, with: editor) }
             try lay(revised, of: id, with: editor)
+        }
+    }
+
+    /// Lays what there is now on top of a server's revision whose operation was undone while it was on its way.
+    private func revise(
+        _ entries: [JournalEntry], undoneSince server: ReplicatedRevision, of id: DocumentID,
+        to content: RevisionContent?, with editor: DocumentEditor
+    ) throws {
+        let record = try editor.writer.record(of: id, withContent: true)
+        let current = record?.tree.winner?.isDeleted == false ? record?.content : nil
+        try replaceTree(of: id, by: server, with: editor)
+        var entries = entries
+        if entries.isEmpty {
+            guard !content.isSame(as: current) else { return }
+            var late = JournalEntry(
+                documentID: id, revision: server.history.revision, old: content, new: current,
+                time: database.options.now())
+            late.number = try editor.writer.appendJournalEntry(late)
+            entries = [late]
+        } else {
+            entries[0].old = content
+        }
+        try lay(entries, of: id, with: editor)
+    }
+
+    private func replaceTree(of id: DocumentID, by server: ReplicatedRevision, with editor: DocumentEditor) throws {
+        if case .refused(let error) = try editor.withoutJournal.insert(server) { throw error }
+        try database.purgeLeaves(of: id, but: server.history.revision, with: editor.writer)
+    }
+
+    /// Takes all operations on a document off that cancel each other out, so that nothing need be sent.
+    package func forget(_ id: DocumentID) throws {
+        try database.edit { editor in
+            for entry in try editor.writer.journalEntries(of: id) {
+                try editor.writer.removeJournalEntry(entry.number)
+            }
+            editor.writer.afterCommit { [cache] in cache.set(id, to: []) }
         }
     }
 

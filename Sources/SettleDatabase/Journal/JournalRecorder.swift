@@ -71,7 +71,8 @@ struct JournalRecorder {
             guard !base.isSame(as: now) else { return }
             var entry = JournalEntry(documentID: record.id, revision: last, old: base, new: now, time: self.now())
             entry.number = try editor.writer.appendJournalEntry(entry)
-            return entries = [entry]
+            entries = [entry]
+            return
         }
         guard !base.isSame(as: first.old) else { return }
         if base == nil, first.new == nil {

@@ -52,12 +52,13 @@ final class PendingCache: Sendable {
     var count: Int { state.withLock { state in state.documents.values.reduce(0) { $0 + $1.count } } }
 
     /// What is to be sent of one document.
-    func change(of id: DocumentID) -> PendingChange? { state.withLock { $0.documents[id] }?.change(of: id) }
+    func change(of id: DocumentID) -> PendingChange? { state.withLock { $0.documents[id]?.change(of: id) } }
 
     /// What is to be sent, in the order of the documents' first operations, and how often it has changed so far.
     func changes() -> (changes: [PendingChange], version: UpdateSequence) {
-        let (documents, version) = state.withLock { ($0.documents, $0.version) }
-        let ordered = documents.sorted { $0.value.firstNumber < $1.value.firstNumber }
-        return (ordered.compactMap { $0.value.change(of: $0.key) }, version)
+        state.withLock { state in
+            let ordered = state.documents.sorted { $0.value.firstNumber < $1.value.firstNumber }.map(\.key)
+            return (ordered.compactMap { state.documents[$0]?.change(of: $0) }, state.version)
+        }
     }
 }

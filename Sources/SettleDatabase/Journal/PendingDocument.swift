@@ -9,7 +9,8 @@ internal import RevisionTree
 ///     delete       update, all of it   –                   –
 ///     nothing      create              –                   –
 ///
-/// Values are kept as the JSON text they are stored as, so that nothing is built before somebody asks.
+/// A few entries are kept as they are until somebody asks, for comparing contents takes longer than writing them. Values are
+/// kept as the JSON text they are stored as.
 struct PendingDocument: Sendable {
     private struct Attribute: Sendable {
         var value: [UInt8]?
@@ -28,6 +29,9 @@ struct PendingDocument: Sendable {
     private var gone: [[UInt8]] = []
     private var revision: RevisionID
     private var time: Int64
+    /// Entries that were taken and not looked at.
+    private var waiting: [JournalEntry] = []
+    private static let mostWaiting = 16
 
     /// Begins with an entry.
     init(_ entry: JournalEntry) {
@@ -47,6 +51,17 @@ struct PendingDocument: Sendable {
     /// Takes the next entry.
     mutating func take(_ entry: JournalEntry) {
         count += 1
+        waiting.append(entry)
+        if waiting.count > Self.mostWaiting { combine() }
+    }
+
+    /// Makes one of the entries that wait.
+    mutating func combine() {
+        for entry in waiting { combine(entry) }
+        waiting = []
+    }
+
+    private mutating func combine(_ entry: JournalEntry) {
         revision = entry.revision
         time = entry.time
         switch (operation, entry.new) {
@@ -78,7 +93,8 @@ struct PendingDocument: Sendable {
 
     /// Notes each attribute that has another value.
     private mutating func note(from old: RevisionContent?, to new: RevisionContent, at time: Int64) {
-        let before = BodyMembers(old?.body), after = BodyMembers(new.body)
+        let before = BodyMembers(old?.body)
+        let after = BodyMembers(new.body)
         for (index, name) in after.names.enumerated() {
             let value = after.value(at: index)
             if before.value(of: name, near: index)?.elementsEqual(value) != true {
@@ -89,8 +105,9 @@ struct PendingDocument: Sendable {
             set(Array(name.utf8), to: nil, at: time)
         }
         let attachments = new.attachments
-        guard old.map({ !RevisionContent(body: $0.body, attachments: attachments).isSame(as: $0) })
-            ?? !attachments.isEmpty
+        guard
+            old.map({ !RevisionContent(body: $0.body, attachments: attachments).isSame(as: $0) })
+                ?? !attachments.isEmpty
         else { return }
         set(Self.attachmentsName, to: Self.list(attachments), at: time)
     }
@@ -121,7 +138,8 @@ struct PendingDocument: Sendable {
     }
 
     /// What is to be sent; `nil` where the operations cancel each other out, or changed nothing.
-    func change(of id: DocumentID) -> PendingChange? {
+    mutating func change(of id: DocumentID) -> PendingChange? {
+        combine()
         guard let operation, operation != .update || !attributes.isEmpty else { return nil }
         let ordered = attributes.sorted { $0.value.place < $1.value.place }
         return PendingChange(
