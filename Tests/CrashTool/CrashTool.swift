@@ -26,7 +26,9 @@ import Settle
         case ("fixture", let rest) where rest.count == 1: try Fixture(folder: rest[0]).make()
         case ("corpus", let rest) where rest.count == 1: try Corpus(folder: rest[0]).make()
         default:
-            print("usage: CrashTool drive [ROUNDS] [SEED] | write FOLDER SEED full|normal journal|plain | fixture|corpus FOLDER")
+            print(
+                "usage: CrashTool drive [ROUNDS] [SEED] | write FOLDER SEED full|normal journal|plain | fixture|corpus FOLDER"
+            )
             exit(2)
         }
     }

@@ -18,7 +18,7 @@ extension Journal {
         onto server: ReplicatedRevision? = nil
     ) throws {
         try database.edit { editor in
-            let entries = try editor.writer.journalEntries(of: id)
+            let entries = try cache.entries(of: id, in: editor.writer)
             guard let index = entries.firstIndex(where: { $0.number == number }) else {
                 if let server { try revise(entries, undoneSince: server, of: id, to: content, with: editor) }
                 return
@@ -57,7 +57,8 @@ extension Journal {
             var late = JournalEntry(
                 documentID: id, revision: server.history.revision, old: content, new: current,
                 time: database.options.now())
-            late.number = try editor.writer.appendJournalEntry(late)
+            late.number = cache.takeNumber()
+            try editor.writer.putJournalEntry(late)
             entries = [late]
         } else {
             entries[0].old = content
@@ -73,7 +74,7 @@ extension Journal {
     /// Takes all operations on a document off that cancel each other out, so that nothing need be sent.
     package func forget(_ id: DocumentID) throws {
         try database.edit { editor in
-            for entry in try editor.writer.journalEntries(of: id) {
+            for entry in try cache.entries(of: id, in: editor.writer) {
                 try editor.writer.removeJournalEntry(entry.number)
             }
             editor.writer.afterCommit { [cache] in cache.set(id, to: []) }
@@ -83,7 +84,7 @@ extension Journal {
     /// Gives a document that only exists here another id, and changes what refers to it in documents with operations.
     package func rename(_ id: DocumentID, to new: DocumentID, references: (JSON) -> JSON) throws {
         try database.edit { editor in
-            let moved = try editor.writer.journalEntries(of: id).map { entry in
+            let moved = try cache.entries(of: id, in: editor.writer).map { entry in
                 var entry = entry
                 entry.documentID = new
                 return entry
@@ -91,9 +92,9 @@ extension Journal {
             try database.purgeLeaves(of: id, but: nil, with: editor.writer)
             try lay(moved, of: new, with: editor)
             editor.writer.afterCommit { [cache] in cache.set(id, to: []) }
-            let others = Set(try editor.writer.journalEntries(after: 0, limit: .max).map(\.documentID))
-            for other in others {
-                let entries = try editor.writer.journalEntries(of: other)
+            let others = Dictionary(
+                grouping: try editor.writer.journalEntries(after: 0, limit: .max), by: \.documentID)
+            for (other, entries) in others {
                 let changed = try entries.map { entry in
                     var entry = entry
                     entry.old = try entry.old.map { try Self.rewritten($0, references) }
@@ -112,7 +113,7 @@ extension Journal {
     package func adopt(_ revision: RevisionID, of id: DocumentID) throws -> Bool {
         try database.edit { editor in
             guard let tree = try editor.writer.record(of: id, withContent: false)?.tree else { return false }
-            if let mine = try editor.writer.journalEntries(of: id).last?.revision, mine != revision {
+            if let mine = try cache.entries(of: id, in: editor.writer).last?.revision, mine != revision {
                 if tree[revision]?.isLeaf == true { try database.purgeLeaves(of: id, but: mine, with: editor.writer) }
                 return false
             }

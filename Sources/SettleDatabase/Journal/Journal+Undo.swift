@@ -33,7 +33,7 @@ extension Journal {
     @discardableResult
     public func undo(_ id: DocumentID) throws -> [JournalEntry] {
         try database.edit { editor in
-            let entries = try editor.writer.journalEntries(of: id)
+            let entries = try cache.entries(of: id, in: editor.writer)
             for entry in entries.reversed() { try revert(entry, with: editor) }
             try tell(of: entries, with: editor.writer)
             return entries.reversed()
@@ -55,7 +55,7 @@ extension Journal {
     /// Lets the cache know what is left of the documents of entries that were removed.
     private func tell(of removed: [JournalEntry], with writer: any StorageWriter) throws {
         for id in Set(removed.map(\.documentID)) {
-            let kept = try writer.journalEntries(of: id)
+            let kept = try cache.entries(of: id, in: writer)
             writer.afterCommit { [cache] in cache.set(id, to: kept) }
         }
     }

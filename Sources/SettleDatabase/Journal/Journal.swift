@@ -37,7 +37,7 @@ public struct Journal: Sendable {
 
     /// The operations on one document, in the order in which they happened.
     public func history(of id: DocumentID) throws -> [JournalEntry] {
-        try database.engine.read { try $0.journalEntries(of: id) }
+        try database.engine.read { try cache.entries(of: id, in: $0) }
     }
 
     /// What is to be sent, in the order of the documents' first operations, as of the last commit; nothing is read for it.

@@ -27,7 +27,8 @@ struct JournalRecorder {
 
     private func append(_ entry: JournalEntry, with editor: DocumentEditor) throws {
         var entry = entry
-        entry.number = try editor.writer.appendJournalEntry(entry)
+        entry.number = cache.takeNumber()
+        try editor.writer.putJournalEntry(entry)
         editor.writer.afterCommit { [cache, entry] in cache.append(entry) }
     }
 
@@ -37,7 +38,7 @@ struct JournalRecorder {
     ///
     ///     2-b sent ── undone as 3-a ── 2-b acknowledged       UPDATE b a
     func acknowledge(_ revision: RevisionID, in record: DocumentRecord, with editor: DocumentEditor) throws {
-        let entries = try editor.writer.journalEntries(of: record.id)
+        let entries = try cache.entries(of: record.id, in: editor.writer)
         var kept = entries.filter { !Self.isPart($0.revision, of: revision, in: record.tree) }
         for entry in entries where !kept.contains(where: { $0.number == entry.number }) {
             try editor.writer.removeJournalEntry(entry.number)
@@ -70,7 +71,8 @@ struct JournalRecorder {
             let now = Self.seen(record)
             guard !base.isSame(as: now) else { return }
             var entry = JournalEntry(documentID: record.id, revision: last, old: base, new: now, time: self.now())
-            entry.number = try editor.writer.appendJournalEntry(entry)
+            entry.number = cache.takeNumber()
+            try editor.writer.putJournalEntry(entry)
             entries = [entry]
             return
         }
@@ -87,7 +89,7 @@ struct JournalRecorder {
     /// Makes one entry of a document's operations after a conflict was settled: what is left of them on top of the leaf
     /// that peers have; none where that is what stayed.
     func settle(_ record: DocumentRecord, from leaves: [RevisionNode], with editor: DocumentEditor) throws {
-        let entries = try editor.writer.journalEntries(of: record.id)
+        let entries = try cache.entries(of: record.id, in: editor.writer)
         guard var entry = entries.last, let winner = record.tree.winner,
             let theirs = leaves.first(where: { $0.isShared && !$0.marks.contains(.closing) })
         else { return }
@@ -102,7 +104,7 @@ struct JournalRecorder {
 
     /// Takes off the operations whose revisions were purged.
     func purge(_ revisions: [RevisionID]?, of id: DocumentID, with writer: any StorageWriter) throws {
-        let entries = try writer.journalEntries(of: id)
+        let entries = try cache.entries(of: id, in: writer)
         let kept = revisions.map { purged in entries.filter { !purged.contains($0.revision) } } ?? []
         guard kept.count < entries.count else { return }
         for entry in entries where !kept.contains(entry) { try writer.removeJournalEntry(entry.number) }

@@ -20,8 +20,8 @@ struct PendingDocument: Sendable {
 
     /// The number of the first entry, by which documents are ordered.
     let firstNumber: Int64
-    /// How many entries were taken.
-    private(set) var count = 0
+    /// The numbers of the entries that were taken.
+    private(set) var numbers: [Int64] = []
     private var operation: JournalEntry.Operation?
     private var attributes: [[UInt8]: Attribute] = [:]
     private var nextPlace = 0
@@ -50,7 +50,7 @@ struct PendingDocument: Sendable {
 
     /// Takes the next entry.
     mutating func take(_ entry: JournalEntry) {
-        count += 1
+        numbers.append(entry.number)
         waiting.append(entry)
         if waiting.count > Self.mostWaiting { combine() }
     }

@@ -10,7 +10,7 @@ enum SQL: Int, Hashable {
     case blob, blobs, putBlob, removeBlob
     case expiration, expired, nextExpiration, putExpiration, removeExpiration
     case setting, putSetting, removeSetting
-    case journal, newestJournal, journalOfID, putJournal, removeJournalEntry, removeJournal
+    case journal, newestJournal, journalEntry, putJournal, removeJournalEntry, removeJournal
 
     /// The statement's text.
     var text: String {
@@ -66,7 +66,7 @@ enum SQL: Int, Hashable {
         case .removeSetting: "DELETE FROM settings WHERE name = ?1"
         case .journal: "SELECT \(Self.journalColumns) FROM journal WHERE number > ?1 ORDER BY number LIMIT ?2"
         case .newestJournal: "SELECT \(Self.journalColumns) FROM journal ORDER BY number DESC LIMIT ?1"
-        case .journalOfID: "SELECT \(Self.journalColumns) FROM journal WHERE id = ?1 ORDER BY number"
+        case .journalEntry: "SELECT \(Self.journalColumns) FROM journal WHERE number = ?1"
         case .putJournal:
             """
             INSERT OR REPLACE INTO journal(\(Self.journalColumns)) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)

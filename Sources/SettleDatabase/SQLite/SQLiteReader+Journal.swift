@@ -14,10 +14,10 @@ extension SQLiteReader {
         return try statement.all(journalEntry)
     }
 
-    func journalEntries(of id: DocumentID) throws -> [JournalEntry] {
-        let statement = try connection.statement(.journalOfID)
-        statement.bind(1, utf8: id.string)
-        return try statement.all(journalEntry)
+    func journalEntry(_ number: Int64) throws -> JournalEntry? {
+        let statement = try connection.statement(.journalEntry)
+        statement.bind(1, number)
+        return try statement.first(journalEntry)
     }
 
     private func journalEntry(_ row: SQLiteStatement) throws -> JournalEntry {

@@ -36,7 +36,6 @@ enum SQLiteSchema {
         CREATE TABLE journal(
             number INTEGER PRIMARY KEY, id BLOB NOT NULL, revision BLOB NOT NULL, time INTEGER NOT NULL,
             old BLOB, old_attachments BLOB, new BLOB, new_attachments BLOB);
-        CREATE INDEX journal_by_id ON journal(id);
         """
 
     /// Brings an older file up to the newest format, step by step, each in a transaction of its own.

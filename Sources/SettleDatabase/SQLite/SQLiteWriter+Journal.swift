@@ -1,17 +1,10 @@
 internal import RevisionTree
 
 extension SQLiteWriter {
-    func appendJournalEntry(_ entry: JournalEntry) throws -> Int64 {
-        try write(entry, numbered: nil)
-        return connection.lastInsertedRow
-    }
-
-    func putJournalEntry(_ entry: JournalEntry) throws { try write(entry, numbered: entry.number) }
-
-    private func write(_ entry: JournalEntry, numbered number: Int64?) throws {
+    func putJournalEntry(_ entry: JournalEntry) throws {
         noteChange()
         let statement = try connection.statement(.putJournal)
-        statement.bind(1, number)
+        statement.bind(1, entry.number)
         statement.bind(2, utf8: entry.documentID.string)
         statement.bind(3, utf8: entry.revision.description)
         statement.bind(4, entry.time)

@@ -62,6 +62,6 @@ public protocol StorageReader {
     /// The newest entries of the journal, the last one first.
     func newestJournalEntries(limit: Int) throws -> [JournalEntry]
 
-    /// The entries of the journal about one document, ascending by number; found by an index.
-    func journalEntries(of id: DocumentID) throws -> [JournalEntry]
+    /// The entry of the journal of a number, or `nil`.
+    func journalEntry(_ number: Int64) throws -> JournalEntry?
 }

@@ -47,10 +47,7 @@ public protocol StorageWriter: StorageReader {
     /// Sets or clears a setting of the database.
     func setSetting(_ name: String, to value: String?) throws
 
-    /// Writes an entry behind all others of the journal, and returns its number; the one it has is ignored.
-    func appendJournalEntry(_ entry: JournalEntry) throws -> Int64
-
-    /// Writes an entry of the journal under its number, in place of the one that is there.
+    /// Writes an entry of the journal under its number, in place of one that is there.
     func putJournalEntry(_ entry: JournalEntry) throws
 
     /// Forgets an entry of the journal.
