@@ -2,7 +2,7 @@
 # Measures Settle against a floor or a peer in the same run, and prints ratios of medians.
 #
 #   Benchmarks/run.sh                 all of it, a few minutes
-#   RUNS=9 Benchmarks/run.sh store    one of: store, conflicts, json, tree, million, server
+#   RUNS=9 Benchmarks/run.sh store    one of: store, conflicts, json, tree, million, server, replication
 set -euo pipefail
 cd "$(dirname "$0")"
 runs=${RUNS:-5}
@@ -86,7 +86,7 @@ if wants server; then
 
     # Each measure has a server of its own, for the peak of memory is that of a process.
     for measure in load idle_feeds attachment; do
-        SETTLE_ADMIN_PASSWORD=$password "$settle" serve --quiet --dir "$data" --port "$port" --admin admin &
+        SETTLE_ADMIN_PASSWORD=$password "$settle" serve --quiet --data "$data" --port "$port" --admin admin &
         server=$!
         running=("$server")
         wait_for "http://127.0.0.1:$port/"
@@ -98,4 +98,24 @@ if wants server; then
         wait "$server"
         running=()
     done
+fi
+if wants replication; then
+    # With a server of ours, or the one whose address, user and password included, SETTLE_PEER_URL tells.
+    if [[ -z ${SETTLE_PEER_URL:-} ]]; then
+        (cd .. && swift build -c release --product settle)
+        settle=$(cd .. && swift build -c release --show-bin-path)/settle
+        data=$(mktemp -d)
+        rooms+=("$data")
+        password=$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
+        port=${PORT:-18984}
+        SETTLE_ADMIN_PASSWORD=$password "$settle" serve --quiet --data "$data" --port "$port" --admin admin &
+        server=$!
+        running=("$server")
+        SETTLE_PEER_URL=http://admin:$password@127.0.0.1:$port
+        wait_for "http://127.0.0.1:$port/"
+    fi
+    "$bin/ReplicationBenchmark" "$SETTLE_PEER_URL" "${DOCUMENTS:-50000}" "$runs"
+    if [[ -n ${server:-} && -e /proc/$server/status ]]; then
+        echo "peak memory of the server: $(awk '/VmHWM/ { print int($2 / 1024) }' "/proc/$server/status") MiB"
+    fi
 fi

@@ -10,10 +10,12 @@ struct Route: Sendable {
     private let endpoints: [String: Endpoint]
     /// Whether a read takes a few pages of memory or of a file as a rule.
     private let areReadsQuick: Bool
+    /// The methods that edit one document, and take a commit as a rule.
+    private let shortEdits: Set<String>
 
     init(
         _ pattern: String, _ access: Access, _ allow: String, _ endpoints: [String: Endpoint],
-        stricter: [String: Access] = [:], areReadsQuick: Bool = false
+        stricter: [String: Access] = [:], areReadsQuick: Bool = false, shortEdits: Set<String> = []
     ) {
         self.pattern = PathPattern(pattern)
         self.access = access
@@ -21,6 +23,7 @@ struct Route: Sendable {
         self.allow = allow
         self.endpoints = endpoints
         self.areReadsQuick = areReadsQuick
+        self.shortEdits = shortEdits
     }
 
     /// What a method asks of who uses it.
@@ -32,6 +35,9 @@ struct Route: Sendable {
         let slow: Set = ["attachments", "atts_since", "open_revs"]
         return request.target.query.allSatisfy { !slow.contains($0.name) }
     }
+
+    /// Whether a request edits one document, which takes a commit as a rule.
+    func isShortEdit(_ request: HTTPRequest) -> Bool { shortEdits.contains(request.method) }
 
     /// What answers a method; HEAD is a GET whose body is not sent.
     func endpoint(_ method: String) -> Endpoint? { endpoints[method == "HEAD" ? "GET" : method] }

@@ -43,7 +43,7 @@ enum RoutingTable {
             [
                 "GET": DatabaseEndpoints.info, "PUT": DatabaseEndpoints.create, "DELETE": DatabaseEndpoints.delete,
                 "POST": DocumentEndpoints.post,
-            ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin]),
+            ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin], shortEdits: ["POST"]),
         Route("/{db}/_ensure_full_commit", .member, "POST", ["POST": DatabaseEndpoints.ensureFullCommit]),
         Route("/{db}/_compact", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compact]),
         Route("/{db}/_compact/{ddoc}", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compactViews]),
@@ -107,7 +107,8 @@ enum RoutingTable {
         Route("/{db}/_local", .member, document, LocalDocumentEndpoints.noID),
         Route("/{db}/_local/{local}", .member, document, documentMethods),
         Route("/{db}/_local/{local}/{file...}", .member, document, LocalDocumentEndpoints.noAttachments),
-        Route("/{db}/{doc}", .member, document, documentMethods, areReadsQuick: true),
+        Route(
+            "/{db}/{doc}", .member, document, documentMethods, areReadsQuick: true, shortEdits: ["PUT", "DELETE"]),
         Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods),
     ]
 

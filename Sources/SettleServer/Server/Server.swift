@@ -38,7 +38,9 @@ public final class Server: Sendable {
         settings.certificate = options.certificate
         if let log = options.log, log.takesRequests { settings.observer = { log.request($0) } }
         let router = router
-        let handler = HTTPHandler(answer: { router.respond(to: $0) }, answerAtOnce: { router.respondAtOnce(to: $0) })
+        let handler = HTTPHandler(
+            answer: { router.respond(to: $0) }, answerAtOnce: { router.respondAtOnce(to: $0) },
+            isShort: { router.isShortEdit($0) })
         let started = try MicroHTTPDTransport(settings, handler: handler)
         state.metrics.setConnections { [weak started] in started?.load.connections ?? 0 }
         transport.withLock { $0 = started }

@@ -5,4 +5,6 @@ struct HTTPHandler: Sendable {
     /// Answers a request without a body if it can do so at once, else gives `nil` and has changed nothing. It runs on a
     /// thread that polls for all clients, and must not wait for anything.
     let answerAtOnce: @Sendable (HTTPRequest) -> HTTPResponse?
+    /// Whether the answer of a request takes so little time as a rule that handing it to a worker would cost as much.
+    let isShort: @Sendable (HTTPRequest) -> Bool
 }

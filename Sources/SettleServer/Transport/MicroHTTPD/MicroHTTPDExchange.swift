@@ -33,21 +33,25 @@ final class MicroHTTPDExchange: Sendable {
     private let options: TransportOptions
     private let pools: WorkerPools
     private let handler: HTTPHandler
+    private let turn: LoneTurn
     private let state: Guarded<State>
     /// A body up to this size is taken whole before its request is handed on.
     private static let wholeBody = 1 << 20
+    /// A request with a body up to this size may be answered where it was read.
+    private static let shortBody = 16 << 10
     /// How much of a body past the limit is read to give an answer to who sends it.
     private static let mostDropped: Int64 = 16 << 20
 
     init(
         _ connection: OpaquePointer, peer: String, target: RequestTarget, options: TransportOptions,
-        pools: WorkerPools, handler: HTTPHandler
+        pools: WorkerPools, handler: HTTPHandler, turn: LoneTurn
     ) {
         self.peer = peer
         self.target = target
         self.options = options
         self.pools = pools
         self.handler = handler
+        self.turn = turn
         state = Guarded(State(connection: connection))
     }
 
@@ -125,6 +129,7 @@ final class MicroHTTPDExchange: Sendable {
     /// - Returns: Whether the connection may stay open.
     func answerIfReady() -> Bool {
         answerAtOnce()
+        answerAlone()
         return state.withLock { state in
             if state.isForcedToEnd { return false }
             state.pipe?.finish()
@@ -186,6 +191,20 @@ final class MicroHTTPDExchange: Sendable {
         }
         guard let request, let response = handler.answerAtOnce(request) else { return }
         state.withLock { ($0.response, $0.isHandedOn) = (response, true) }
+    }
+
+    /// Has a short answer made here, on the library's thread, where nobody else waits for that; see ``LoneTurn``.
+    private func answerAlone() {
+        let request = state.withLock { state -> HTTPRequest? in
+            guard !state.isHandedOn, state.response == nil, state.pipe == nil, !state.isForcedToEnd else { return nil }
+            guard state.collected.count <= Self.shortBody else { return nil }
+            return makeRequest(BufferedBody(state.collected), state)
+        }
+        guard let request, handler.isShort(request) else { return }
+        turn.take {
+            state.withLock { ($0.isHandedOn, $0.collected) = (true, []) }
+            answer(handler.answer(request))
+        }
     }
 
     private func makeRequest(_ body: any RequestBody, _ state: State) -> HTTPRequest {

@@ -11,6 +11,7 @@ final class MicroHTTPDRegistrar: Sendable {
     private let handler: HTTPHandler
     private let state: Monitor<State>
     let watch: ConnectionWatch
+    private let turn = LoneTurn()
 
     init(
         options: TransportOptions, pools: WorkerPools, handler: HTTPHandler, state: Monitor<State>,
@@ -23,11 +24,23 @@ final class MicroHTTPDRegistrar: Sendable {
         self.state = state
     }
 
+    /// Takes note of a new connection; called by the polling thread that has it from now on.
+    func open(_ connection: MicroHTTPDConnection) {
+        turn.open(on: connection.thread)
+        watch.open(connection)
+    }
+
+    /// Says that a connection is about to be closed.
+    func close(_ connection: MicroHTTPDConnection) {
+        watch.close(connection)
+        turn.close(on: connection.thread)
+    }
+
     /// Begins an exchange when a request's first line was read.
     func begin(_ pointer: OpaquePointer, of connection: MicroHTTPDConnection, _ text: String) -> MicroHTTPDExchange {
         let exchange = MicroHTTPDExchange(
             pointer, peer: connection.peer, target: RequestTarget(text), options: options, pools: pools,
-            handler: handler)
+            handler: handler, turn: turn)
         state.withLock { $0.requests += 1 }
         connection.set(exchange)
         return exchange

@@ -149,13 +149,13 @@ private func noticeConnection(
     _ own: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
 ) {
     guard let context, let connection, let own else { return }
-    let watch = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue().watch
+    let registrar = Unmanaged<MicroHTTPDRegistrar>.fromOpaque(context).takeUnretainedValue()
     if code == .CONNECTION_NOTIFY_STARTED {
         let known = MicroHTTPDConnection(connection)
         own.pointee = Unmanaged.passRetained(known).toOpaque()
-        watch.open(known)
+        registrar.open(known)
     } else if let pointer = own.pointee {
         own.pointee = nil
-        watch.close(Unmanaged<MicroHTTPDConnection>.fromOpaque(pointer).takeRetainedValue())
+        registrar.close(Unmanaged<MicroHTTPDConnection>.fromOpaque(pointer).takeRetainedValue())
     }
 }
