@@ -9,10 +9,12 @@ extension Journal {
     /// Takes an operation off, or gives it another result, and lays the later ones of the same document on top.
     ///
     /// - Parameters:
-    ///   - number: The operation's entry; nothing happens when it is not there any more.
+    ///   - number: The operation's entry. Where it was undone meanwhile, what is here now is laid on the server's revision.
+    ///   - id: The document.
     ///   - content: What the document is after it; `nil` for none.
     ///   - isKept: Whether the operation stays, with this result.
     ///   - server: The revision a server made of it, which takes the place of all local ones; `nil` to leave the tree.
+    /// - Throws: ``DatabaseError`` of the storage, or with code `refused` by a validation.
     package func revise(
         _ number: Int64, of id: DocumentID, to content: RevisionContent?, isKept: Bool,
         onto server: ReplicatedRevision? = nil

@@ -30,6 +30,7 @@ public struct Journal: Sendable {
     /// - Parameters:
     ///   - number: Where to go on: behind the entry of this number.
     ///   - limit: The most entries.
+    /// - Returns: The entries.
     /// - Throws: ``DatabaseError`` of the storage.
     public func history(after number: Int64 = 0, limit: Int = .max) throws -> [JournalEntry] {
         try database.engine.read { try $0.journalEntries(after: number, limit: limit) }

@@ -40,7 +40,8 @@ extension Database {
         while true {
             let ids = try engine.read { try $0.records(in: range, limit: 500, withContent: false) }
             guard let last = ids.last else { return removed }
-            let candidates = ids.filter { !Self.removable(in: $0.tree, hasJournal: pendingCache != nil).isEmpty }.map(\.id)
+            let candidates = ids.filter { !Self.removable(in: $0.tree, hasJournal: pendingCache != nil).isEmpty }.map(
+                \.id)
             if !candidates.isEmpty {
                 removed += try engine.write { writer in
                     try candidates.reduce(0) { try $0 + compactContents(of: $1, in: writer) }
@@ -57,7 +58,9 @@ extension Database {
         // What a branch was closed for is a base too, and stands in the tombstones.
         let conflict = try conflict(in: record, [.branches], writer)
         let bases = Set(conflict?.steps?.compactMap(\.base) ?? [])
-        let removable = Self.removable(in: record.tree, hasJournal: pendingCache != nil).filter { !bases.contains($0.revision) }
+        let removable = Self.removable(in: record.tree, hasJournal: pendingCache != nil).filter {
+            !bases.contains($0.revision)
+        }
         for node in removable {
             try writer.removeContent(at: node.bodyToken)
             record.tree.setBodyToken(BodyToken.none, of: node.revision)

@@ -19,7 +19,6 @@ extension OfflineSession {
     public func stop() async {
         alarm.ring()
         await endWatch()
-        _ = try? await handle(.decided)
     }
 
     /// Says that the network changed: a server that was not reached is asked at once.
