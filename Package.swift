@@ -79,6 +79,11 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
 
+        // Two devices that share a list and edit it offline: `swift run ShoppingList`.
+        .executableTarget(
+            name: "ShoppingList", dependencies: ["Settle", "SettleServer"], path: "Examples/ShoppingList",
+            swiftSettings: strict),
+
         // What the fuzzers feed, shared with a short test: `make fuzz`.
         .target(name: "FuzzTargets", dependencies: ["Settle"], path: "Fuzz/Targets", swiftSettings: strict),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"], swiftSettings: strict),

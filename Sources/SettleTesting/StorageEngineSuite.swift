@@ -40,7 +40,8 @@ public enum StorageEngineSuite {
         [
             ("records", records), ("order", order), ("rollback", rollback), ("parts", parts), ("removal", removal),
             ("contents", contents), ("conflicts", conflicts), ("local documents", locals), ("blobs", blobs),
-            ("settings", settings), ("snapshots", snapshots), ("commits", commits), ("threads", threads),
+            ("settings", settings), ("journal", journal), ("actions after a commit", commitActions),
+            ("snapshots", snapshots), ("commits", commits), ("threads", threads),
             ("maintenance", maintenance), ("closing", closing),
         ]
     }

@@ -15,6 +15,7 @@ struct Checker {
     mutating func check(_ ledger: inout Ledger) throws {
         problems += ledger.complaints
         problems += try database.verify().problems
+        problems += try JournalCheck(database: database).problems()
         for (id, debt) in ledger.debts { try check(id, debt) }
         for (id, plan) in ledger.plans { try check(id, plan) }
         ledger.plans = [:]

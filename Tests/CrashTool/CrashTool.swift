@@ -4,7 +4,7 @@ import Settle
 /// The program of the crash test, and the maker of the fixture; no part of what Settle ships.
 ///
 ///     CrashTool drive [ROUNDS] [SEED]               kill and check, again and again
-///     CrashTool write FOLDER SEED DURABILITY        write until killed
+///     CrashTool write FOLDER SEED DURABILITY KIND   write until killed
 ///     CrashTool fixture FOLDER                      make the fixture of the format
 ///     CrashTool corpus FOLDER                       make seeds for the fuzzers
 @main enum CrashTool {
@@ -19,12 +19,16 @@ import Settle
                 executable: ownPath())
             print("SEED=\(driver.seed)")
             if try driver.run() > 0 { exit(1) }
-        case ("write", let rest) where rest.count == 3:
-            write(into: rest[0], seed: UInt64(rest[1]) ?? 0, Durability(rawValue: rest[2]) ?? .normal)
+        case ("write", let rest) where rest.count == 4:
+            write(
+                into: rest[0], seed: UInt64(rest[1]) ?? 0, Durability(rawValue: rest[2]) ?? .normal,
+                hasJournal: rest[3] == "journal")
         case ("fixture", let rest) where rest.count == 1: try Fixture(folder: rest[0]).make()
         case ("corpus", let rest) where rest.count == 1: try Corpus(folder: rest[0]).make()
         default:
-            print("usage: CrashTool drive [ROUNDS] [SEED] | write FOLDER SEED full|normal | fixture|corpus FOLDER")
+            print(
+                "usage: CrashTool drive [ROUNDS] [SEED] | write FOLDER SEED full|normal journal|plain | fixture|corpus FOLDER"
+            )
             exit(2)
         }
     }
@@ -34,9 +38,10 @@ import Settle
     }
 
     /// Writes with several threads until the process is killed.
-    private static func write(into folder: String, seed: UInt64, _ durability: Durability) {
+    private static func write(into folder: String, seed: UInt64, _ durability: Durability, hasJournal: Bool) {
         do {
             var options = DatabaseOptions()
+            options.journal = hasJournal
             options.durability = durability
             // Racing answers are made one all the time, which an app would want to know.
             options.warn = { _ in }

@@ -3,7 +3,7 @@ import Settle
 
 /// Starts the writing process, kills it, and looks at what is left, again and again.
 ///
-/// Each database lives for a few rounds, half of them with `full` durability. The seed brings the same choices back: the
+/// Each database lives for a few rounds, half of them with `full` durability, half of them with a journal. The seed brings the same choices back: the
 /// operations of each thread and the moment of each kill; how far the process has come by then is the machine's.
 struct Driver {
     let rounds: Int
@@ -64,8 +64,9 @@ struct Driver {
 
     private mutating func attempt(_ round: Int) -> [String] {
         do {
-            let durability = round / Self.roundsPerDatabase % 2 == 0 ? Durability.normal : .full
-            try writeAndKill(round, durability)
+            let database = round / Self.roundsPerDatabase
+            let durability = database % 2 == 0 ? Durability.normal : .full
+            try writeAndKill(round, durability, hasJournal: [0, 3].contains(database % 4))
             return try check()
         } catch { return ["\(error)"] }
     }
@@ -79,14 +80,14 @@ struct Driver {
         }
     }
 
-    private mutating func writeAndKill(_ round: Int, _ durability: Durability) throws {
+    private mutating func writeAndKill(_ round: Int, _ durability: Durability, hasJournal: Bool) throws {
         let journal = room.appending(path: "journal")
         try Data().write(to: journal)
         let output = try FileHandle(forWritingTo: journal)
         defer { try? output.close() }
         let writer = Process()
         writer.executableURL = URL(filePath: executable)
-        writer.arguments = ["write", folder, "\(random.next())", durability.rawValue]
+        writer.arguments = ["write", folder, "\(random.next())", durability.rawValue, hasJournal ? "journal" : "plain"]
         writer.standardOutput = output
         writer.standardInput = FileHandle.nullDevice
         let lifetime = lifetime()

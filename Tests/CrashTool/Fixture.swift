@@ -7,7 +7,7 @@ struct Fixture {
 
     /// Makes the database in a new folder.
     func make() throws {
-        let database = try Database.create(folder)
+        let database = try Database.create(folder, options: options)
         defer { database.close() }
         try database.setRevisionLimit(5)
         try database.setMembersKeptOnDelete(["type"])
@@ -19,6 +19,14 @@ struct Fixture {
         try database.saveLocalDocument("_local/checkpoint", body: ["seq": 2])
         try database.save(Document(id: "expires"), onConflict: .fail)
         try database.setExpiration(of: "expires", at: Date(timeIntervalSince1970: 4_102_444_800))
+    }
+
+    /// It keeps a journal, whose operations are all of one moment.
+    private var options: DatabaseOptions {
+        var options = DatabaseOptions()
+        options.journal = true
+        options.now = { 1_767_323_045_000 }
+        return options
     }
 
     private func saveDocuments(in database: Database) throws {

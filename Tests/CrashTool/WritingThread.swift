@@ -28,6 +28,7 @@ struct WritingThread {
         case ..<230: try saveLocal()
         case ..<240: try compactOrUndo()
         case ..<255: try gate.alone { try settleAll() }
+        case ..<355: try stepInJournal()
         default: try gate.shared { try stepAmongOwn() }
         }
     }

@@ -3,7 +3,8 @@ import Measuring
 import Settle
 
 /// Settle's store against the floor, in the same run: `StoreBenchmark [documents] [runs]`; or only the documents, as JSON
-/// lines for the tool: `StoreBenchmark documents [count]`; or what stamping changes costs: `StoreBenchmark clocks [count]`.
+/// lines for the tool: `StoreBenchmark documents [count]`; or what stamping changes costs: `StoreBenchmark clocks [count]`;
+/// or only the journal: `StoreBenchmark journal [documents] [runs]`.
 @main
 struct StoreBenchmark {
     static func main() throws {
@@ -17,6 +18,9 @@ struct StoreBenchmark {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("settle-bench-\(getpid())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        try StoreComparison(count: count, measuring: measuring, folder: folder).run()
+        if CommandLine.arguments.dropFirst().first != "journal" {
+            try StoreComparison(count: count, measuring: measuring, folder: folder).run()
+        }
+        try JournalComparison(count: count, measuring: measuring, folder: folder).run()
     }
 }

@@ -6,8 +6,10 @@ enum CreateVerb: Verb {
         "create", "make a new, empty database",
         discussion: "The folder is made exactly as it is named. End it in `.settle` to tell it from others.",
         operands: [Operand("DB", takesURL: true, "the folder to make, or the URL of the database")],
+        options: [Option("--journal", "keep local operations until they are synchronized; see `settle log`")],
         examples: [
             Guide.Example("settle create groceries.settle", "makes the folder groceries.settle"),
+            Guide.Example("settle create notes.settle --journal", "one whose changes can be undone"),
             Guide.Example("settle create https://anna@couch.example/groceries", "makes a database at a server"),
         ],
         json: #"{"ok":true,"path":"/…/groceries.settle"}"#)
@@ -26,11 +28,15 @@ enum CreateVerb: Verb {
     }
 
     private static func create(_ given: String, _ invocation: Invocation) throws -> (path: String, name: String) {
+        let hasJournal = invocation.arguments.flag("--journal")
         if let remote = try invocation.remote() {
+            if hasJournal { throw CommandError.usage("--journal is for folders", verb: guide.name) }
             try remote.json("PUT")
             return (remote.url.description, remote.url.description)
         }
-        let database = try Database.create(given)
+        var options = DatabaseOptions()
+        if hasJournal { options.journal = true }
+        let database = try Database.create(given, options: options)
         defer { database.close() }
         return (database.path ?? given, given)
     }

@@ -77,10 +77,11 @@ struct Invocation {
     ///
     /// The library writes its warnings to standard error, unless the verb tells of them itself.
     func withDatabase<Result>(
-        creates: Bool = false, warns: Bool = true, _ body: (Database) throws -> Result
+        creates: Bool = false, warns: Bool = true, journal: Bool? = nil, _ body: (Database) throws -> Result
     ) throws -> Result {
         let path = try path()
         var options = DatabaseOptions()
+        options.journal = journal
         if !warns { options.warn = { _ in } }
         let database = try waiting {
             creates ? try Database.openOrCreate(path, options: options) : try Database.open(path, options: options)

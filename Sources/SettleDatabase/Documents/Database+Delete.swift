@@ -59,7 +59,7 @@ extension Database {
         try engine.write { try $0.setSetting("members_kept_on_delete", to: list) }
     }
 
-    private static func delete(
+    static func delete(
         _ document: Document, keeping: Set<String>, lastWriteWins: Bool, with editor: DocumentEditor
     ) throws -> Document? {
         let record = try editor.writer.record(of: document.id, withContent: true)

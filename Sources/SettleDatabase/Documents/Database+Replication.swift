@@ -69,10 +69,12 @@ extension Database {
             }
         }
         guard !news.isEmpty else { return }
-        try engine.write { writer in
+        try edit { editor in
             for (id, revision) in news {
-                guard var record = try writer.record(of: id, withContent: false) else { continue }
-                if record.tree.markShared(revision) { try writer.updateTree(of: record) }
+                guard var record = try editor.writer.record(of: id, withContent: false) else { continue }
+                guard record.tree.markShared(revision) else { continue }
+                try editor.writer.updateTree(of: record)
+                try editor.journal?.acknowledge(revision, in: record, with: editor)
             }
         }
     }

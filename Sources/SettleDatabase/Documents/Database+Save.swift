@@ -59,7 +59,7 @@ extension Database {
         } catch { return .failure(error) }
     }
 
-    private static func save(
+    static func save(
         _ document: Document, _ body: DocumentBody, lastWriteWins: Bool, with editor: DocumentEditor
     ) throws -> Document {
         guard !document.id.isLocal else {

@@ -3,7 +3,15 @@ internal import RevisionTree
 extension DocumentEditor {
     /// Writes what settling a conflict takes: the document's record once, with all of it.
     func write(_ plan: SettlementPlan, of id: DocumentID) throws {
-        guard !plan.writes.isEmpty, var record = try writer.record(of: id, withContent: true) else { return }
+        guard !plan.writes.isEmpty, let old = try writer.record(of: id, withContent: true) else { return }
+        try withoutJournal.carryOut(plan, in: old)
+        guard let journal, let new = try writer.record(of: id, withContent: true) else { return }
+        try journal.settle(new, from: old.tree.leaves, with: self)
+    }
+
+    private func carryOut(_ plan: SettlementPlan, in old: DocumentRecord) throws {
+        var record = old
+        let id = record.id
         if plan.writes.contains(where: { record.tree.contains($0.revision) }) {
             // A peer has made some of it before, on a parent that was not known here until now.
             for write in plan.writes { try self.write(write, of: id) }

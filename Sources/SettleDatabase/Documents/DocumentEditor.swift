@@ -20,6 +20,15 @@ struct DocumentEditor {
     let identity: UInt64
     /// Stamps changes; `nil` for edits that are nobody's change.
     var clocks: DeviceClock?
+    /// Keeps the journal; `nil` where there is none, and for edits that are no operations.
+    var journal: JournalRecorder?
+
+    /// The same for edits that are no local operations.
+    var withoutJournal: DocumentEditor {
+        var editor = self
+        editor.journal = nil
+        return editor
+    }
 
     /// A revision on its way into a document.
     struct Edit {
@@ -96,7 +105,10 @@ struct DocumentEditor {
             content = edit.content
         }
         guard content != nil || insertion == .joined || isDeletion else {
-            if isNews { try writer.updateTree(of: record) }
+            if isNews {
+                try writer.updateTree(of: record)
+                try journal?.acknowledge(revision, in: record, with: self)
+            }
             return .known
         }
         try moveContents(in: &record, oldWinner: old.tree.winner?.revision)
@@ -106,6 +118,7 @@ struct DocumentEditor {
         }
         try stem(&record)
         try writer.put(record)
+        if isNews { try journal?.acknowledge(revision, in: record, with: self) }
         return content == nil ? .known : .stored
     }
 
@@ -133,13 +146,12 @@ struct DocumentEditor {
     private func store(_ edit: Edit, in old: DocumentRecord) throws {
         var record = old
         try apply(edit, to: &record)
-        guard old.tree.isEmpty else {
+        if !old.tree.isEmpty {
             try writer.put(record)
-            return
-        }
-        guard try writer.putNew(record) != nil else {
+        } else if try writer.putNew(record) == nil {
             throw DatabaseError(.conflict, "\"\(old.id)\" is there already")
         }
+        try journal?.note(edit, from: old, to: record, with: self)
     }
 
     /// Puts a revision into a record that is to be written then. Where it throws, something may be written already.

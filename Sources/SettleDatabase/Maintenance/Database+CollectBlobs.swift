@@ -55,5 +55,16 @@ extension Database {
         try forEachContent(since: sequence) { _, content in
             for attachment in content.attachments { suspects.remove(attachment.blob) }
         }
+        var last: Int64 = 0
+        while pendingCache != nil, case let page = try journal(after: last), let end = page.last {
+            for attachment in page.flatMap({ ($0.old?.attachments ?? []) + ($0.new?.attachments ?? []) }) {
+                suspects.remove(attachment.blob)
+            }
+            last = end.number
+        }
+    }
+
+    private func journal(after number: Int64) throws -> [JournalEntry] {
+        try engine.read { try $0.journalEntries(after: number, limit: 500) }
     }
 }

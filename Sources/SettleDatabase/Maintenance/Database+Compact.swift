@@ -40,7 +40,8 @@ extension Database {
         while true {
             let ids = try engine.read { try $0.records(in: range, limit: 500, withContent: false) }
             guard let last = ids.last else { return removed }
-            let candidates = ids.filter { !Self.removable(in: $0.tree).isEmpty }.map(\.id)
+            let candidates = ids.filter { !Self.removable(in: $0.tree, hasJournal: pendingCache != nil).isEmpty }.map(
+                \.id)
             if !candidates.isEmpty {
                 removed += try engine.write { writer in
                     try candidates.reduce(0) { try $0 + compactContents(of: $1, in: writer) }
@@ -57,7 +58,9 @@ extension Database {
         // What a branch was closed for is a base too, and stands in the tombstones.
         let conflict = try conflict(in: record, [.branches], writer)
         let bases = Set(conflict?.steps?.compactMap(\.base) ?? [])
-        let removable = Self.removable(in: record.tree).filter { !bases.contains($0.revision) }
+        let removable = Self.removable(in: record.tree, hasJournal: pendingCache != nil).filter {
+            !bases.contains($0.revision)
+        }
         for node in removable {
             try writer.removeContent(at: node.bodyToken)
             record.tree.setBodyToken(BodyToken.none, of: node.revision)
@@ -66,9 +69,12 @@ extension Database {
         return removable.count
     }
 
-    /// The inner revisions whose contents are kept and not needed.
-    static func removable(in tree: RevisionTree) -> [RevisionNode] {
-        let kept = tree.allNodes.filter { !$0.isLeaf && $0.bodyToken >= BodyToken.firstApart }
+    /// The inner revisions whose contents are kept and not needed. With a journal those no peer has are needed: one that was
+    /// undone may be on its way to a peer, and what it was tells then what the undoing changed.
+    static func removable(in tree: RevisionTree, hasJournal: Bool = false) -> [RevisionNode] {
+        let kept = tree.allNodes.filter { node in
+            !node.isLeaf && node.bodyToken >= BodyToken.firstApart && (node.isShared || !hasJournal)
+        }
         guard !kept.isEmpty else { return [] }
         var bases = Set(tree.branchPoints)
         for leaf in tree.leaves where !leaf.isShared {

@@ -21,24 +21,37 @@ extension Database {
     }
 
     private func purge(_ id: DocumentID, _ choose: (RevisionTree) -> [RevisionID]) throws -> [RevisionID] {
-        try engine.write { writer in
-            guard var record = try writer.record(of: id, withContent: true) else { return [] }
-            let doomed = choose(record.tree)
-            guard !doomed.isEmpty else { return [] }
-            let oldWinner = record.tree.winner?.revision
-            for node in record.tree.purge(doomed) { try writer.removeContent(at: node.bodyToken) }
-            guard let winner = record.tree.winner else {
-                try writer.remove(record)
-                try writer.setExpiration(nil, of: id)
-                return doomed
-            }
-            if winner.revision != oldWinner {
-                record.content = try writer.content(at: winner.bodyToken)
-                try writer.removeContent(at: winner.bodyToken)
-                record.tree.setBodyToken(BodyToken.record, of: winner.revision)
-            }
-            try writer.put(record)
+        try engine.write { try purge(id, choose, journalRecorder, with: $0) }
+    }
+
+    /// Forgets the leaves of a document but one, and leaves the journal as it is.
+    func purgeLeaves(of id: DocumentID, but kept: RevisionID?, with writer: any StorageWriter) throws {
+        _ = try purge(id, { $0.leaves.map(\.revision).filter { $0 != kept } }, nil, with: writer)
+    }
+
+    private func purge(
+        _ id: DocumentID, _ choose: (RevisionTree) -> [RevisionID], _ journal: JournalRecorder?,
+        with writer: any StorageWriter
+    ) throws -> [RevisionID] {
+        guard var record = try writer.record(of: id, withContent: true) else { return [] }
+        let doomed = choose(record.tree)
+        guard !doomed.isEmpty else { return [] }
+        let oldWinner = record.tree.winner?.revision
+        let removed = record.tree.purge(doomed)
+        for node in removed { try writer.removeContent(at: node.bodyToken) }
+        let isAll = record.tree.isEmpty
+        try journal?.purge(isAll ? nil : removed.map(\.revision), of: id, with: writer)
+        guard let winner = record.tree.winner else {
+            try writer.remove(record)
+            try writer.setExpiration(nil, of: id)
             return doomed
         }
+        if winner.revision != oldWinner {
+            record.content = try writer.content(at: winner.bodyToken)
+            try writer.removeContent(at: winner.bodyToken)
+            record.tree.setBodyToken(BodyToken.record, of: winner.revision)
+        }
+        try writer.put(record)
+        return doomed
     }
 }

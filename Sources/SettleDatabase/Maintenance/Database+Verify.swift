@@ -28,6 +28,9 @@ extension Database {
             if let damage = try Self.damage({ try verifyExpirations(in: reader, &report) }) {
                 report.report("expirations can't all be read: \(damage)")
             }
+            if let damage = try Self.damage({ try verifyJournal(in: reader, &report) }) {
+                report.report("the journal can't all be read: \(damage)")
+            }
         }
         return report
     }
@@ -42,6 +45,16 @@ extension Database {
         for id in try reader.expired(by: .max, limit: .max)
         where try reader.record(of: id, withContent: false) == nil {
             report.report("\(id): has a date to expire but is not there")
+        }
+    }
+
+    private func verifyJournal(in reader: any StorageReader, _ report: inout VerificationReport) throws {
+        var last: Int64 = 0
+        while case let page = try reader.journalEntries(after: last, limit: 500), let end = page.last {
+            for entry in page where try reader.record(of: entry.documentID, withContent: false) == nil {
+                report.report("\(entry.documentID): has an operation in the journal but is not there")
+            }
+            last = end.number
         }
     }
 

@@ -10,6 +10,7 @@ enum SQL: Int, Hashable {
     case blob, blobs, putBlob, removeBlob
     case expiration, expired, nextExpiration, putExpiration, removeExpiration
     case setting, putSetting, removeSetting
+    case journal, newestJournal, journalEntry, putJournal, removeJournalEntry, removeJournal
 
     /// The statement's text.
     var text: String {
@@ -63,6 +64,15 @@ enum SQL: Int, Hashable {
         case .setting: "SELECT value FROM settings WHERE name = ?1"
         case .putSetting: "INSERT OR REPLACE INTO settings(name, value) VALUES(?1, ?2)"
         case .removeSetting: "DELETE FROM settings WHERE name = ?1"
+        case .journal: "SELECT \(Self.journalColumns) FROM journal WHERE number > ?1 ORDER BY number LIMIT ?2"
+        case .newestJournal: "SELECT \(Self.journalColumns) FROM journal ORDER BY number DESC LIMIT ?1"
+        case .journalEntry: "SELECT \(Self.journalColumns) FROM journal WHERE number = ?1"
+        case .putJournal:
+            """
+            INSERT OR REPLACE INTO journal(\(Self.journalColumns)) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            """
+        case .removeJournalEntry: "DELETE FROM journal WHERE number = ?1"
+        case .removeJournal: "DELETE FROM journal"
         }
     }
 
@@ -71,6 +81,8 @@ enum SQL: Int, Hashable {
         SELECT sequence, id, tree, attachments, body FROM documents
         WHERE id = ?1 AND length(body) + length(tree) + ifnull(length(attachments), 0) <= ?2
         """
+
+    private static let journalColumns = "number, id, revision, time, old, old_attachments, new, new_attachments"
 
     private static func bySequence(_ columns: String, _ order: String) -> String {
         "SELECT \(columns) FROM documents WHERE sequence > ?1 AND sequence <= ?2 ORDER BY sequence \(order) LIMIT ?3"

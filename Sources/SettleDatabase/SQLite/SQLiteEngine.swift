@@ -182,6 +182,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private func rollBack() {
         if writer.connection.isInTransaction { try? writer.connection.statement(.rollback).run() }
         writer.forget()
+        writer.forgetCommitActions(after: 0)
         batch = nil
     }
 
@@ -222,6 +223,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     }
 
     private func announce() {
+        for action in writer.takeCommitActions() { action() }
         if let listener = listener.withLock({ $0 }), let newest = try? writer.lastSequence { listener.notify(newest) }
     }
 
@@ -251,6 +253,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         defer { doomed = outer }
         // Without a batch this is a write inside an exclusive read, and the savepoint a transaction of its own.
         let isOutermost = batch == nil
+        let actions = writer.commitActions.count
         if isOutermost { undone = nil } else { try checkTransaction() }
         try connection.statement(.savepoint).run()
         do {
@@ -273,6 +276,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
                 undone = error
             }
             writer.forget()
+            writer.forgetCommitActions(after: actions)
             throw error
         }
     }

@@ -5,7 +5,7 @@ enum SQLiteSchema {
     /// The number in the file's header that says it is a Settle database: "Setl".
     static let applicationID: Int64 = 0x5365_746C
     /// The newest format this version writes; the file's `user_version`.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
 
     /// Creates the tables in an empty file.
     static func create(on connection: SQLiteConnection) throws {
@@ -24,17 +24,29 @@ enum SQLiteSchema {
             CREATE TABLE expirations(id BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
             CREATE INDEX expirations_by_time ON expirations(at);
             CREATE TABLE settings(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+            \(journal)
             PRAGMA application_id = \(applicationID);
             PRAGMA user_version = \(version);
             COMMIT;
             """)
     }
 
+    /// What format 2 has besides format 1.
+    private static let journal = """
+        CREATE TABLE journal(
+            number INTEGER PRIMARY KEY, id BLOB NOT NULL, revision BLOB NOT NULL, time INTEGER NOT NULL,
+            old BLOB, old_attachments BLOB, new BLOB, new_attachments BLOB);
+        """
+
     /// Brings an older file up to the newest format, step by step, each in a transaction of its own.
     ///
-    /// Format 1 is the first; a later one adds its step here and a fixture of the one before to the tests.
+    /// A later format adds its step here and a fixture of the one before to the tests.
     static func migrate(_ connection: SQLiteConnection) throws {
-        let found = try connection.integer("PRAGMA user_version") ?? 0
+        var found = try connection.integer("PRAGMA user_version") ?? 0
+        if found == 1 {
+            try connection.execute("BEGIN IMMEDIATE; \(journal) PRAGMA user_version = 2; COMMIT;")
+            found = 2
+        }
         guard found <= version else { throw newer(found) }
         guard found == version else {
             throw DatabaseError(.corrupt, "the file says it has format \(found), which never was")

@@ -8,6 +8,8 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     private var lastRead: DocumentRecord?
     /// How many changes were begun; contents of attachments do not count, for they are harmless alone.
     private(set) var changes = 0
+    /// What is to be done once the open transaction is committed.
+    private(set) var commitActions: [@Sendable () -> Void] = []
 
     override var lastSequence: UpdateSequence {
         get throws {
@@ -24,6 +26,20 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         settings = [:]
         lastRead = nil
     }
+
+    func afterCommit(_ action: @escaping @Sendable () -> Void) { commitActions.append(action) }
+
+    /// Forgets what was to be done after the commit, but for the first few, since the rest was rolled back.
+    func forgetCommitActions(after count: Int) { commitActions.removeSubrange(min(count, commitActions.count)...) }
+
+    /// Takes what is to be done, now that the transaction is committed.
+    func takeCommitActions() -> [@Sendable () -> Void] {
+        defer { commitActions.removeAll(keepingCapacity: true) }
+        return commitActions
+    }
+
+    /// Counts a change that is begun elsewhere.
+    func noteChange() { changes += 1 }
 
     override func setting(_ name: String) throws -> String? {
         if let known = settings[name] { return known }

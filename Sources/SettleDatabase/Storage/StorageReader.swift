@@ -55,4 +55,13 @@ public protocol StorageReader {
 
     /// A setting of the database.
     func setting(_ name: String) throws -> String?
+
+    /// The entries of the journal after one, ascending by number, so many at the most.
+    func journalEntries(after number: Int64, limit: Int) throws -> [JournalEntry]
+
+    /// The newest entries of the journal, the last one first.
+    func newestJournalEntries(limit: Int) throws -> [JournalEntry]
+
+    /// The entry of the journal of a number, or `nil`.
+    func journalEntry(_ number: Int64) throws -> JournalEntry?
 }

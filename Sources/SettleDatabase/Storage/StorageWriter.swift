@@ -46,4 +46,17 @@ public protocol StorageWriter: StorageReader {
 
     /// Sets or clears a setting of the database.
     func setSetting(_ name: String, to value: String?) throws
+
+    /// Writes an entry of the journal under its number, in place of one that is there.
+    func putJournalEntry(_ entry: JournalEntry) throws
+
+    /// Forgets an entry of the journal.
+    func removeJournalEntry(_ number: Int64) throws
+
+    /// Forgets all entries of the journal.
+    func removeJournal() throws
+
+    /// Does something once this write is committed, before whoever waits for it goes on; never if it is undone. Actions are
+    /// done in the order of commits and must not use the engine.
+    func afterCommit(_ action: @escaping @Sendable () -> Void)
 }

@@ -35,6 +35,8 @@ private enum Identities {
 /// - ``attributeClocks()``
 /// - ``setAttributeClocks(_:)``
 /// - ``noteServerTime(_:)``
+/// ### Local changes
+/// - ``journal``
 /// ### Following changes
 /// - ``changes(since:limit:descending:style:includingDocuments:where:)``
 /// - ``observe(since:style:includingDocuments:where:)``
@@ -56,6 +58,8 @@ public final class Database: Sendable {
     let settingsChanges = Atomic<UInt64>(0)
     /// The clock that stamps changes, where that is switched on.
     let clocks: DeviceClock
+    /// What is to be sent; `nil` where there is no journal.
+    let pendingCache: PendingCache?
     private let lock: DatabaseLock?
     let hashers = HasherPool()
 
@@ -66,6 +70,7 @@ public final class Database: Sendable {
         path = files?.folder
         blobs = try BlobStore(files: files)
         clocks = try DeviceClock(isOn: options.attributeClocks, now: options.now, engine: engine)
+        pendingCache = try Self.openJournal(options.journal, engine)
         let notifier = notifier
         engine.onCommit { notifier.announce($0) }
         try scheduleExpiration()
@@ -111,6 +116,7 @@ public final class Database: Sendable {
     public func close() {
         expirations.cancel()
         notifier.finish()
+        pendingCache?.notifier.finish()
         engine.close()
         // They may hold the database, so it would never end; and their end may take other locks.
         let ended = companions.withLock { companions in
@@ -145,7 +151,8 @@ public final class Database: Sendable {
             try body(
                 DocumentEditor(
                     writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
-                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity, clocks: clocks))
+                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity, clocks: clocks,
+                    journal: journalRecorder))
         }
     }
 }

@@ -20,6 +20,9 @@ public struct DatabaseOptions: Sendable {
     /// Whether each save stamps the members it changes with the moment; see ``Database/setAttributeClocks(_:)``. The database
     /// remembers it, and `nil`, which it is unless set, leaves it as it is: off for a new one.
     public var attributeClocks: Bool?
+    /// Whether local operations are kept in a ``Journal`` until a peer has acknowledged them. The database remembers it, and
+    /// `nil`, which it is unless set, leaves it as it is: off for a new one. Switching it off forgets the journal.
+    public var journal: Bool?
     /// Tells what time it is, in milliseconds since 1970, for what is dated; asks the system unless set.
     public var now: @Sendable () -> Int64 = {
         var time = timespec()

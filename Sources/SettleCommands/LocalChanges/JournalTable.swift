@@ -1,0 +1,79 @@
+internal import Settle
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// The journal for people: operations in rows, and what of two contents differs.
+struct JournalTable {
+    let width: Int
+    let styled: HelpText.Styled
+
+    /// The title of the operations.
+    var title: [String] {
+        grid.lines(["number", "when (UTC)", "operation", "document", "old", "new"].map { Grid.Cell($0, .faint) })
+    }
+
+    /// An operation in a row.
+    func lines(_ entry: JournalEntry) -> [String] {
+        grid.lines([
+            Grid.Cell("\(entry.number)"), Grid.Cell(Self.time(entry.time), .faint),
+            Grid.Cell(entry.operation.rawValue, Self.style(of: entry.operation)),
+            Grid.Cell(entry.documentID.string, .bold), Grid.Cell(Self.text(entry.old)),
+            Grid.Cell(Self.text(entry.new)),
+        ])
+    }
+
+    private var grid: Grid {
+        let rest = max(width - 6 - 19 - 9 - 16 - 5 * Grid.gap, 20)
+        return Grid(widths: [6, 19, 9, 16, rest / 2, rest - rest / 2], longestCell: 2, styled: styled)
+    }
+
+    static func style(of operation: JournalEntry.Operation) -> Style {
+        switch operation {
+        case .create: .green
+        case .update: .yellow
+        case .delete: .red
+        }
+    }
+
+    private static func text(_ content: RevisionContent?) -> String {
+        guard let content else { return "-" }
+        let names = content.attachments.map(\.name).joined(separator: ", ")
+        return content.body.description + (names.isEmpty ? "" : " with \(names)")
+    }
+
+    /// A time as `2026-01-02 03:04:05`.
+    static func time(_ milliseconds: Int64) -> String {
+        var seconds = time_t(milliseconds / 1000)
+        var parts = tm()
+        guard gmtime_r(&seconds, &parts) != nil else { return "\(milliseconds)" }
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) "
+            + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+    }
+
+    /// What is to be sent of a document as a difference: removed values behind `-`, new ones behind `+`.
+    ///
+    ///     UPDATE milk
+    ///       - count: 2
+    ///       + count: 3
+    func lines(_ change: PendingChange, from old: RevisionContent?) -> [String] {
+        let name = styled(change.operation.rawValue, Self.style(of: change.operation))
+        var lines = ["\(name) \(styled(change.documentID.string, .bold))"]
+        func add(_ mark: String, _ name: String, _ value: JSON, _ style: Style) {
+            lines.append("  " + styled(TextWidth.harmless("\(mark) \(name): \(value)"), style))
+        }
+        let before = old?.body.json.object ?? JSONObject()
+        if change.operation == .delete {
+            for member in before { add("-", member.name, member.value, .red) }
+        }
+        for attribute in change.attributes {
+            if let value = before[attribute.name] { add("-", attribute.name, value, .red) }
+            if let value = attribute.value { add("+", attribute.name, value, .green) }
+        }
+        return lines
+    }
+}

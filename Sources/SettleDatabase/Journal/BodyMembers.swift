@@ -1,0 +1,25 @@
+internal import RevisionTree
+
+/// Where the members of a stored body stand, to compare two bodies without building their values.
+struct BodyMembers {
+    private let bytes: [UInt8]
+    private let members: [(name: String, range: Range<Int>)]
+
+    /// Looks through a body; `nil` has no members.
+    init(_ body: DocumentBody?) {
+        bytes = body?.utf8 ?? []
+        members = bytes.isEmpty ? [] : (try? JSONOutline(bytes, elementsOf: ""))?.members ?? []
+    }
+
+    /// The names in order.
+    var names: [String] { members.map(\.name) }
+
+    /// The text of a member's value.
+    func value(at index: Int) -> ArraySlice<UInt8> { bytes[members[index].range] }
+
+    /// The text of a member's value, looked for first at the place where it probably is; `nil` for none.
+    func value(of name: String, near index: Int) -> ArraySlice<UInt8>? {
+        if index < members.count, members[index].name.utf8.elementsEqual(name.utf8) { return value(at: index) }
+        return members.first { $0.name.utf8.elementsEqual(name.utf8) }.map { bytes[$0.range] }
+    }
+}

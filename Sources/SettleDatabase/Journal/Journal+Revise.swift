@@ -1,0 +1,166 @@
+package import RevisionTree
+
+/// What a session needs that sends operations one by one: it learns what the server made of each, and lays the later ones
+/// on top of that.
+///
+///     before   1-a ── 2-b ── 3-c        operations: b, c          the server took b as 2-x
+///     after    1-a ── 2-x ── 3-c'       operations: c'
+extension Journal {
+    /// Takes an operation off, or gives it another result, and lays the later ones of the same document on top.
+    ///
+    /// - Parameters:
+    ///   - number: The operation's entry. Where it was undone meanwhile, what is here now is laid on the server's revision.
+    ///   - id: The document.
+    ///   - content: What the document is after it; `nil` for none.
+    ///   - isKept: Whether the operation stays, with this result.
+    ///   - server: The revision a server made of it, which takes the place of all local ones; `nil` to leave the tree.
+    /// - Throws: ``DatabaseError`` of the storage, or with code `refused` by a validation.
+    package func revise(
+        _ number: Int64, of id: DocumentID, to content: RevisionContent?, isKept: Bool,
+        onto server: ReplicatedRevision? = nil
+    ) throws {
+        try database.edit { editor in
+            let entries = try cache.entries(of: id, in: editor.writer)
+            guard let index = entries.firstIndex(where: { $0.number == number }) else {
+                if let server { try revise(entries, undoneSince: server, of: id, to: content, with: editor) }
+                return
+            }
+            let entry = entries[index]
+            if let server { try replaceTree(of: id, by: server, with: editor) }
+            var revised = Array(entries[..<index])
+            if isKept {
+                var kept = entry
+                kept.new = content
+                revised.append(kept)
+            }
+            for later in entries[(index + 1)...] {
+                var later = later
+                later.old = Self.moved(later.old, from: entry.new, to: content)
+                later.new = Self.moved(later.new, from: entry.new, to: content)
+                revised.append(later)
+            }
+            if !isKept { try editor.writer.removeJournalEntry(number) }
+            if revised.isEmpty, server == nil { try show(content, of: id, with: editor) }
+            try lay(revised, of: id, with: editor)
+        }
+    }
+
+    /// Lays what there is now on top of a server's revision whose operation was undone while it was on its way.
+    private func revise(
+        _ entries: [JournalEntry], undoneSince server: ReplicatedRevision, of id: DocumentID,
+        to content: RevisionContent?, with editor: DocumentEditor
+    ) throws {
+        let record = try editor.writer.record(of: id, withContent: true)
+        let current = record?.tree.winner?.isDeleted == false ? record?.content : nil
+        try replaceTree(of: id, by: server, with: editor)
+        var entries = entries
+        if entries.isEmpty {
+            guard !content.isSame(as: current) else { return }
+            var late = JournalEntry(
+                documentID: id, revision: server.history.revision, old: content, new: current,
+                time: database.options.now())
+            late.number = cache.takeNumber()
+            try editor.writer.putJournalEntry(late)
+            entries = [late]
+        } else {
+            entries[0].old = content
+        }
+        try lay(entries, of: id, with: editor)
+    }
+
+    private func replaceTree(of id: DocumentID, by server: ReplicatedRevision, with editor: DocumentEditor) throws {
+        if case .refused(let error) = try editor.withoutJournal.insert(server) { throw error }
+        try database.purgeLeaves(of: id, but: server.history.revision, with: editor.writer)
+    }
+
+    /// Takes all operations on a document off that cancel each other out, so that nothing need be sent.
+    package func forget(_ id: DocumentID) throws {
+        try database.edit { editor in
+            for entry in try cache.entries(of: id, in: editor.writer) {
+                try editor.writer.removeJournalEntry(entry.number)
+            }
+            editor.writer.afterCommit { [cache] in cache.set(id, to: []) }
+        }
+    }
+
+    /// Gives a document that only exists here another id, and changes what refers to it in documents with operations.
+    package func rename(_ id: DocumentID, to new: DocumentID, references: (JSON) -> JSON) throws {
+        try database.edit { editor in
+            let moved = try cache.entries(of: id, in: editor.writer).map { entry in
+                var entry = entry
+                entry.documentID = new
+                return entry
+            }
+            try database.purgeLeaves(of: id, but: nil, with: editor.writer)
+            try lay(moved, of: new, with: editor)
+            editor.writer.afterCommit { [cache] in cache.set(id, to: []) }
+            let others = Dictionary(
+                grouping: try editor.writer.journalEntries(after: 0, limit: .max), by: \.documentID)
+            for (other, entries) in others {
+                let changed = try entries.map { entry in
+                    var entry = entry
+                    entry.old = try entry.old.map { try Self.rewritten($0, references) }
+                    entry.new = try entry.new.map { try Self.rewritten($0, references) }
+                    return entry
+                }
+                if changed != entries { try lay(changed, of: other, with: editor) }
+            }
+        }
+    }
+
+    /// Takes a server's revision, which is here already, for the document: all other leaves go. A document with operations
+    /// keeps its own.
+    ///
+    /// - Returns: Whether the server's revision is what the document is now.
+    package func adopt(_ revision: RevisionID, of id: DocumentID) throws -> Bool {
+        try database.edit { editor in
+            guard let tree = try editor.writer.record(of: id, withContent: false)?.tree else { return false }
+            if let mine = try cache.entries(of: id, in: editor.writer).last?.revision, mine != revision {
+                if tree[revision]?.isLeaf == true { try database.purgeLeaves(of: id, but: mine, with: editor.writer) }
+                return false
+            }
+            try database.purgeLeaves(of: id, but: revision, with: editor.writer)
+            return true
+        }
+    }
+
+    /// Writes what each operation makes of the document, silently, and the entries with the revisions this gives.
+    private func lay(_ entries: [JournalEntry], of id: DocumentID, with editor: DocumentEditor) throws {
+        var laid: [JournalEntry] = []
+        for entry in entries {
+            try show(entry.new, of: id, with: editor)
+            var entry = entry
+            if let winner = try editor.writer.record(of: id, withContent: false)?.tree.winner {
+                entry.revision = winner.revision
+            }
+            try editor.writer.putJournalEntry(entry)
+            laid.append(entry)
+        }
+        editor.writer.afterCommit { [cache, laid] in cache.set(id, to: laid) }
+    }
+
+    private func show(_ content: RevisionContent?, of id: DocumentID, with editor: DocumentEditor) throws {
+        let record = try editor.writer.record(of: id, withContent: true)
+        let current = record?.tree.winner?.isDeleted == false ? record?.content : nil
+        try write(content, of: id, instead: current, with: editor)
+    }
+
+    /// A later content, when what it was made from becomes another one. Where both changed a member, the later change
+    /// stays.
+    private static func moved(
+        _ content: RevisionContent?, from old: RevisionContent?, to new: RevisionContent?
+    ) -> RevisionContent? {
+        if content.isSame(as: old) { return new }
+        guard let content, let old, let new, let base = old.body.json.object, let mine = content.body.json.object,
+            let theirs = new.body.json.object,
+            let merged = ThreeWayMerge.merge(base: base, versions: [mine, theirs]).merged,
+            let body = try? DocumentBody(.object(merged))
+        else { return content }
+        let keepsOwn = !RevisionContent(body: old.body, attachments: content.attachments).isSame(as: old)
+        return RevisionContent(body: body, attachments: keepsOwn ? content.attachments : new.attachments)
+    }
+
+    private static func rewritten(_ content: RevisionContent, _ change: (JSON) -> JSON) throws -> RevisionContent {
+        RevisionContent(body: try DocumentBody(change(content.body.json)), attachments: content.attachments)
+    }
+}

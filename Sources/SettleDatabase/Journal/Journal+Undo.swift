@@ -1,0 +1,111 @@
+public import RevisionTree
+
+extension Journal {
+    /// Takes the newest operations back, the last one first.
+    ///
+    /// Each document gets the content it had before, as a new revision, or for a create a tombstone; the operation leaves
+    /// the journal. Nothing is asked of a server (SEMANTICS 193). What others have changed meanwhile in the same document
+    /// stays: the operation's own changes are taken out by a three-way merge. All of it happens in one transaction.
+    ///
+    /// An operation that was on its way while it was taken back may be acknowledged afterwards; then the taking back is an
+    /// operation itself, and will be sent.
+    ///
+    /// - Parameter count: How many operations.
+    /// - Returns: The operations that were taken back, newest first; fewer where there are no more.
+    /// - Throws: ``DatabaseError`` with code `conflict` where others have changed the same members since; `refused` by a
+    ///   validation; of the storage. Nothing is taken back then.
+    @discardableResult
+    public func undo(_ count: Int = 1) throws -> [JournalEntry] {
+        try database.edit { editor in
+            var undone: [JournalEntry] = []
+            while undone.count < count {
+                let page = try editor.writer.newestJournalEntries(limit: min(100, count - undone.count))
+                guard !page.isEmpty else { break }
+                for entry in page { try revert(entry, with: editor) }
+                undone += page
+            }
+            try tell(of: undone, with: editor.writer)
+            return undone
+        }
+    }
+
+    /// Takes all operations on one document back, the last one first; see ``undo(_:)-(Int)``.
+    @discardableResult
+    public func undo(_ id: DocumentID) throws -> [JournalEntry] {
+        try database.edit { editor in
+            let entries = try cache.entries(of: id, in: editor.writer)
+            for entry in entries.reversed() { try revert(entry, with: editor) }
+            try tell(of: entries, with: editor.writer)
+            return entries.reversed()
+        }
+    }
+
+    /// Takes everything back that no peer has acknowledged; see ``undo(_:)-(Int)``.
+    @discardableResult
+    public func undoAll() throws -> [JournalEntry] { try undo(.max) }
+
+    private func revert(_ entry: JournalEntry, with editor: DocumentEditor) throws {
+        let id = entry.documentID
+        let record = try editor.writer.record(of: id, withContent: true)
+        let current = record?.tree.winner?.isDeleted == false ? record?.content?.withoutClocks : nil
+        try write(Self.content(before: entry, now: current), of: id, instead: current, with: editor)
+        try editor.writer.removeJournalEntry(entry.number)
+    }
+
+    /// Lets the cache know what is left of the documents of entries that were removed.
+    private func tell(of removed: [JournalEntry], with writer: any StorageWriter) throws {
+        for id in Set(removed.map(\.documentID)) {
+            let kept = try cache.entries(of: id, in: writer)
+            writer.afterCommit { [cache] in cache.set(id, to: kept) }
+        }
+    }
+
+    /// Makes a document what it shall be, without an entry.
+    func write(
+        _ wanted: RevisionContent?, of id: DocumentID, instead current: RevisionContent?, with editor: DocumentEditor
+    ) throws {
+        guard !wanted.isSame(as: current) else { return }
+        let silent = editor.withoutJournal
+        guard let wanted else {
+            _ = try Database.delete(
+                Document(id: id), keeping: try database.membersKeptOnDelete(), lastWriteWins: true, with: silent)
+            return
+        }
+        let document = Document(id: id, body: wanted.body, attachments: wanted.attachments)
+        _ = try Database.save(document, wanted.body, lastWriteWins: true, with: silent)
+    }
+
+    /// What a document is to be without an operation, given what it is now.
+    private static func content(before entry: JournalEntry, now: RevisionContent?) throws -> RevisionContent? {
+        if entry.new.isSame(as: now) { return entry.old }
+        if entry.old.isSame(as: now) { return now }
+        guard let old = entry.old, let new = entry.new, let now,
+            let base = new.body.json.object, let without = old.body.json.object, let current = now.body.json.object
+        else { throw changed(entry, "it was deleted or made anew") }
+        let outcome = ThreeWayMerge.merge(
+            base: base, versions: [current, without], rules: MergeRules(onClash: .leave))
+        guard let merged = outcome.merged else { throw changed(entry, outcome.left.joined(separator: ", ")) }
+        let kept = now.with(attachmentsOf: new)
+        let attachments = kept.isSame(as: now) ? old.attachments : now.attachments
+        guard kept.isSame(as: now) || old.with(attachmentsOf: new).isSame(as: old) else {
+            throw changed(entry, "_attachments")
+        }
+        return RevisionContent(body: try DocumentBody(.object(merged)), attachments: attachments)
+    }
+
+    private static func changed(_ entry: JournalEntry, _ what: String) -> DatabaseError {
+        DatabaseError(
+            .conflict,
+            """
+            the \(entry.operation.rawValue) of \"\(entry.documentID)\" can't be undone, for it was changed by others \
+            since (\(what)); edit the document instead
+            """)
+    }
+}
+
+extension RevisionContent {
+    /// The same members with the attachments of another.
+    fileprivate func with(attachmentsOf other: RevisionContent) -> RevisionContent {
+        RevisionContent(body: body, attachments: other.attachments)
+    }
+}

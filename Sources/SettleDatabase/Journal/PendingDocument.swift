@@ -1,0 +1,153 @@
+internal import RevisionTree
+
+/// The operations on one document, as one: a value that takes them one after the other.
+///
+///                  create              update              delete
+///     (none)       create              update              delete
+///     create       –                   create, merged      nothing
+///     update       –                   update, merged      delete
+///     delete       update, all of it   –                   –
+///     nothing      create              –                   –
+///
+/// A few entries are kept as they are until somebody asks, for comparing contents takes longer than writing them. Values are
+/// kept as the JSON text they are stored as.
+struct PendingDocument: Sendable {
+    private struct Attribute: Sendable {
+        var value: [UInt8]?
+        var time: Int64
+        let place: Int
+    }
+
+    /// The number of the first entry, by which documents are ordered.
+    let firstNumber: Int64
+    /// The numbers of the entries that were taken.
+    private(set) var numbers: [Int64] = []
+    private var operation: JournalEntry.Operation?
+    private var attributes: [[UInt8]: Attribute] = [:]
+    private var nextPlace = 0
+    /// After a deletion, the attributes the document had or lost since it was synchronized.
+    private var gone: [[UInt8]] = []
+    private var revision: RevisionID
+    private var time: Int64
+    /// Entries that were taken and not looked at.
+    private var waiting: [JournalEntry] = []
+    private static let mostWaiting = 16
+
+    /// Begins with an entry.
+    init(_ entry: JournalEntry) {
+        firstNumber = entry.number
+        revision = entry.revision
+        time = entry.time
+        take(entry)
+    }
+
+    /// Takes entries in their order; `nil` for none.
+    init?(_ entries: [JournalEntry]) {
+        guard let first = entries.first else { return nil }
+        self.init(first)
+        for entry in entries.dropFirst() { take(entry) }
+    }
+
+    /// Takes the next entry.
+    mutating func take(_ entry: JournalEntry) {
+        numbers.append(entry.number)
+        waiting.append(entry)
+        if waiting.count > Self.mostWaiting { combine() }
+    }
+
+    /// Makes one of the entries that wait.
+    mutating func combine() {
+        for entry in waiting { combine(entry) }
+        waiting = []
+    }
+
+    private mutating func combine(_ entry: JournalEntry) {
+        revision = entry.revision
+        time = entry.time
+        switch (operation, entry.new) {
+        case (.create, nil):
+            operation = nil
+            attributes = [:]
+        case (_, nil):
+            gone = names(of: entry.old) + attributes.keys
+            attributes = [:]
+            operation = .delete
+        case (.delete, let new?):
+            for name in gone { set(name, to: nil, at: entry.time) }
+            note(from: nil, to: new, at: entry.time)
+            gone = []
+            operation = .update
+        case (let known, let new?):
+            note(from: entry.old, to: new, at: entry.time)
+            operation = known ?? (entry.old == nil ? .create : .update)
+        }
+        // What was never there need not be removed.
+        if operation == .create { attributes = attributes.filter { $0.value.value != nil } }
+    }
+
+    private mutating func set(_ name: [UInt8], to value: [UInt8]?, at time: Int64) {
+        let place = attributes[name]?.place ?? nextPlace
+        attributes[name] = Attribute(value: value, time: time, place: place)
+        if place == nextPlace { nextPlace += 1 }
+    }
+
+    /// Notes each attribute that has another value.
+    private mutating func note(from old: RevisionContent?, to new: RevisionContent, at time: Int64) {
+        let before = BodyMembers(old?.body)
+        let after = BodyMembers(new.body)
+        for (index, name) in after.names.enumerated() {
+            let value = after.value(at: index)
+            if before.value(of: name, near: index)?.elementsEqual(value) != true {
+                set(Array(name.utf8), to: Array(value), at: time)
+            }
+        }
+        for name in before.names where after.value(of: name, near: 0) == nil {
+            set(Array(name.utf8), to: nil, at: time)
+        }
+        let attachments = new.attachments
+        guard
+            old.map({ !RevisionContent(body: $0.body, attachments: attachments).isSame(as: $0) })
+                ?? !attachments.isEmpty
+        else { return }
+        set(Self.attachmentsName, to: Self.list(attachments), at: time)
+    }
+
+    private func names(of content: RevisionContent?) -> [[UInt8]] {
+        guard let content else { return [] }
+        let names = BodyMembers(content.body).names.map { Array($0.utf8) }
+        return content.attachments.isEmpty ? names : names + [Self.attachmentsName]
+    }
+
+    private static let attachmentsName = Array("_attachments".utf8)
+
+    private static func list(_ attachments: [Attachment]) -> [UInt8]? {
+        guard !attachments.isEmpty else { return nil }
+        return JSON.object(
+            JSONObject(
+                attachments.map { attachment in
+                    (
+                        attachment.name,
+                        [
+                            "content_type": .string(attachment.contentType),
+                            "digest": .string(attachment.digest.description),
+                            "length": .number(JSONNumber(attachment.length)),
+                        ]
+                    )
+                })
+        ).utf8
+    }
+
+    /// What is to be sent; `nil` where the operations cancel each other out, or changed nothing.
+    mutating func change(of id: DocumentID) -> PendingChange? {
+        combine()
+        guard let operation, operation != .update || !attributes.isEmpty else { return nil }
+        let ordered = attributes.sorted { $0.value.place < $1.value.place }
+        return PendingChange(
+            documentID: id, operation: operation,
+            attributes: ordered.map { name, attribute in
+                PendingChange.Attribute(
+                    name: String(decoding: name, as: UTF8.self),
+                    value: attribute.value.flatMap { try? JSON(utf8: $0) }, time: attribute.time)
+            }, revision: revision, time: time)
+    }
+}

@@ -1,0 +1,103 @@
+/// The rules of an offline session: a value that is told what happened and says what to do next.
+///
+/// There is never more than one thing to do, and the session does it before it tells the next event. Operations are sent in
+/// their order, and the first refusal ends it; what comes behind waits (SEMANTICS 176, 179).
+struct OfflineMachine: Sendable {
+    /// What happened.
+    enum Event: Sendable {
+        /// Somebody wants to be online, or to try again.
+        case goOnline
+        /// Somebody wants to be offline.
+        case goOffline
+        /// There is an operation in the journal.
+        case changed
+        /// There is something new at the server.
+        case serverChanged
+        /// The network is back.
+        case reachable
+        /// The server is not reached.
+        case unreachable(PeerError)
+        /// The journal's first operation was looked for; whether there is one.
+        case head(Bool)
+        /// The server took the operation that was sent.
+        case accepted(at: Int64)
+        /// The server refused it.
+        case refused(OfflineConflict)
+        /// All that is new at the server is here.
+        case fetched(at: Int64)
+        /// It can't go on, for another reason than the network.
+        case failed(PeerError)
+        /// Somebody has decided what becomes of the refused operation, or it was reverted.
+        case decided
+    }
+
+    /// What to do.
+    enum Action: Sendable, Equatable {
+        /// Look for the journal's first operation.
+        case lookForOperation
+        /// Send it.
+        case send
+        /// Fetch what others changed.
+        case fetch
+    }
+
+    private(set) var status = OfflineStatus()
+    /// Whether being offline was asked for, so that only being asked ends it.
+    private(set) var wantsOffline = false
+    /// Whether what others changed is fetched when all is sent.
+    let fetchesAfterPush: Bool
+
+    init(fetchesAfterPush: Bool, lastSyncDate: Int64?, isOnline: Bool) {
+        self.fetchesAfterPush = fetchesAfterPush
+        status.lastSyncDate = lastSyncDate
+        status.state = isOnline ? .online : .offline
+        wantsOffline = !isOnline
+    }
+
+    /// Takes an event; returns what to do now, `nil` for nothing.
+    mutating func handle(_ event: Event) -> Action? {
+        switch (status.state, event) {
+        case (_, .goOffline):
+            wantsOffline = true
+            status.state = .offline
+            status.conflict = nil
+            status.error = nil
+        case (.online, .goOnline), (.offline, .goOnline), (.syncFailed, .goOnline):
+            wantsOffline = false
+            return begin()
+        case (.online, .changed), (.online, .serverChanged): return begin()
+        case (.offline, .reachable) where !wantsOffline: return begin()
+        case (.online, .unreachable(let error)), (.synchronizing, .unreachable(let error)):
+            status.state = .offline
+            status.error = error
+        case (.synchronizing, .head(true)): return .send
+        case (.synchronizing, .head(false)):
+            if fetchesAfterPush { return .fetch }
+            status.state = .online
+        case (.synchronizing, .accepted(let time)):
+            note(time)
+            return .lookForOperation
+        case (.synchronizing, .refused(let conflict)):
+            status.state = .syncFailed
+            status.conflict = conflict
+        case (.synchronizing, .failed(let error)):
+            status.state = .syncFailed
+            status.error = error
+        case (_, .fetched(let time)):
+            note(time)
+            if status.state == .synchronizing { status.state = .online }
+        case (_, .decided): status.conflict = nil
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func begin() -> Action {
+        status.state = .synchronizing
+        status.conflict = nil
+        status.error = nil
+        return .lookForOperation
+    }
+
+    private mutating func note(_ time: Int64) { status.lastSyncDate = max(time, status.lastSyncDate ?? time) }
+}

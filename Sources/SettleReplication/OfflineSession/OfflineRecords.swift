@@ -1,0 +1,50 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// What a session remembers between two runs, in a local document of the database.
+struct OfflineRecords: Sendable {
+    /// A state of the server that somebody has seen and decided on.
+    struct Seen: Sendable {
+        var history: RevisionHistory?
+        var revision: RevisionID? { history?.revision }
+    }
+
+    /// How far the server's changes are here.
+    var since = PeerSequence.start
+    var lastSyncDate: Int64?
+    /// The temporary ids given so far; none is given twice.
+    var temporaryIDs = 0
+    /// The documents that have temporary ids.
+    var temporaries: Set<String> = []
+    /// For documents whose operation is to be tried again on a newer state of the server.
+    var seen: [String: Seen] = [:]
+
+    init() {}
+
+    init(_ json: JSON) {
+        if let position = json["since"] { since = PeerSequence(position) }
+        lastSyncDate = json["last_sync"]?.int.map(Int64.init)
+        temporaryIDs = json["temporary_ids"]?.int ?? 0
+        temporaries = Set((json["temporaries"]?.array ?? []).compactMap(\.string))
+        for member in json["seen"]?.object ?? JSONObject() {
+            let names = (member.value.array ?? []).compactMap { $0.string.flatMap { RevisionID($0) } }
+            let history = names.first.flatMap { newest in
+                try? RevisionHistory(start: newest.generation, signatures: names.map(\.signature))
+            }
+            seen[member.name] = Seen(history: history)
+        }
+    }
+
+    var json: JSON {
+        var json: JSON = [
+            "since": since.json, "temporary_ids": .number(JSONNumber(temporaryIDs)),
+            "temporaries": .array(temporaries.sorted().map(JSON.string)),
+        ]
+        if let lastSyncDate { json["last_sync"] = .number(JSONNumber(lastSyncDate)) }
+        let members = seen.sorted { $0.key < $1.key }.map { id, seen in
+            (id, JSON.array((seen.history?.revisions ?? []).map { .string($0.description) }))
+        }
+        json["seen"] = .object(JSONObject(members))
+        return json
+    }
+}

@@ -1,0 +1,229 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+extension OfflineSession {
+    /// Does what the rules say; returns what came of it.
+    ///
+    /// - Throws: ``DatabaseError`` of the storage.
+    func perform(_ action: OfflineMachine.Action) async throws -> OfflineMachine.Event {
+        do {
+            switch action {
+            case .lookForOperation: return .head(try await next() != nil)
+            case .send:
+                guard let entry = try await next() else { return .head(false) }
+                return try await send(entry)
+            case .fetch: return .fetched(at: try await fetchChanges())
+            }
+        } catch let error as PeerError { return error.isTransient ? .unreachable(error) : .failed(error) }
+    }
+
+    /// The journal's first operation. Those on a document that was made and deleted since the last synchronization are
+    /// taken off, for nothing of it need be sent (SEMANTICS 152).
+    private func next() async throws -> JournalEntry? {
+        try await database.perform { [journal] _ in
+            while let entry = try journal.history(limit: 1).first {
+                let all = entry.operation == .create ? try journal.history(of: entry.documentID) : []
+                guard let last = all.last, last.new == nil else { return entry }
+                try journal.forget(entry.documentID)
+            }
+            return nil
+        }
+    }
+
+    /// What an operation is sent on.
+    private struct Base {
+        var history: RevisionHistory?
+        /// The attachments the server has then.
+        var attachments: [Attachment] = []
+    }
+
+    /// Sends an operation, with its document's id from the server first where that is wanted.
+    private func send(_ given: JournalEntry) async throws -> OfflineMachine.Event {
+        let entry = try await withFinalID(given)
+        let base = try await base(of: entry)
+        let time = options.stampMember == nil ? nil : options.time(try await server.time())
+        var edit = try await edit(entry, on: base, time)
+        for _ in 0..<Self.attempts {
+            do {
+                let (revision, date) = try await server.put(edit)
+                return try await taken(entry, edit, revision, date)
+            } catch let error as PeerError where error.code == .conflict || error.code == .notFound {
+                let state = try await server.state(of: entry.documentID)
+                if entry.new == nil, state.body == nil {
+                    return try await alreadyDeleted(entry, state.date)
+                }
+                if let history = state.history, isOwn(state, edit) {
+                    return try await taken(entry, edit, history.revision, state.date)
+                }
+                guard let again = merged(edit, entry, base, state) else {
+                    return .refused(conflict(entry, state, .changed))
+                }
+                edit = again
+            } catch let error as PeerError where [.forbidden, .tooLarge, .badRequest].contains(error.code) {
+                return .refused(conflict(entry, try await server.state(of: entry.documentID), .refused(error.message)))
+            }
+        }
+        return .refused(conflict(entry, try await server.state(of: entry.documentID), .changed))
+    }
+
+    /// How often an operation is merged anew with what somebody else writes all the time.
+    private static var attempts: Int { 5 }
+
+    private func conflict(
+        _ entry: JournalEntry, _ state: OfflineServer.State, _ reason: OfflineConflict.Reason
+    ) -> OfflineConflict {
+        OfflineConflict(
+            number: entry.number, documentID: entry.documentID, operation: entry.operation, old: entry.old,
+            new: entry.new, server: state.body, serverHistory: state.body == nil ? nil : state.history,
+            reason: reason)
+    }
+
+    private func withFinalID(_ entry: JournalEntry) async throws -> JournalEntry {
+        let temporary = entry.documentID
+        guard records.temporaries.contains(temporary.string) else { return entry }
+        let id = try await server.newID()
+        return try await database.perform { [self] database in
+            try database.transaction {
+                try journal.rename(temporary, to: id) { $0.replacing(temporary.string, with: id.string) }
+                try remember { $0.temporaries.remove(temporary.string) }
+            }
+            return try journal.history(of: id).first { $0.number == entry.number } ?? entry
+        }
+    }
+
+    /// The state of the server that an operation is an edit of: one that somebody has seen and decided on, or the newest
+    /// revision below that the server is known to have.
+    private func base(of entry: JournalEntry) async throws -> Base {
+        let seen = records.seen[entry.documentID.string]
+        return try await database.perform { database in
+            guard let tree = try database.tree(of: entry.documentID) else { return Base(history: seen?.history) }
+            let shared = tree.history(of: entry.revision)?.revisions.first { tree[$0]?.isShared == true }
+            let known = try shared.flatMap { try database.document(entry.documentID, revision: $0) }
+            if let seen { return Base(history: seen.history, attachments: known?.attachments ?? []) }
+            guard entry.old != nil, let shared, tree[shared]?.isDeleted == false else { return Base() }
+            return Base(history: tree.history(of: shared), attachments: known?.attachments ?? [])
+        }
+    }
+
+    /// What is sent for an operation.
+    private func edit(_ entry: JournalEntry, on base: Base, _ time: Int64?) async throws -> OfflineServer.Edit {
+        try await database.perform { [options] database in
+            let id = entry.documentID
+            guard let new = entry.new else {
+                let tombstone = try database.document(id, revision: entry.revision)
+                let kept = tombstone?.isDeleted == true ? try tombstone?.body() : nil
+                return OfflineServer.Edit(id: id, base: base.history?.revision, isDeleted: true, body: kept ?? .empty)
+            }
+            var body = new.body
+            if let member = options.stampMember, let time {
+                var json = body.json
+                json[member] = options.stamp(time)
+                body = try DocumentBody(json)
+            }
+            var edit = OfflineServer.Edit(id: id, base: base.history?.revision, body: body)
+            let size = new.attachments.reduce(0) { $0 + $1.length }
+            guard size <= options.largestAttachments else {
+                throw PeerError(
+                    .tooLarge, "the attachments of \"\(id)\" have \(size) bytes, too many for a session; replicate it")
+            }
+            for attachment in new.attachments {
+                let isThere = base.attachments.contains {
+                    $0.name.utf8.elementsEqual(attachment.name.utf8) && $0.digest == attachment.digest
+                }
+                var json: JSON = ["content_type": .string(attachment.contentType)]
+                if isThere {
+                    json["stub"] = true
+                    json["revpos"] = .number(JSONNumber(attachment.revpos))
+                    json["digest"] = .string(attachment.digest.description)
+                } else {
+                    json["data"] = .string(Base64.encode(try database.content(of: attachment)))
+                }
+                edit.attachments.append((attachment.name, json))
+            }
+            return edit
+        }
+    }
+
+    /// Whether the server's state is this very edit: the answer was lost on the way.
+    private func isOwn(_ state: OfflineServer.State, _ edit: OfflineServer.Edit) -> Bool {
+        guard let body = state.body, let history = state.history else { return false }
+        let parent = history.revisions.dropFirst().first
+        return parent == edit.base && unstamped(body) == unstamped(edit.body)
+    }
+
+    private func unstamped(_ body: DocumentBody) -> JSON {
+        var json = body.json
+        if let member = options.stampMember { json[member] = nil }
+        return json
+    }
+
+    /// The edit on top of what the server has, where the members it changes are what they were; `nil` for a conflict.
+    private func merged(
+        _ edit: OfflineServer.Edit, _ entry: JournalEntry, _ base: Base, _ state: OfflineServer.State
+    ) -> OfflineServer.Edit? {
+        guard options.acceptance == .unchangedAttributes, let old = entry.old, entry.new != nil,
+            var members = state.body?.json.object, let before = old.body.json.object,
+            let after = edit.body.json.object
+        else { return nil }
+        for name in after.names + before.names.filter({ after[$0] == nil }) where before[name] != after[name] {
+            guard members[name] == before[name] || name == options.stampMember else { return nil }
+            members[name] = after[name]
+        }
+        let digests = state.attachments.map { ($0.name, $0.value["digest"]?.string) }
+        let expected = base.attachments.map { ($0.name, String?.some($0.digest.description)) }
+        guard digests.count == expected.count,
+            digests.allSatisfy({ one in expected.contains { $0.0 == one.0 && $0.1 == one.1 } }),
+            let body = try? DocumentBody(.object(members))
+        else { return nil }
+        var edit = edit
+        edit.body = body
+        edit.base = state.history?.revision
+        return edit
+    }
+
+    /// Notes what the server made of an operation, and lays later ones on top.
+    private func taken(
+        _ entry: JournalEntry, _ edit: OfflineServer.Edit, _ revision: RevisionID, _ date: Int64?
+    ) async throws -> OfflineMachine.Event {
+        let id = entry.documentID
+        let isSame = revision == entry.revision
+        let known = isSame ? nil : try await server.state(of: id, at: revision).history
+        try await database.perform { [self] database in
+            try database.transaction {
+                if isSame {
+                    try database.markShared([(id, revision)])
+                } else {
+                    let attachments = entry.new?.attachments ?? []
+                    let server = ReplicatedRevision(
+                        id: id, history: known ?? RevisionHistory(revision), isDeleted: edit.isDeleted,
+                        body: edit.body, attachments: attachments)
+                    let content =
+                        edit.isDeleted ? nil : RevisionContent(body: edit.body, attachments: attachments)
+                    try journal.revise(entry.number, of: id, to: content, isKept: false, onto: server)
+                }
+                if records.seen[id.string] != nil { try remember { $0.seen[id.string] = nil } }
+            }
+        }
+        return .accepted(at: options.time(date))
+    }
+
+    private func alreadyDeleted(_ entry: JournalEntry, _ date: Int64?) async throws -> OfflineMachine.Event {
+        try await database.perform { [journal] _ in
+            try journal.revise(entry.number, of: entry.documentID, to: nil, isKept: false)
+        }
+        return .accepted(at: options.time(date))
+    }
+}
+
+extension JSON {
+    /// The value with each string that is just this one replaced, in arrays and objects too; names of members stay.
+    fileprivate func replacing(_ old: String, with new: String) -> JSON {
+        switch self {
+        case .string(let text) where text.utf8.elementsEqual(old.utf8): .string(new)
+        case .array(let elements): .array(elements.map { $0.replacing(old, with: new) })
+        case .object(let members):
+            .object(JSONObject(members.map { ($0.name, $0.value.replacing(old, with: new)) }))
+        default: self
+        }
+    }
+}

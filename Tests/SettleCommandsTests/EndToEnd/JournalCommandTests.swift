@@ -1,0 +1,66 @@
+import Foundation
+import Settle
+import Testing
+
+struct JournalCommandTests {
+    let room: Room
+
+    init() throws {
+        room = try Room()
+        try room.run("create", "a.settle", "--journal")
+    }
+
+    @Test func `operations are listed with what is to be sent`() throws {
+        #expect(try room.run("log", "a").line == "Everything is synchronized")
+        try room.run("put", "a", "milk", #"{"count":1}"#)
+        try room.run("put", "a", "bread", #"{"count":1}"#)
+        try room.run("delete", "a", "bread")
+        let output = try room.run("log", "a").output
+        #expect(output.contains("CREATE     milk"))
+        #expect(output.contains("DELETE     bread"))
+        #expect(output.hasSuffix("To be sent\n  CREATE milk  count\n"))
+        let json = try room.run("log", "a", "--json").json
+        #expect(json["history"]?.array?.map { $0["operation"] } == ["CREATE", "CREATE", "DELETE"])
+        #expect(json["history"]?[2]?["old"] == ["count": 1] && json["history"]?[2]?["new"] == .null)
+        #expect(json["pending"]?.array?.count == 1)
+        #expect(json["pending"]?[0]?["changes"]?[0]?["attribute"] == "count")
+        let one = try room.run("log", "a", "bread", "--limit", "1", "--json").json
+        #expect(one["history"]?.array?.count == 1 && one["pending"] == [])
+    }
+
+    @Test func `what would be sent is shown as a difference`() throws {
+        try room.run("put", "a", "milk", #"{"count":1}"#)
+        #expect(try room.run("status", "a").output == "CREATE milk\n  + count: 1\n1 document to be sent\n")
+        try room.run("create", "b")
+        try room.run("sync", "a", "b")
+        #expect(try room.run("status", "a").line == "Nothing is to be sent")
+        let read = try room.run("get", "a", "milk", "--json").json["_rev"]?.string
+        try room.run("put", "a", "milk", #"{"count":2}"#, "--rev", try #require(read))
+        #expect(
+            try room.run("status", "a").output == "UPDATE milk\n  - count: 1\n  + count: 2\n1 document to be sent\n")
+        let line = try room.run("status", "a", "--json").json
+        #expect(line["old"] == ["count": 1] && line["changes"]?[0]?["value"] == 2)
+    }
+
+    @Test func `operations are undone, the newest first`() throws {
+        for name in ["a", "b", "c", "d"] { try room.run("put", "a", name, "{}") }
+        #expect(try room.run("undo", "a").line == "undone CREATE d")
+        #expect(try room.run("undo", "a", "-n", "2").output == "undone CREATE c\nundone CREATE b\n")
+        #expect(try room.run("undo", "a", "a", "--json").json["undone"]?[0]?["id"] == "a")
+        #expect(try room.run("undo", "a", "--all").line == "There is nothing to undo")
+        #expect(try room.run("docs", "a", "--json").output == "")
+        #expect(try room.run("undo", "a", "a", "--all").status == 2)
+    }
+
+    @Test func `a journal is switched on and off`() throws {
+        try room.run("create", "plain")
+        let without = try room.run("undo", "plain")
+        #expect(without.status == 3 && without.errors.contains("settle log DB --on"))
+        #expect(try room.run("log", "plain", "--on", "--json").json == ["ok": true, "journal": true])
+        try room.run("put", "plain", "a", "{}")
+        #expect(try room.run("log", "plain", "--json").json["history"]?.array?.count == 1)
+        #expect(try room.run("log", "plain", "--off").line == "There is no journal any more")
+        #expect(try room.run("status", "plain").status == 3)
+        #expect(try room.run("get", "plain", "a").status == 0)
+    }
+}

@@ -1,0 +1,47 @@
+import Settle
+import SettleTesting
+import Testing
+
+struct JournalSwitchTests {
+    private func options(_ journal: Bool?) -> DatabaseOptions {
+        var options = DatabaseOptions()
+        options.journal = journal
+        return options
+    }
+
+    @Test func `there is none unless it is switched on`() throws {
+        try withTemporaryDatabase(.memory) { database in
+            try database.add("a")
+            #expect(database.journal == nil)
+        }
+    }
+
+    @Test func `the file remembers it, and what was off is not made up for`() throws {
+        let folder = try TemporaryFolder()
+        func open(_ journal: Bool?, _ body: (Database) throws -> Void) throws {
+            let database = try Database.openOrCreate(folder("a.settle"), options: options(journal))
+            defer { database.close() }
+            try body(database)
+        }
+        try open(nil) { try $0.add("before") }
+        try open(true) { database in
+            #expect(database.journal?.isEmpty == true)
+            try database.set("before", "v", 2)
+        }
+        try open(nil) { #expect($0.pendingLines == ["UPDATE before v=2@\($0.journal?.pending.first?.time ?? 0)"]) }
+        try open(false) { database in
+            #expect(database.journal == nil)
+            try database.set("before", "v", 3)
+        }
+        try open(nil) { #expect($0.journal == nil) }
+        try open(true) { #expect($0.journal?.isEmpty == true) }
+    }
+
+    @Test func `times come from the system unless given`() throws {
+        try withTemporaryDatabase(.memory, options: options(true)) { database in
+            try database.add("a")
+            let time = try #require(database.journal?.pending.first?.time)
+            #expect(time > 1_700_000_000_000)
+        }
+    }
+}

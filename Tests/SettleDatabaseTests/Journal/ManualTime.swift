@@ -1,0 +1,44 @@
+import Settle
+
+/// A clock that shows what it is set to, in milliseconds.
+final class ManualTime: Sendable {
+    private let time = Guarded<Int64>(0)
+
+    /// What it shows.
+    var now: Int64 {
+        get { time.withLock { $0 } }
+        set { time.withLock { $0 = newValue } }
+    }
+
+    /// Options of a database that goes by this clock and keeps a journal.
+    var options: DatabaseOptions {
+        var options = DatabaseOptions()
+        options.journal = true
+        options.now = { self.now }
+        options.warn = { _ in }
+        return options
+    }
+}
+
+extension Database {
+    /// What is to be sent, a line for each document: `UPDATE a n=2@30 text=-@20`.
+    var pendingLines: [String] { journal?.pending.map(\.line) ?? ["no journal"] }
+
+    /// The journal, a line for each operation: `UPDATE a {"n":1} {"n":2}`.
+    func historyLines() throws -> [String] { try journal?.history().map(\.line) ?? ["no journal"] }
+}
+
+extension PendingChange {
+    /// The change in one line.
+    var line: String {
+        let changes = attributes.map { "\($0.name)=\($0.value?.description ?? "-")@\($0.time)" }
+        return ([operation.rawValue, documentID.string] + changes).joined(separator: " ")
+    }
+}
+
+extension JournalEntry {
+    /// The entry in one line.
+    var line: String {
+        "\(operation.rawValue) \(documentID) \(old?.body.description ?? "-") \(new?.body.description ?? "-")"
+    }
+}

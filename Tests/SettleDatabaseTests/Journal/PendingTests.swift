@@ -1,0 +1,219 @@
+import Settle
+import SettleTesting
+import Testing
+
+struct PendingTests {
+    private let time = ManualTime()
+
+    /// A database with a synchronized document.
+    private func database() throws -> Database {
+        let database = try Database.inMemory(options: time.options)
+        try synchronize(database)
+        return database
+    }
+
+    private func synchronize(_ database: Database) throws {
+        let document = try database.add("a", ["n": 1, "text": "x"])
+        try database.markShared([("a", try #require(document.revision))])
+    }
+
+    // SEMANTICS 148, 149
+    @Test(arguments: DatabaseKind.allCases)
+    func `each local save is recorded beside the documents`(kind: DatabaseKind) throws {
+        let temporary = try TemporaryDatabase(kind, options: time.options)
+        defer { withExtendedLifetime(temporary) {} }
+        let database = temporary.database
+        time.now = 1_423_083_473
+        try database.add("envelope", ["name": "A New Name"])
+        time.now = 1_423_083_525
+        try database.add("other", ["budget": "50.00"])
+        #expect(
+            database.pendingLines == [
+                #"CREATE envelope name="A New Name"@1423083473"#, #"CREATE other budget="50.00"@1423083525"#,
+            ])
+        #expect(try database.document("envelope")?.json == ["name": "A New Name"])
+    }
+
+    // SEMANTICS 150, 151
+    @Test func `changes of one document are one, with each attribute's last value and time`() throws {
+        let database = try database()
+        time.now = 10
+        try database.set("a", "n", 2)
+        time.now = 20
+        try database.set("a", "text", "y")
+        time.now = 30
+        try database.set("a", "n", 3)
+        #expect(database.pendingLines == [#"UPDATE a n=3@30 text="y"@20"#])
+        #expect(try database.journal?.history().count == 3)
+    }
+
+    // SEMANTICS 152
+    @Test func `a create with updates is one create`() throws {
+        let database = try database()
+        try database.add("b", ["n": 1, "gone": true])
+        time.now = 5
+        var document = try #require(try database.document("b"))
+        document["n"] = 2
+        document["gone"] = nil
+        try database.save(document, onConflict: .fail)
+        #expect(database.pendingLines == ["CREATE b n=2@5"])
+    }
+
+    // SEMANTICS 152
+    @Test func `of a create with a delete nothing is sent`() throws {
+        let database = try database()
+        try database.add("b")
+        try database.delete("b")
+        #expect(database.pendingLines == [])
+        #expect(try database.historyLines() == [#"CREATE b - {"v":1}"#, #"DELETE b {"v":1} -"#])
+        try database.add("b", ["v": 2])
+        #expect(database.pendingLines == ["CREATE b v=2@0"])
+    }
+
+    // SEMANTICS 152
+    @Test func `an update with a delete is a delete, and one made anew replaces all`() throws {
+        let database = try database()
+        try database.set("a", "more", 1)
+        try database.delete("a")
+        #expect(database.pendingLines == ["DELETE a"])
+        time.now = 9
+        try database.add("a", ["n": 7])
+        let pending = try #require(database.journal?.pending(of: "a"))
+        #expect(pending.operation == .update)
+        let values = Dictionary(uniqueKeysWithValues: pending.attributes.map { ($0.name, $0.value) })
+        #expect(values == ["n": 7, "text": nil, "more": nil])
+        #expect(pending.attributes.allSatisfy { $0.time == 9 })
+        try database.delete("a")
+        #expect(database.pendingLines == ["DELETE a"])
+    }
+
+    // SEMANTICS 153
+    @Test func `a change back to the synchronized value is kept`() throws {
+        let database = try database()
+        time.now = 10
+        try database.set("a", "n", 2)
+        time.now = 20
+        try database.set("a", "n", 1)
+        #expect(database.pendingLines == ["UPDATE a n=1@20"])
+        try database.set("a", "n", 1)
+        #expect(database.pendingLines == ["UPDATE a n=1@20"])
+    }
+
+    // SEMANTICS 147, 154
+    @Test func `what is to be sent is known without reading`() throws {
+        let engine = CountingEngine(try SQLiteStorage.inMemory())
+        let database = try Database.make(on: engine, options: time.options)
+        try database.add("a", ["n": 1])
+        let reads = engine.reads
+        #expect(database.pendingLines == ["CREATE a n=1@0"])
+        #expect(database.journal?.count == 1)
+        #expect(database.journal?.isEmpty == false)
+        #expect(engine.reads == reads)
+    }
+
+    // SEMANTICS 155
+    @Test(arguments: DatabaseKind.allCases)
+    func `what is undone with its transaction was never recorded`(kind: DatabaseKind) throws {
+        let temporary = try TemporaryDatabase(kind, options: time.options)
+        defer { withExtendedLifetime(temporary) {} }
+        let database = temporary.database
+        try synchronize(database)
+        #expect(throws: Nonsense.self) {
+            try database.transaction {
+                try database.set("a", "n", 2)
+                #expect(try database.historyLines().count == 1)
+                throw Nonsense()
+            }
+        }
+        #expect(database.pendingLines == [])
+        #expect(try database.historyLines() == [])
+        try database.transaction {
+            try database.set("a", "n", 3)
+            try? database.transaction {
+                try database.set("a", "n", 4)
+                throw Nonsense()
+            }
+            #expect(database.pendingLines == [])
+        }
+        #expect(database.pendingLines == ["UPDATE a n=3@0"])
+        #expect(try database.historyLines() == [#"UPDATE a {"n":1,"text":"x"} {"n":3,"text":"x"}"#])
+        #expect(code { try database.save(Document(id: "a", body: ["n": 9]), onConflict: .fail) } == .conflict)
+        #expect(try database.historyLines().count == 1)
+    }
+
+    // SEMANTICS 156
+    @Test func `it survives a restart`() throws {
+        let temporary = try TemporaryDatabase(.file, options: time.options)
+        try synchronize(temporary.database)
+        time.now = 4
+        try temporary.database.set("a", "n", 2)
+        try temporary.database.add("b")
+        try temporary.database.delete("b")
+        let before = (temporary.database.pendingLines, try temporary.database.historyLines())
+        try temporary.reopen()
+        #expect(temporary.database.pendingLines == before.0)
+        #expect(try temporary.database.historyLines() == before.1)
+        #expect(before.0 == ["UPDATE a n=2@4"])
+    }
+
+    // SEMANTICS 156
+    @Test func `an edit made while an upload is on its way stays`() throws {
+        let database = try database()
+        time.now = 10
+        let sent = try database.set("a", "n", 2)
+        time.now = 20
+        try database.set("a", "text", "y")
+        try database.markShared([("a", try #require(sent.revision))])
+        #expect(database.pendingLines == [#"UPDATE a text="y"@20"#])
+        #expect(try database.historyLines() == [#"UPDATE a {"n":2,"text":"x"} {"n":2,"text":"y"}"#])
+        try database.markShared([("a", try #require(try database.document("a")?.revision))])
+        #expect(database.journal?.isEmpty == true)
+    }
+
+    @Test func `a peer that sends what was made on top has acknowledged it`() throws {
+        let database = try database()
+        let mine = try #require(try database.set("a", "n", 2).revision)
+        let base = try #require(try database.tree("a").parent(of: mine))
+        try database.insertReplicated([
+            peer("a", try path("3-theirs", "\(mine.signature)", "\(base.signature)"), ["n": 3])
+        ])
+        #expect(database.journal?.isEmpty == true)
+        #expect(try database.document("a")?["n"] == 3)
+    }
+
+    @Test func `what replication brings is no local operation`() throws {
+        let database = try database()
+        try database.insertReplicated([peer("b", try path("1-b"), ["n": 1])])
+        try database.putSomethingLocal()
+        #expect(database.journal?.isEmpty == true)
+    }
+
+    @Test func `a purged document has no operations`() throws {
+        let database = try database()
+        try database.set("a", "n", 2)
+        try database.purge("a")
+        #expect(try database.historyLines() == [])
+        #expect(database.pendingLines == [])
+    }
+
+    @Test func `observers see each state, the first at once`() async throws {
+        let database = try database()
+        var pending = try #require(database.journal).observePending().makeAsyncIterator()
+        #expect(await pending.next() == [])
+        try database.set("a", "n", 2)
+        #expect(await pending.next()?.map(\.line) == ["UPDATE a n=2@0"])
+        try database.set("a", "n", 3)
+        try database.set("a", "n", 4)
+        #expect(await pending.next()?.map(\.line) == ["UPDATE a n=4@0"])
+        database.close()
+        #expect(await pending.next() == nil)
+    }
+}
+
+extension Database {
+    fileprivate func tree(_ id: DocumentID) throws -> RevisionTree { try tree(of: id) ?? RevisionTree() }
+
+    fileprivate func putSomethingLocal() throws {
+        try saveLocalDocument("_local/checkpoint", body: ["n": 1])
+    }
+}
