@@ -39,8 +39,8 @@ struct AttachmentIntake: Sendable {
     /// A stub that fits nothing here may come whole the next time; content that is not what it is said to be will not.
     private func outcome(of error: PeerError, _ attachment: PeerAttachment) -> StoreOutcome {
         if case .stub = attachment.content { return .failed(error) }
-        // That it is not there may have been said by somebody on the way.
-        if error.status == 404 { return .failed(error) }
+        // What a status says, that it is not there for example, may have been said by somebody on the way.
+        if error.status != nil { return .failed(error) }
         return error.code == .attachmentMissing || error.code == .badRequest ? .refused(error) : .failed(error)
     }
 

@@ -40,7 +40,7 @@ final class AttachmentSink: @unchecked Sendable {
 
 /// Hands a value from the thread that made it to the one that waited for it.
 ///
-/// Unchecked: it is made on one thread and touched on the other alone.
+/// Unchecked: no lock guards it, for it is made on one thread and touched on the other alone.
 private struct Unshared<Value>: @unchecked Sendable {
     let value: Value
 

@@ -100,6 +100,20 @@ import Testing
         notes.close()
     }
 
+    @Test(arguments: [400, 401, 403, 404, 409, 412, 413])
+    func `a status in place of a content is no verdict on the document, which is tried again`(
+        _ status: Int
+    ) async throws {
+        let notes = try open()
+        let outcome = try await store(Refusing(status: status), in: notes)
+        guard case .failed(let error) = outcome else {
+            Issue.record("\(outcome as Any)")
+            return
+        }
+        #expect(error.status == status)
+        notes.close()
+    }
+
     @Test func `compaction removes what nobody took up again`() async throws {
         try await bringSome(500_000)
         let notes = try open()
@@ -135,5 +149,14 @@ private final class Parts: AttachmentSource {
             place = next
         }
         if end != nil || stop < bytes.count { throw PeerError(.connectionLost, "the source was cut off") }
+    }
+}
+
+/// A source that is answered with a status.
+private struct Refusing: AttachmentSource {
+    let status: Int
+
+    func read(from offset: Int64, _ body: ([UInt8]) async throws -> Void) async throws {
+        throw PeerError(status == 404 ? .attachmentMissing : .badRequest, "refused", status: status)
     }
 }
