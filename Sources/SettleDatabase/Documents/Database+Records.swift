@@ -50,6 +50,10 @@ extension Database {
     /// remembered in this way has to be set alone.
     package var settingsAge: UInt64 { settingsChanges.load(ordering: .sequentiallyConsistent) }
 
+    /// Is raised by each commit that changes a design document, before its writer is told: what was read of design documents
+    /// after this was asked for is as it is now while this stays the same.
+    package var designAge: UInt64 { designChanges.age }
+
     /// Sets or clears a setting.
     package func setSetting(_ name: String, to value: String?) throws {
         settingsChanges.add(1, ordering: .sequentiallyConsistent)

@@ -18,6 +18,7 @@ struct DocumentEditor {
     let options: DatabaseOptions
     let revisionLimit: Int
     let identity: UInt64
+    let designChanges: DesignChanges
 
     /// A revision on its way into a document.
     struct Edit {
@@ -101,6 +102,7 @@ struct DocumentEditor {
             record.tree.setDeleted(replicated.isDeleted, of: revision)
         }
         try stem(&record)
+        if record.id.isDesign { designChanges.note() }
         try writer.put(record)
         return content == nil ? .known : .stored
     }
@@ -129,6 +131,7 @@ struct DocumentEditor {
     private func store(_ edit: Edit, in old: DocumentRecord) throws {
         var record = old
         try apply(edit, to: &record)
+        if record.id.isDesign { designChanges.note() }
         guard old.tree.isEmpty else {
             try writer.put(record)
             return

@@ -50,6 +50,7 @@ public final class Database: Sendable {
     /// What layers above keep with the database; see ``companion(_:_:)``.
     let companions = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
     let settingsChanges = Atomic<UInt64>(0)
+    let designChanges = DesignChanges()
     private let lock: DatabaseLock?
     let hashers = HasherPool()
 
@@ -59,8 +60,11 @@ public final class Database: Sendable {
         self.options = options
         path = files?.folder
         blobs = try BlobStore(files: files)
-        let notifier = notifier
-        engine.onCommit { notifier.announce($0) }
+        let (notifier, designChanges) = (notifier, designChanges)
+        engine.onCommit { newest in
+            designChanges.commit()
+            notifier.announce(newest)
+        }
         try scheduleExpiration()
     }
 
@@ -138,7 +142,7 @@ public final class Database: Sendable {
             try body(
                 DocumentEditor(
                     writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
-                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity))
+                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity, designChanges: designChanges))
         }
     }
 }

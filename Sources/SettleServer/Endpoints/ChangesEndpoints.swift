@@ -7,9 +7,10 @@ enum ChangesEndpoints {
     static let changes: Endpoint = { context in
         let database = try context.database()
         var body = JSONObject()
+        var bytes: [UInt8] = []
         if context.request.method == "POST" {
             try context.requireContentType()
-            let bytes = try context.body()
+            bytes = try context.body()
             if !bytes.isEmpty {
                 guard let object = try JSON(utf8: bytes).object else {
                     throw HTTPError.badRequest("Request body must be a JSON object")
@@ -18,7 +19,7 @@ enum ChangesEndpoints {
             }
         }
         let query = try ChangesQuery(context)
-        let filter = try ChangesFilter(query.filter, context, body: body)
+        let filter = try ChangesFilter(query.filter, context, body: body, bytes: bytes)
         let tag = try EntityTag.of(
             "\(WireSequence(database).text(database.lastSequence()))-\(Checksum.of(context.request.target.query, body))"
         )

@@ -10,10 +10,22 @@ struct Route: Sendable {
     private let endpoints: [String: Endpoint]
     /// Whether a read takes a few pages of memory or of a file as a rule.
     private let areReadsQuick: Bool
+    /// Whether what answers may wait for scripts.
+    let scripts: ScriptUse
+
+    /// When an endpoint waits for scripts.
+    enum ScriptUse: Sendable {
+        /// Never.
+        case never
+        /// When it writes, and a validation function is asked.
+        case writing
+        /// Always.
+        case always
+    }
 
     init(
         _ pattern: String, _ access: Access, _ allow: String, _ endpoints: [String: Endpoint],
-        stricter: [String: Access] = [:], areReadsQuick: Bool = false
+        stricter: [String: Access] = [:], areReadsQuick: Bool = false, scripts: ScriptUse = .never
     ) {
         self.pattern = PathPattern(pattern)
         self.access = access
@@ -21,6 +33,7 @@ struct Route: Sendable {
         self.allow = allow
         self.endpoints = endpoints
         self.areReadsQuick = areReadsQuick
+        self.scripts = scripts
     }
 
     /// What a method asks of who uses it.

@@ -43,11 +43,11 @@ enum RoutingTable {
             [
                 "GET": DatabaseEndpoints.info, "PUT": DatabaseEndpoints.create, "DELETE": DatabaseEndpoints.delete,
                 "POST": DocumentEndpoints.post,
-            ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin]),
+            ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin], scripts: .writing),
         Route("/{db}/_ensure_full_commit", .member, "POST", ["POST": DatabaseEndpoints.ensureFullCommit]),
         Route("/{db}/_compact", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compact]),
         Route("/{db}/_compact/{ddoc}", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compactViews]),
-        Route("/{db}/_view_cleanup", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.cleanUpViews]),
+        Route("/{db}/_view_cleanup", .databaseAdmin, "POST", ["POST": ViewEndpoints.cleanUp]),
         Route(
             "/{db}/_revs_limit", .member, "PUT,GET",
             ["GET": DatabaseEndpoints.revisionLimit, "PUT": DatabaseEndpoints.setRevisionLimit],
@@ -60,7 +60,8 @@ enum RoutingTable {
         Route(
             "/{db}/_security", .member, "PUT,GET",
             ["GET": SecurityEndpoints.read, "PUT": SecurityEndpoints.put], stricter: ["PUT": .settings]),
-        Route("/{db}/_bulk_docs", .member, "POST", ["POST": BulkEndpoints.bulkDocuments]),
+        Route(
+            "/{db}/_bulk_docs", .member, "POST", ["POST": BulkEndpoints.bulkDocuments], scripts: .writing),
         Route("/{db}/_bulk_get", .member, "POST", ["POST": BulkEndpoints.bulkGet]),
         Route("/{db}/_revs_diff", .member, "POST", ["POST": ReplicationEndpoints.revisionsDiff]),
         Route("/{db}/_missing_revs", .member, "POST", ["POST": ReplicationEndpoints.missingRevisions]),
@@ -87,11 +88,17 @@ enum RoutingTable {
     }
 
     private static let design: [Route] = [
-        Route("/{db}/_design/{design}/_view/{what...}", .member, "GET,HEAD,POST", notYet("a view", "GET", "POST")),
-        Route("/{db}/_design/{design}/_info", .member, "GET", notYet("the state of views", "GET")),
+        Route(
+            "/{db}/_design/{design}/_view/{view}/queries", .member, "POST", ["POST": ViewEndpoints.queries],
+            scripts: .always),
+        Route(
+            "/{db}/_design/{design}/_view/{view}", .member, "GET,POST,HEAD",
+            ["GET": ViewEndpoints.read, "POST": ViewEndpoints.readSome], scripts: .always),
+        Route(
+            "/{db}/_design/{design}/_info", .member, "GET", ["GET": ViewEndpoints.info], scripts: .always),
         Route(
             "/{db}/_design/{design}/_update/{what...}", .member, "POST,PUT",
-            notYet("an update function", "GET", "POST", "PUT", "DELETE")),
+            ["POST": UpdateEndpoints.update, "PUT": UpdateEndpoints.update], scripts: .always),
         Route(
             "/{db}/_design/{design}/_show/{what...}", .member, "GET,POST", notYet("a show function", "GET", "POST")),
         Route(
@@ -102,13 +109,17 @@ enum RoutingTable {
 
     private static let documents: [Route] = [
         Route(
-            "/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites, areReadsQuick: true),
-        Route("/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites),
+            "/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites, areReadsQuick: true,
+            scripts: .writing),
+        Route(
+            "/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites,
+            scripts: .writing),
         Route("/{db}/_local", .member, document, LocalDocumentEndpoints.noID),
         Route("/{db}/_local/{local}", .member, document, documentMethods),
         Route("/{db}/_local/{local}/{file...}", .member, document, LocalDocumentEndpoints.noAttachments),
-        Route("/{db}/{doc}", .member, document, documentMethods, areReadsQuick: true),
-        Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods),
+        Route(
+            "/{db}/{doc}", .member, document, documentMethods, areReadsQuick: true, scripts: .writing),
+        Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods, scripts: .writing),
     ]
 
     private static let designWrites: [String: Access] = [
