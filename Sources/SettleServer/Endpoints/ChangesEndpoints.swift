@@ -26,6 +26,7 @@ enum ChangesEndpoints {
         if query.feed == .normal, let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
         let stream = try ChangesStream(
             database: database, query: query, filter: filter, metrics: context.server.metrics)
+        if filter.script != nil { try stream.prepare() }
         var response = HTTPResponse.json(stream: stream)
         if query.feed == .normal { response.headers["ETag"] = tag }
         if query.feed == .eventsource {

@@ -150,8 +150,7 @@ final class ChangesStream: ResponseStream {
     /// - Returns: Whether there may be more.
     private func appendRows(to bytes: inout [UInt8], _ state: inout State) throws -> Bool {
         for _ in 0..<Self.pagesAtOnce where !state.isDone && bytes.count < 64 * 1024 {
-            var range = SequenceRange(after: state.position, descending: query.isDescending)
-            if query.isDescending { range = SequenceRange(after: 0, through: state.through, descending: true) }
+            let range = range(state)
             let limit = min(state.page.count, max(state.left, 1))
             guard let (page, newest, chosen) = try page(in: range, limit: limit, &state) else { return true }
             guard let last = page.last else {
@@ -186,6 +185,33 @@ final class ChangesStream: ResponseStream {
     }
 
     private static let pagesAtOnce = 4
+
+    /// What is left of the changes.
+    private func range(_ state: State) -> SequenceRange {
+        query.isDescending
+            ? SequenceRange(after: 0, through: state.through, descending: true) : SequenceRange(after: state.position)
+    }
+
+    /// Has a function asked about the first changes and waits for it, so that what it does wrong can still be told.
+    ///
+    /// - Throws: ``ScriptError``; ``DatabaseError``.
+    func prepare() throws {
+        let question = try state.withLock { state in
+            _ = try page(in: range(state), limit: 1, &state)
+            defer { state.asked?.question = nil }
+            return state.asked?.question
+        }
+        guard let question, let script = row.filter.script else { return }
+        let (done, box) = (DispatchSemaphore(value: 0), Guarded<Result<ScriptFilter.Chosen, ScriptError>?>(nil))
+        script.ask(question) { answer in
+            box.withLock { $0 = answer }
+            done.signal()
+        }
+        done.wait()
+        let answer = box.withLock { $0 }
+        _ = try answer?.get()
+        state.withLock { $0.asked?.answer = answer }
+    }
 
     /// The next changes and, where a function was asked, what it lets through of each; `nil` while it is asked.
     private func page(

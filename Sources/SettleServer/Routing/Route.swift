@@ -19,6 +19,8 @@ struct Route: Sendable {
         case never
         /// When it writes, and a validation function is asked.
         case writing
+        /// When a function filters.
+        case filtering
         /// Always.
         case always
     }

@@ -117,6 +117,9 @@ struct Router: Sendable {
         switch route.scripts {
         case .never: return false
         case .always: return !Waiting.isForbidden
+        case .filtering:
+            guard let filter = context.query["filter"], !filter.isEmpty else { return false }
+            return filter == "_view" || !filter.hasPrefix("_")
         case .writing:
             guard !["GET", "HEAD"].contains(context.request.method), context.request.body is BufferedBody,
                 context.parameters["db"] != nil

@@ -67,7 +67,7 @@ enum RoutingTable {
         Route("/{db}/_missing_revs", .member, "POST", ["POST": ReplicationEndpoints.missingRevisions]),
         Route(
             "/{db}/_changes", .member, "GET,POST,HEAD",
-            ["GET": ChangesEndpoints.changes, "POST": ChangesEndpoints.changes]),
+            ["GET": ChangesEndpoints.changes, "POST": ChangesEndpoints.changes], scripts: .filtering),
         Route("/{db}/_find", .member, "POST", notYet("_find", "POST")),
         Route("/{db}/_explain", .member, "POST", notYet("_explain", "POST")),
         // An index is a design document.

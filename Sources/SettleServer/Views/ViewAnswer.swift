@@ -25,7 +25,7 @@ struct ViewAnswer {
 
     init(_ group: ViewGroup, _ view: ViewGroup.View, _ query: ViewQuery, _ database: Database, _ metrics: Metrics) {
         (self.group, self.view, self.query, self.database, self.metrics) = (group, view, query, database, metrics)
-        ranges = query.ranges[...]
+        ranges = query.ranges(view)[...]
         (left, toSkip) = (query.limit, query.skip)
     }
 
