@@ -30,8 +30,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "function f() { f() }", "function () { throw null }", "function () { throw undefined }", "function () { throw 5 }",
-        "function () { throw Symbol('x') }", "function () { throw function () {} }", "function () { throw new Proxy({}, {}) }",
+        "function f() { f() }", "function () { throw null }", "function () { throw undefined }",
+        "function () { throw 5 }",
+        "function () { throw Symbol('x') }", "function () { throw function () {} }",
+        "function () { throw new Proxy({}, {}) }",
         "function () { throw { toString: function () { throw 1 }, get name() { throw 2 } } }",
         "function () { var a = []; a[0] = a; emit(a) }", "function () { emit(10n) }",
         "function () { emit({ toJSON: function () { throw 1 } }) }",

@@ -38,7 +38,8 @@ import Testing
     @Test func `an update function gives a document and an answer`() throws {
         let source = ScriptSource(
             owner: "db", key: "u",
-            document: Array(#"{"updates":{"u":"function (doc, req) { return [{_id: req.id, old: doc}, 'made'] }"}}"#.utf8))
+            document: Array(
+                #"{"updates":{"u":"function (doc, req) { return [{_id: req.id, old: doc}, 'made'] }"}}"#.utf8))
         let answer = try Workers().pool.run(.update(nil, by: "u", request: Array(#"{"id":"x"}"#.utf8), of: source))
         #expect(answer == [Array(#"[{"_id":"x","old":null},{"body":"made"}]"#.utf8)])
     }

@@ -13,7 +13,8 @@ import Testing
     @Test func `a map function that throws costs its document only, and the log is told`() throws {
         let workers = Workers()
         let rows = try workers.map(
-            "function (doc) { emit(1, 1); if (doc.bad) throw new Error('no'); }", #"{"_id":"a"}"#, #"{"_id":"b","bad":1}"#,
+            "function (doc) { emit(1, 1); if (doc.bad) throw new Error('no'); }", #"{"_id":"a"}"#,
+            #"{"_id":"b","bad":1}"#,
             #"{"_id":"c"}"#)
         #expect(rows == ["[[[1,1]]]", "[[]]", "[[[1,1]]]"])
         #expect(workers.lines.withLock { $0 } == ["function raised exception Error: no with doc._id b"])
@@ -29,7 +30,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "(doc) => emit(doc.n)", "function map(doc) { emit(doc.n) };", "// first\nfunction (doc) { emit(doc.n) } // last",
+        "(doc) => emit(doc.n)", "function map(doc) { emit(doc.n) };",
+        "// first\nfunction (doc) { emit(doc.n) } // last",
     ])
     func `functions may be spelled in several ways`(source: String) throws {
         #expect(try Workers().map(source, #"{"n":3}"#) == ["[[[3,null]]]"])
@@ -43,7 +45,8 @@ import Testing
 
     @Test func `modules of the design document are found by their paths`() throws {
         let workers = Workers()
-        let library = #"{"a":{"one":"exports.n = require('./two').n + 1","two":"exports.n = require('../base').n"},"base":"exports.n = 40"}"#
+        let library =
+            #"{"a":{"one":"exports.n = require('./two').n + 1","two":"exports.n = require('../base').n"},"base":"exports.n = 40"}"#
         let source = ScriptSource(
             owner: "db", key: "lib", maps: ["function (doc) { emit(require('views/lib/a/one').n) }"],
             library: Array(library.utf8))
@@ -53,14 +56,16 @@ import Testing
     @Test func `CouchDB's functions are there, and nothing of the world outside`() throws {
         let workers = Workers()
         let there = try workers.map(
-            "function () { emit([sum([1, 2]), isArray([]), isArray({}), toJSON({a: 1}), typeof require, typeof log]) }", "{}")
+            "function () { emit([sum([1, 2]), isArray([]), isArray({}), toJSON({a: 1}), typeof require, typeof log]) }",
+            "{}")
         #expect(there == [#"[[[[3,true,false,"{\"a\":1}","function","function"],null]]]"#])
         let outside = [
             "process", "Deno", "fetch", "XMLHttpRequest", "WebSocket", "read", "load", "print", "quit", "setTimeout",
             "WebAssembly", "SharedArrayBuffer", "Atomics", "console", "importScripts", "$vm", "globalThis.document",
         ]
         let list = outside.map { "typeof \($0)" }.joined(separator: ",")
-        let kinds = try workers.map("function () { emit([\(list)].filter(function (k) { return k !== 'undefined' })) }", "{}")
+        let kinds = try workers.map(
+            "function () { emit([\(list)].filter(function (k) { return k !== 'undefined' })) }", "{}")
         #expect(kinds == ["[[[[],null]]]"])
         #expect(try workers.map("async function () { await import('/etc/passwd'); emit(1) }", "{}") == ["[[]]"])
     }

@@ -84,6 +84,9 @@ extension Database {
         notifier.notify(after: seen, body)
     }
 
+    /// Waits until something after a sequence is committed; false when the database is closed or the task cancelled.
+    package func waitForChange(after seen: UpdateSequence) async -> Bool { await notifier.wait(after: seen) }
+
     /// Gives a notice up, by the number it was asked for under.
     package func cancelNotice(_ number: Int) { notifier.cancel(number) }
 

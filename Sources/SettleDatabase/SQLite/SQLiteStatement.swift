@@ -155,7 +155,9 @@ package final class SQLiteStatement {
     }
 
     /// Lends a column's bytes until the next step.
-    package func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    package func withBytes<Result>(
+        _ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
         try body(UnsafeRawBufferPointer(start: pointer(column), count: length(column)))
     }
 

@@ -142,7 +142,8 @@ public final class Database: Sendable {
             try body(
                 DocumentEditor(
                     writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
-                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity, designChanges: designChanges))
+                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity, designChanges: designChanges)
+            )
         }
     }
 }

@@ -29,7 +29,9 @@ final class ScriptProcess {
     private static let longestAnswer = 512 << 20
 
     /// Whether it has run scripts of anything but this source.
-    func isNew(to source: ScriptSource) -> Bool { contexts.allSatisfy { $0.owner == source.owner && $0.key == source.key } }
+    func isNew(to source: ScriptSource) -> Bool {
+        contexts.allSatisfy { $0.owner == source.owner && $0.key == source.key }
+    }
 
     /// Starts a process.
     ///
@@ -82,6 +84,7 @@ final class ScriptProcess {
     /// - Parameters:
     ///   - request: What to ask.
     ///   - slowly: Is called once when the answer takes longer than a quarter of a second.
+    /// - Returns: The answer, or that there is none and the process is gone.
     func run(_ request: ScriptRequest, slowly: () -> Void) -> Outcome {
         let source = request.source
         let known = contexts.firstIndex { $0.owner == source.owner && $0.key == source.key }

@@ -27,6 +27,7 @@ struct ScriptQueue {
     /// - Parameters:
     ///   - now: The time, in milliseconds.
     ///   - isAllowed: Whether an owner may have one more under way.
+    /// - Returns: The call; `nil` when none may be begun.
     mutating func take(now: Int64, isAllowed: (_ owner: String, _ isDelayed: Bool) -> Bool) -> ScriptCall? {
         let next =
             turns.firstIndex { !isDelayed($0, now) && isAllowed($0, false) }

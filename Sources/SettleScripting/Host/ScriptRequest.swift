@@ -18,6 +18,7 @@ public struct ScriptRequest: Sendable {
     /// - Parameters:
     ///   - functions: The kind of each, `map` or `reduce`, the name of its view, and its source.
     ///   - source: A context to try them in.
+    /// - Returns: The request; its answer says nothing but that they do.
     public static func check(
         _ functions: [(kind: String, view: String, source: String)], in source: ScriptSource
     ) -> ScriptRequest {
@@ -34,6 +35,7 @@ public struct ScriptRequest: Sendable {
     ///   - functions: The reduce functions.
     ///   - again: Whether they are values of the functions themselves.
     ///   - source: Where to run them.
+    /// - Returns: The request.
     public static func reduce(
         _ inputs: [[UInt8]], by functions: [String], again: Bool, in source: ScriptSource
     ) -> ScriptRequest {
@@ -48,6 +50,7 @@ public struct ScriptRequest: Sendable {
     /// - Parameters:
     ///   - arguments: Each an array: the new document, the old one or null, the user, the security object.
     ///   - source: The design document.
+    /// - Returns: The request.
     public static func validate(_ arguments: [[UInt8]], by source: ScriptSource) -> ScriptRequest {
         ScriptRequest(source: source, command: .validate, items: arguments)
     }

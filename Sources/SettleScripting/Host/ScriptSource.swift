@@ -1,6 +1,5 @@
 internal import RevisionTree
 
-
 /// What a context of scripts works with. Contexts are kept by workers as long as there is room.
 public struct ScriptSource: Sendable {
     /// Whose scripts these are: the database. No two share a context, and each gets its turn.

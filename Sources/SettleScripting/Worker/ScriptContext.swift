@@ -41,7 +41,8 @@ final class ScriptContext {
     ///   - arguments: Where the texts begin.
     ///   - take: Gets the result's UTF-8, the mark in front of it included.
     /// - Returns: Whether there was a result; there is none when memory is over.
-    func call(_ name: String, _ arguments: [UnsafePointer<CChar>], _ take: (UnsafeBufferPointer<UInt8>) -> Void) -> Bool {
+    func call(_ name: String, _ arguments: [UnsafePointer<CChar>], _ take: (UnsafeBufferPointer<UInt8>) -> Void) -> Bool
+    {
         guard let function = function(name) else { return false }
         // On the stack, where the collector of garbage looks for what is in use.
         let answer = withUnsafeTemporaryAllocation(of: JSValueRef?.self, capacity: 4) { values -> JSValueRef? in

@@ -16,8 +16,10 @@ enum UpdateEndpoints {
         try design.require("updates", name)
         let id = path.dropFirst().first
         let found = try id.flatMap { id in
-            do { return try DocumentLookup(database: database).winner(DocumentID(unchecked: id)) } catch let error as HTTPError
-                where error.status == 404 { return nil }
+            do { return try DocumentLookup(database: database).winner(DocumentID(unchecked: id)) } catch let error
+                as HTTPError
+                where error.status == 404
+            { return nil }
         }
         let document = try found.map { found in
             var options = DocumentOptions()

@@ -48,7 +48,7 @@ enum ViewEndpoints {
     static let info: Endpoint = { context in
         let database = try context.database()
         let group = try group(context)
-        let size = JSON.number(JSONNumber(ViewIndexes.size(group.signature, of: database)))
+        let size = JSON.number(JSONNumber(IndexFolder.of(database).size(group.signature)))
         let behind = try database.count(changedIn: SequenceRange(after: group.index.sequence()))
         let pending = JSON.number(JSONNumber(behind))
         let isRunning = context.server.indexing.isRunning(context.parameter("db"), context.parameter("design"))
@@ -56,7 +56,8 @@ enum ViewEndpoints {
             "name": .string(context.parameter("design")),
             "view_index": [
                 "signature": .string(group.signature), "language": .string(group.design.language),
-                "sizes": ["file": size, "external": size, "active": size], "update_seq": .number(JSONNumber(try group.index.sequence().number)),
+                "sizes": ["file": size, "external": size, "active": size],
+                "update_seq": .number(JSONNumber(try group.index.sequence().number)),
                 "purge_seq": .number(JSONNumber(try PurgeLog.count(in: database))), "updater_running": .bool(isRunning),
                 "compact_running": false, "waiting_clients": 0, "waiting_commit": false,
                 "updates_pending": ["minimum": pending, "preferred": pending, "total": pending],
@@ -72,7 +73,8 @@ enum ViewEndpoints {
             ViewGroup.signature(
                 design.members["views"]?.object ?? JSONObject(), design.members["options"]?.object ?? JSONObject())
         }
-        try ViewIndexes.remove(except: Set(names), of: database)
+        let current = Set(names)
+        IndexFolder.of(database).remove { !current.contains($0) && !$0.hasPrefix("app-") }
         return .ok(status: 202)
     }
 

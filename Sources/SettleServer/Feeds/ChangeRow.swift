@@ -14,6 +14,8 @@ struct ChangeRow {
     /// - Parameters:
     ///   - record: The document.
     ///   - chosen: The leaves that a function lets through, where one was asked.
+    /// - Returns: The row.
+    /// - Throws: ``DatabaseError``.
     func bytes(_ record: DocumentRecord, chosen: [RevisionNode]? = nil) throws -> [UInt8]? {
         let leaves =
             try chosen ?? filter.leaves(of: record, hasAllLeaves: query.hasAllLeaves) { try document($0, of: record) }

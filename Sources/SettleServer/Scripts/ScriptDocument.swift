@@ -11,6 +11,7 @@ enum ScriptDocument {
     ///   - isDeleted: Whether it deletes the document.
     ///   - body: The members.
     ///   - attachments: The attachments.
+    /// - Returns: Its JSON.
     static func new(
         _ id: DocumentID, history: RevisionHistory?, isDeleted: Bool, _ body: DocumentBody, _ attachments: [Attachment]
     ) -> [UInt8] {
@@ -52,7 +53,9 @@ enum ScriptDocument {
                 DocumentPrinter.append(name, .array(list.map { .string($0.description) }), to: &bytes)
             }
         }
-        if !content.attachments.isEmpty { DocumentPrinter.append("_attachments", stubs(content.attachments), to: &bytes) }
+        if !content.attachments.isEmpty {
+            DocumentPrinter.append("_attachments", stubs(content.attachments), to: &bytes)
+        }
         bytes.append(UInt8(ascii: "}"))
         return bytes
     }

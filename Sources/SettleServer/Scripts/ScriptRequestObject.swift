@@ -17,6 +17,8 @@ enum ScriptRequestObject {
     ///   - context: The request.
     ///   - id: The document it is about.
     ///   - body: Its body.
+    /// - Returns: What the function gets.
+    /// - Throws: ``HTTPError``; ``DatabaseError``.
     static func json(_ context: RequestContext, id: String?, body: [UInt8]) throws -> JSON {
         let request = context.request
         let name = context.parameter("db")
@@ -47,7 +49,9 @@ enum ScriptRequestObject {
     }
 
     private static func form(_ request: HTTPRequest, _ body: [UInt8]) -> JSON {
-        guard request.headers.bare("Content-Type") == "application/x-www-form-urlencoded" else { return .object(JSONObject()) }
+        guard request.headers.bare("Content-Type") == "application/x-www-form-urlencoded" else {
+            return .object(JSONObject())
+        }
         let text = String(decoding: body, as: UTF8.self).replacing("+", with: "%20")
         return .object(JSONObject(RequestTarget("/?" + text).query.map { ($0.name, .string($0.value)) }))
     }

@@ -60,7 +60,9 @@ struct ValidationScripts: Sendable {
                     } catch { refusals[index] = DatabaseError(.refused, "a validation function failed", cause: error) }
                 }
             } catch {
-                for index in left { refusals[index] = DatabaseError(.refused, "a validation function failed", cause: error) }
+                for index in left {
+                    refusals[index] = DatabaseError(.refused, "a validation function failed", cause: error)
+                }
             }
         }
         return refusals
@@ -124,7 +126,8 @@ extension ValidationScripts {
             let record = try database.record(of: revision.id)
             if record?.tree.contains(revision.history.revision) == true { continue }
             let new = ScriptDocument.new(
-                revision.id, history: revision.history, isDeleted: revision.isDeleted, revision.body, revision.attachments)
+                revision.id, history: revision.history, isDeleted: revision.isDeleted, revision.body,
+                revision.attachments)
             let old = try record.flatMap { try ancestor(of: revision, in: $0, database) }
             questions.append((index, Question(new: new, old: try old.map { try printed($0, database) })))
         }

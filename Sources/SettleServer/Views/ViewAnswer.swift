@@ -137,7 +137,8 @@ struct ViewAnswer {
         let lookup = DocumentLookup(database: database)
         let printer = DocumentPrinter(database: database, options: query.documents, metrics: metrics)
         var wanted = id
-        if value.first == UInt8(ascii: "{"), let link = (try? JSON(utf8: Array(value)))?.object, let named = link["_id"] {
+        if value.first == UInt8(ascii: "{"), let link = (try? JSON(utf8: Array(value)))?.object, let named = link["_id"]
+        {
             guard let name = named.string else { return nil }
             wanted = name
             if let revision = link["_rev"]?.string {

@@ -55,7 +55,7 @@ struct ViewGroup: Sendable {
             owner: design.source.owner, key: signature, maps: maps, library: definitions["lib"]?.utf8)
         mapper = ScriptMapper(pool: scripts.pool, source: source, hasSequence: options["local_seq"] == true)
         let reducing = ScriptSource(owner: design.source.owner, key: signature + " reduce", document: Array("{}".utf8))
-        index = ViewIndexes.index(signature, of: database) { path in
+        index = try IndexFolder.of(database).index(signature) { path in
             ViewIndex(
                 path: path,
                 definitions: reduces.map { list in

@@ -130,14 +130,17 @@ struct ViewQuery: Sendable {
             Collation.compare(start, end) == (isDescending ? .before : .after)
         {
             throw HTTPError.queryParse(
-                "No rows can match your key range, reverse your start_key and end_key or set descending=\(!isDescending)")
+                "No rows can match your key range, reverse your start_key and end_key or set descending=\(!isDescending)"
+            )
         }
     }
 
     /// The ranges of rows that are asked for, in order; of several keys that are reduced, always the order given.
     func ranges(_ view: ViewGroup.View) -> [RowRange] {
         if let keys {
-            return (isDescending && !isReduced(view) ? keys.reversed() : keys).map { RowRange(key: $0, descending: isDescending) }
+            return (isDescending && !isReduced(view) ? keys.reversed() : keys).map {
+                RowRange(key: $0, descending: isDescending)
+            }
         }
         return [
             RowRange(

@@ -14,7 +14,7 @@ enum IndexFile {
     static let version: Int64 = 1
 
     /// Opens a file, and makes the tables where there are none.
-    static func open(_ path: String, readOnly: Bool = false) throws -> SQLiteConnection {
+    static func open(_ path: String) throws -> SQLiteConnection {
         let connection = try SQLiteConnection(path: path)
         try connection.execute(
             """
@@ -22,9 +22,14 @@ enum IndexFile {
             PRAGMA secure_delete = OFF; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 33554432;
             """)
         if try connection.integer("PRAGMA user_version") == version { return connection }
+        try connection.execute("BEGIN IMMEDIATE")
+        // Another connection may have made them meanwhile.
+        if try connection.integer("PRAGMA user_version") == version {
+            try connection.execute("COMMIT")
+            return connection
+        }
         try connection.execute(
             """
-            BEGIN IMMEDIATE;
             DROP TABLE IF EXISTS state; DROP TABLE IF EXISTS documents;
             DROP TABLE IF EXISTS directory; DROP TABLE IF EXISTS chunks;
             CREATE TABLE state(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;

@@ -1,4 +1,3 @@
-
 /// A row of an index: what a map function emitted for a document.
 package struct IndexRow: Sendable {
     /// The key, as JSON text.

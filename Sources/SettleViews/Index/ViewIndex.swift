@@ -53,7 +53,8 @@ package final class ViewIndex: Sendable {
     ///   - report: Is told how many changes are done, of how many; throwing ends the work, and what is done stays.
     /// - Throws: ``DatabaseError``, or what the mapper, a reducer, or `report` throws.
     package func update(
-        from database: Database, by mapper: any ViewMapper, report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
+        from database: Database, by mapper: any ViewMapper,
+        report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
     ) throws {
         try writer.withLock { writer in
             let current = try writer ?? IndexWriter(try IndexFile.open(path), definitions: definitions)

@@ -32,7 +32,8 @@ extension IndexReading {
     ///   - level: What makes a group.
     ///   - skip: How many groups to pass over.
     ///   - limit: How many at the most.
-    /// - Returns: Some groups in order, and the range of those that follow; `nil` when there are none.
+    /// - Returns: Some groups in order, the range of those that follow, `nil` when there are none, and how many were skipped.
+    /// - Throws: ``DatabaseError``, or what the reducer throws.
     package func groups(
         _ view: Int, by reducer: Int, in range: RowRange, level: GroupLevel, skip: Int = 0, limit: Int = .max
     ) throws -> (groups: [ReducedGroup], rest: RowRange?, skipped: Int) {

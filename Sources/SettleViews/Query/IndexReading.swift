@@ -26,6 +26,7 @@ package struct IndexReading {
     ///   - limit: How many at the most.
     ///   - bytes: After how many bytes to stop, at least a row.
     /// - Returns: The rows, and the range of those that follow; `nil` when there are none.
+    /// - Throws: ``DatabaseError``.
     package func rows(
         _ view: Int, in range: RowRange, skip: Int = 0, limit: Int = .max, bytes: Int = .max
     ) throws -> (rows: [IndexRow], rest: RowRange?) {

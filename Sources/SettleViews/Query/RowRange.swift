@@ -45,6 +45,11 @@ package struct RowRange: Sendable {
         }
     }
 
+    /// Leaves out the rows of a key at the upper end.
+    mutating func exclude(_ key: JSON?) {
+        if let key { upper = SortKey.of(key) }
+    }
+
     /// The rows of one key.
     package init(key: JSON, descending: Bool = false) {
         self.init(start: key, end: key, descending: descending)

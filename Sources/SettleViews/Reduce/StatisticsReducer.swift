@@ -33,7 +33,8 @@ struct StatisticsReducer: ViewReducer {
                 JSONObject(
                     try names.map { name in
                         guard let number = members[name] else {
-                            throw ViewError("invalid_value", "user _stats input missing required field \(name) (\(value))")
+                            throw ViewError(
+                                "invalid_value", "user _stats input missing required field \(name) (\(value))")
                         }
                         guard number.number != nil else {
                             throw ViewError(
@@ -57,8 +58,10 @@ struct StatisticsReducer: ViewReducer {
                 names.map { name in
                     guard let one = first[name]?.number, let other = second[name]?.number else { return (name, .null) }
                     switch name {
-                    case "min": return (name, .number(Collation.compare(.number(other), .number(one)) == .after ? one : other))
-                    case "max": return (name, .number(Collation.compare(.number(other), .number(one)) == .before ? one : other))
+                    case "min":
+                        return (name, .number(Collation.compare(.number(other), .number(one)) == .after ? one : other))
+                    case "max":
+                        return (name, .number(Collation.compare(.number(other), .number(one)) == .before ? one : other))
                     default: return (name, .number(NumberSum.add(one, other)))
                     }
                 }))
