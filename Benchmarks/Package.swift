@@ -21,6 +21,8 @@ let package = Package(
             name: "ConflictBenchmark",
             dependencies: ["CFloor", "Measuring", .product(name: "Settle", package: "Settle")]),
         .executableTarget(
+            name: "ViewBenchmark", dependencies: ["Measuring", .product(name: "Settle", package: "Settle")]),
+        .executableTarget(
             name: "TreeBenchmark", dependencies: ["Measuring", .product(name: "Settle", package: "Settle")]),
     ],
     swiftLanguageModes: [.v6]

@@ -20,6 +20,8 @@ public final class ScriptPool: Sendable {
         var queue = ScriptQueue()
         var threads = 0
         var idle = 0
+        /// How many idle threads were woken and have not noticed yet.
+        var woken = 0
         var slow = 0
         /// How many calls each owner has under way.
         var running: [String: Int] = [:]
@@ -67,6 +69,7 @@ public final class ScriptPool: Sendable {
     public func close() {
         let (waiting, threads) = state.withLock { state in
             state.isClosed = true
+            state.woken += state.threads
             return (state.queue.takeAll(), state.threads)
         }
         for call in waiting { call.fulfil(.failure(.closed)) }
@@ -77,7 +80,10 @@ public final class ScriptPool: Sendable {
     private func seeToThreads() {
         let (wakes, makes) = state.withLock { state -> (Bool, Bool) in
             guard state.queue.count > 0 else { return (false, false) }
-            if state.idle > 0 { return (true, false) }
+            if state.idle > state.woken {
+                state.woken += 1
+                return (true, false)
+            }
             let limit = options.workers + min(state.slow, options.moreWorkers)
             guard state.threads < limit, !state.isClosed else { return (false, false) }
             state.threads += 1
@@ -122,6 +128,9 @@ public final class ScriptPool: Sendable {
             let isWoken = wake.wait(timeout: .now() + Self.patience) == .success
             let isOver = state.withLock { state in
                 state.idle -= 1
+                if isWoken { state.woken -= 1 }
+                // Somebody may be about to wake this one.
+                if !isWoken, state.queue.count > 0 { return false }
                 if !isWoken { state.threads -= 1 }
                 return !isWoken
             }

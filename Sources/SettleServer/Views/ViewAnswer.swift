@@ -74,7 +74,7 @@ struct ViewAnswer {
     }
 
     private mutating func separate(_ bytes: inout [UInt8]) {
-        if hasRows { bytes += Array(",\r\n".utf8) }
+        if hasRows { bytes += Self.separator }
         hasRows = true
     }
 
@@ -88,13 +88,21 @@ struct ViewAnswer {
                 return nil
             }
         }
-        let page = try index.rows(view.number, in: range, skip: toSkip, limit: left, bytes: Self.pageLength)
-        if !page.rows.isEmpty { toSkip = 0 }
-        left -= page.rows.count
-        for row in page.rows {
-            separate(&bytes)
-            try append(row, to: &bytes)
+        var isFirst = !hasRows
+        let full = Self.pageLength
+        var printed = bytes
+        bytes = []
+        let page = try index.forEachRow(
+            view.number, in: range, skip: toSkip, limit: left, isFull: { printed.count >= full }
+        ) { row in
+            if !isFirst { printed += Self.separator }
+            isFirst = false
+            try append(row, to: &printed)
         }
+        bytes = printed
+        hasRows = !isFirst
+        if page.count > 0 { toSkip = 0 }
+        left -= page.count
         return page.rest
     }
 
@@ -117,23 +125,36 @@ struct ViewAnswer {
         return page.rest
     }
 
-    private func append(_ row: IndexRow, to bytes: inout [UInt8]) throws {
-        bytes += Array("{\"id\":".utf8)
-        let id = String(decoding: row.id, as: UTF8.self)
-        JSON.append(id, to: &bytes)
-        bytes += Array(",\"key\":".utf8)
+    private static let separator = Array(",\r\n".utf8)
+    private static let rowHead = Array("{\"id\":".utf8)
+    private static let rowKey = Array(",\"key\":".utf8)
+    private static let rowValue = Array(",\"value\":".utf8)
+
+    /// Appends an id as JSON; most need no escapes.
+    private static func append(id: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+        let isPlain = id.allSatisfy { 0x20..<0x7F ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        guard isPlain else { return JSON.append(String(decoding: id, as: UTF8.self), to: &bytes) }
+        bytes.append(UInt8(ascii: "\""))
+        bytes += id
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private func append(_ row: IndexReading.RawRow, to bytes: inout [UInt8]) throws {
+        bytes += Self.rowHead
+        Self.append(id: row.id, to: &bytes)
+        bytes += Self.rowKey
         WireJSON.append(row.key, to: &bytes)
-        bytes += Array(",\"value\":".utf8)
+        bytes += Self.rowValue
         WireJSON.append(row.value, to: &bytes)
         if query.hasDocuments {
             bytes += Array(",\"doc\":".utf8)
-            bytes += try document(id, row.value) ?? Array("null".utf8)
+            bytes += try document(String(decoding: row.id, as: UTF8.self), row.value) ?? Array("null".utf8)
         }
         bytes.append(UInt8(ascii: "}"))
     }
 
     /// The document of a row: the one it was emitted for, or the one that its value names.
-    private func document(_ id: String, _ value: ArraySlice<UInt8>) throws -> [UInt8]? {
+    private func document(_ id: String, _ value: UnsafeBufferPointer<UInt8>) throws -> [UInt8]? {
         let lookup = DocumentLookup(database: database)
         let printer = DocumentPrinter(database: database, options: query.documents, metrics: metrics)
         var wanted = id

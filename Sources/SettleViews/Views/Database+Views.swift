@@ -60,7 +60,7 @@ extension IndexReading {
                 toSkip -= count
                 continue
             }
-            rows += try self.rows(0, in: part, skip: toSkip, limit: range.limit - rows.count).rows
+            rows += try self.rows(0, in: part, skip: toSkip, limit: range.limit - rows.count)
             toSkip = 0
         }
         return rows

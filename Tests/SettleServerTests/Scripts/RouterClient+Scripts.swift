@@ -1,4 +1,3 @@
-import Foundation
 import Settle
 import SettleScripting
 import Testing
@@ -9,10 +8,8 @@ extension RouterClient {
     /// A client of a server that runs scripts by the tool that was built beside the tests, with a database `db` that
     /// everybody may use.
     static func withScripts(timeLimit: Int = 5000) throws -> RouterClient {
-        let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
-        let tool = tests.deletingLastPathComponent().appending(path: "settle").path
         let client = try RouterClient { options in
-            options.scripts = ScriptOptions(executable: tool, arguments: ["script-worker"])
+            options.scripts = .built
             options.scripts?.timeLimit = timeLimit
             options.scripts?.workers = 2
         }

@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettleDatabase
+import SettleTesting
 import Testing
 
 @testable import SettleServer
