@@ -30,6 +30,17 @@ import Testing
     }
 
     @Test(arguments: [
+        "function () { var all = []; while (true) all.push(new Array(1000).fill(1.5)) }",
+        "function () { var all = []; while (true) all.push(new Uint8Array(1 << 20).fill(1)) }",
+    ])
+    func `memory ends before the time does`(script: String) throws {
+        let workers = Workers(timeLimit: 120_000, memory: 32 << 20)
+        do { #expect(try workers.map(script, "{}") == ["[[]]"]) } catch let error as ScriptError {
+            #expect(error.name == "os_process_error" && error != .timeout)
+        }
+    }
+
+    @Test(arguments: [
         "function f() { f() }", "function () { throw null }", "function () { throw undefined }",
         "function () { throw 5 }",
         "function () { throw Symbol('x') }", "function () { throw function () {} }",

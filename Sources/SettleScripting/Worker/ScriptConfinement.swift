@@ -20,16 +20,15 @@ enum ScriptConfinement {
     ///
     /// - Parameter memory: How many bytes.
     static func finish(memory: Int) {
-        let none = rlimit(rlim_cur: 0, rlim_max: 0)
-        set(fileSize, none)
+        #if os(Linux)
+        // Asked while a file can still be opened. Whose memory can't be limited must not run scripts.
+        guard let used = dataInUse() else { _exit(ScriptExit.misuse) }
+        let most = rlim_t(used + memory)
+        set(data, rlimit(rlim_cur: most, rlim_max: most))
+        #endif
+        set(fileSize, rlimit(rlim_cur: 0, rlim_max: 0))
         // What is open stays open, and nothing is added to it.
         set(files, rlimit(rlim_cur: 3, rlim_max: 3))
-        #if os(Linux)
-        if let used = dataInUse() {
-            let most = rlim_t(used + memory)
-            set(data, rlimit(rlim_cur: most, rlim_max: most))
-        }
-        #endif
     }
 
     #if canImport(Glibc)

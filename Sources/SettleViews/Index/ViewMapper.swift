@@ -1,31 +1,7 @@
-package import RevisionTree
 package import SettleDatabase
 
 /// What makes rows of documents.
 package protocol ViewMapper: Sendable {
     /// Begins to map documents, which are not deleted; others may follow before the first ones are done.
     func start(_ documents: [DocumentRecord]) throws -> any ViewMapping
-}
-
-/// Documents that are being mapped.
-package protocol ViewMapping {
-    /// Waits for the rows: for each document, in order, what was emitted.
-    func wait() throws -> [[Emission]]
-}
-
-/// A key and a value that a map function emitted.
-package struct Emission: Sendable {
-    /// Which of the views emitted it.
-    package let view: Int
-    /// The key, as JSON text.
-    package let key: [UInt8]
-    /// The value, as JSON text.
-    package let value: [UInt8]
-
-    /// Makes an emission.
-    package init(view: Int, key: [UInt8], value: [UInt8]) {
-        self.view = view
-        self.key = key
-        self.value = value
-    }
 }
