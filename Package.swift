@@ -28,18 +28,23 @@ let package = Package(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(
             name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"]), .brew(["pcre2"])]),
-        // ICU (`libicu-dev`) for the order of strings, which Foundation brings on Apple's systems.
+        // ICU (`libicu-dev`) for the order of strings; Apple's systems have it.
         .target(
             name: "CICU",
             linkerSettings: [
                 .linkedLibrary("icui18n", .when(platforms: [.linux])),
                 .linkedLibrary("icuuc", .when(platforms: [.linux])),
+                .linkedLibrary("icucore", .when(platforms: [.macOS, .iOS])),
             ]),
         .systemLibrary(
             name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+        // Apple's systems have the same as a framework.
+        .systemLibrary(
+            name: "CJavaScriptCore", pkgConfig: "javascriptcoregtk-4.1",
+            providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]),
 
         .target(name: "RevisionTree", dependencies: ["CCrypto"], swiftSettings: strict),
         .target(
@@ -52,15 +57,28 @@ let package = Package(
             name: "SettleReplication", dependencies: ["RevisionTree", "SettleDatabase", "CCurl", "CCrypto"],
             swiftSettings: strict),
         .target(
-            name: "Settle", dependencies: ["RevisionTree", "SettleDatabase", "SettleReplication"],
+            name: "SettleViews", dependencies: ["RevisionTree", "SettleDatabase", "CSQLite"], swiftSettings: strict),
+        .target(
+            name: "Settle", dependencies: ["RevisionTree", "SettleDatabase", "SettleReplication", "SettleViews"],
             swiftSettings: strict),
         .target(name: "SettleTesting", dependencies: ["Settle"], swiftSettings: strict),
         .target(
-            name: "SettleServer",
-            dependencies: ["RevisionTree", "SettleDatabase", "SettleReplication", "CMicroHTTPD", "CCrypto"],
+            name: "SettleScripting",
+            dependencies: [
+                "RevisionTree", "SettleDatabase",
+                .target(name: "CJavaScriptCore", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: strict),
         .target(
-            name: "SettleCommands", dependencies: ["Settle", "SettleServer", "SettleTesting"], swiftSettings: strict),
+            name: "SettleServer",
+            dependencies: [
+                "RevisionTree", "SettleDatabase", "SettleReplication", "SettleScripting", "SettleViews", "CMicroHTTPD",
+                "CCrypto",
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "SettleCommands", dependencies: ["Settle", "SettleServer", "SettleScripting", "SettleTesting"],
+            swiftSettings: strict),
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),
 
         .testTarget(name: "RevisionTreeTests", dependencies: ["RevisionTree", "CZlib"], swiftSettings: strict),
@@ -77,6 +95,10 @@ let package = Package(
         .testTarget(
             name: "SettleServerTests", dependencies: ["SettleServer", "Settle", "SettleTesting", "SettleTool"],
             swiftSettings: strict),
+        .testTarget(
+            name: "SettleScriptingTests", dependencies: ["SettleScripting", "SettleTool"], swiftSettings: strict),
+        .testTarget(
+            name: "SettleViewsTests", dependencies: ["SettleViews", "Settle", "SettleTesting"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
 
         // Two devices that share a list and edit it offline: `swift run ShoppingList`.

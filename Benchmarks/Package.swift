@@ -23,6 +23,8 @@ let package = Package(
         .executableTarget(
             name: "ReplicationBenchmark", dependencies: ["Measuring", .product(name: "Settle", package: "Settle")]),
         .executableTarget(
+            name: "ViewBenchmark", dependencies: ["Measuring", .product(name: "Settle", package: "Settle")]),
+        .executableTarget(
             name: "TreeBenchmark", dependencies: ["Measuring", .product(name: "Settle", package: "Settle")]),
     ],
     swiftLanguageModes: [.v6]

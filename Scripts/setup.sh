@@ -16,7 +16,7 @@ missing_on_debian() {
     have make || echo make
     if ! have pkg-config; then
         printf '%s\n' pkg-config libsqlite3-dev libssl-dev zlib1g-dev libpcre2-dev libicu-dev libmicrohttpd-dev \
-            libcurl4-openssl-dev
+            libcurl4-openssl-dev libjavascriptcoregtk-4.1-dev
         return
     fi
     pkg-config --exists sqlite3 || echo libsqlite3-dev
@@ -26,6 +26,7 @@ missing_on_debian() {
     pkg-config --exists icu-i18n || echo libicu-dev
     pkg-config --exists libmicrohttpd || echo libmicrohttpd-dev
     pkg-config --exists libcurl || echo libcurl4-openssl-dev
+    pkg-config --exists javascriptcoregtk-4.1 || echo libjavascriptcoregtk-4.1-dev
 }
 
 # Test data alone: without it the tests run as well, all but those that read it.
@@ -71,5 +72,5 @@ fi
 
 missing=$(missing_on_debian; missing_for_tests)
 [[ -z $missing ]] && exit 0
-have apt-get || fail "install the development files of SQLite, OpenSSL, zlib, PCRE2, ICU, libmicrohttpd and libcurl, and pkg-config. In Debian's words:" $missing
+have apt-get || fail "install the development files of SQLite, OpenSSL, zlib, PCRE2, ICU, libmicrohttpd, libcurl and JavaScriptCore, and pkg-config. In Debian's words:" $missing
 install_on_debian $missing

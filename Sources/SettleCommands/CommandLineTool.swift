@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleScripting
 
 #if canImport(Glibc)
 internal import Glibc
@@ -13,8 +14,15 @@ public enum CommandLineTool {
     /// The exit code is one of those `settle help exit-codes` lists.
     public static func main() -> Never {
         Interruption.ignoreBrokenPipes()
+        // Not for people: how a server starts the processes that run scripts.
+        if CommandLine.arguments.dropFirst().first == scriptWorker {
+            ScriptWorker.main(Array(CommandLine.arguments.dropFirst(2)))
+        }
         exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
+
+    /// The word that makes this process a worker of a server.
+    static let scriptWorker = "script-worker"
 
     /// Does what the words say; they stand without the tool's own name.
     static func run(_ words: [String]) -> ExitStatus {

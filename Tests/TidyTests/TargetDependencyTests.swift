@@ -9,10 +9,15 @@ private let allowedImports: [String: Set<String>] = [
     "RevisionTree": ["CCrypto", "CommonCrypto", "Synchronization", "Glibc", "Darwin"],
     "SettleDatabase": system.union(["RevisionTree", "CSQLite", "CCrypto", "CZlib", "CPCRE2", "CICU"]),
     "SettleReplication": system.union(["RevisionTree", "SettleDatabase", "CCurl", "CCrypto", "Network"]),
-    "Settle": ["RevisionTree", "SettleDatabase", "SettleReplication"],
+    "SettleViews": system.union(["RevisionTree", "SettleDatabase", "CSQLite"]),
+    "SettleScripting": system.union(["RevisionTree", "SettleDatabase", "CJavaScriptCore", "JavaScriptCore"]),
+    "Settle": ["RevisionTree", "SettleDatabase", "SettleReplication", "SettleViews"],
     "SettleTesting": system.union(["RevisionTree", "SettleDatabase", "SettleReplication", "Settle"]),
-    "SettleServer": system.union(["RevisionTree", "SettleDatabase", "SettleReplication", "CMicroHTTPD", "CCrypto"]),
-    "SettleCommands": system.union(["Settle", "SettleServer", "SettleTesting"]),
+    "SettleServer": system.union([
+        "RevisionTree", "SettleDatabase", "SettleReplication", "SettleScripting", "SettleViews", "CMicroHTTPD",
+        "CCrypto",
+    ]),
+    "SettleCommands": system.union(["Settle", "SettleServer", "SettleScripting", "SettleTesting"]),
     "SettleTool": ["SettleCommands"],
 ]
 

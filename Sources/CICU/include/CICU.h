@@ -13,3 +13,9 @@ int settle_collator_compare(
 
 /// The version of the collator's rules and data, in four bytes from the highest down.
 uint32_t settle_collator_version(const void *_Nonnull collator);
+
+/// Writes the bytes by which a string in UTF-16 is ordered, a zero at the end included, as far as there is room.
+///
+/// Returns how many bytes there are.
+int32_t settle_collator_sort_key(
+    const void *_Nonnull collator, const uint16_t *_Nullable text, int32_t length, uint8_t *_Nullable key, int32_t room);

@@ -38,6 +38,11 @@ enum NumberOrder {
         return left.lexicographicallyPrecedes(right) ? .before : .after
     }
 
+    /// A float past 2⁵³ as the integer that it is.
+    static func integer(of value: Double) -> JSONNumber {
+        JSONNumber(text: String(format: "%.0f", value)) ?? JSONNumber(0)
+    }
+
     private static func integer(_ text: String, float: Double) -> Collation.Order {
         let whole = float.rounded(.towardZero)
         // Past 2⁶³ a float is an integer, whose digits C prints exactly.

@@ -1,7 +1,7 @@
+internal import CICU
+
 #if canImport(Darwin)
 internal import Foundation
-#else
-internal import CICU
 #endif
 
 /// The order of strings by Unicode's root collation, as CouchDB has it from ICU.
@@ -13,6 +13,8 @@ struct StringCollator: Sendable {
 
     #if canImport(Darwin)
     private let locale = Locale(identifier: "")
+    // Unchecked, no lock: as on Linux.
+    private nonisolated(unsafe) static let keys = settle_collator_open()
 
     /// The version of the order.
     var version: String { "foundation " + ProcessInfo.processInfo.operatingSystemVersionString }
@@ -50,6 +52,41 @@ struct StringCollator: Sendable {
         return Collation.Order(Int(result), 0)
     }
     #endif
+
+    /// Appends the bytes by which a string is ordered, which hold no zero, and a zero.
+    func appendSortKey(of text: String, to bytes: inout [UInt8]) {
+        #if canImport(Darwin)
+        guard let collator = Self.keys else { return Self.appendEscaped(text, to: &bytes) }
+        #else
+        guard let collator else { return Self.appendEscaped(text, to: &bytes) }
+        #endif
+        let units = Array(text.utf16)
+        let start = bytes.count
+        // Most keys are hardly longer than their text.
+        var room = units.count * 3 + 16
+        while true {
+            bytes.append(contentsOf: repeatElement(0, count: room))
+            let needed = bytes.withUnsafeMutableBufferPointer { bytes in
+                Int(
+                    settle_collator_sort_key(
+                        collator, units, Int32(clamping: units.count), bytes.baseAddress.map { $0 + start },
+                        Int32(clamping: room)))
+            }
+            bytes.removeLast(bytes.count - start - min(needed, room))
+            if needed <= room { return }
+            bytes.removeLast(bytes.count - start)
+            room = needed
+        }
+    }
+
+    /// Where there is no collator: the bytes of the text, those below two written as two.
+    private static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
+        for byte in text.utf8 {
+            if byte < 2 { bytes.append(1) }
+            bytes.append(byte < 2 ? byte + 1 : byte)
+        }
+        bytes.append(0)
+    }
 
     /// Compares two strings; canonically equivalent ones are the same.
     func compare(_ left: String, _ right: String) -> Collation.Order {

@@ -50,6 +50,10 @@ extension Database {
     /// remembered in this way has to be set alone.
     package var settingsAge: UInt64 { settingsChanges.load(ordering: .sequentiallyConsistent) }
 
+    /// Is raised by each commit that changes a design document, before its writer is told: what was read of design documents
+    /// after this was asked for is as it is now while this stays the same.
+    package var designAge: UInt64 { designChanges.age }
+
     /// Sets or clears a setting.
     package func setSetting(_ name: String, to value: String?) throws {
         settingsChanges.add(1, ordering: .sequentiallyConsistent)
@@ -79,6 +83,9 @@ extension Database {
     package func notify(after seen: UpdateSequence, _ body: @escaping @Sendable (Bool) -> Void) -> Int {
         notifier.notify(after: seen, body)
     }
+
+    /// Waits until something after a sequence is committed; false when the database is closed or the task cancelled.
+    package func waitForChange(after seen: UpdateSequence) async -> Bool { await notifier.wait(after: seen) }
 
     /// Gives a notice up, by the number it was asked for under.
     package func cancelNotice(_ number: Int) { notifier.cancel(number) }

@@ -26,6 +26,7 @@ extension DocumentEditor {
                 content: RevisionContent(body: write.body, attachments: attachments), origin: .local)
             try apply(edit, to: &record)
         }
+        if record.id.isDesign { designChanges.note() }
         try writer.put(record)
     }
 

@@ -29,6 +29,7 @@ struct DocumentEditor {
         editor.journal = nil
         return editor
     }
+    let designChanges: DesignChanges
 
     /// A revision on its way into a document.
     struct Edit {
@@ -117,6 +118,7 @@ struct DocumentEditor {
             record.tree.setDeleted(replicated.isDeleted, of: revision)
         }
         try stem(&record)
+        if record.id.isDesign { designChanges.note() }
         try writer.put(record)
         if isNews { try journal?.acknowledge(revision, in: record, with: self) }
         return content == nil ? .known : .stored
@@ -146,6 +148,7 @@ struct DocumentEditor {
     private func store(_ edit: Edit, in old: DocumentRecord) throws {
         var record = old
         try apply(edit, to: &record)
+        if record.id.isDesign { designChanges.note() }
         if !old.tree.isEmpty {
             try writer.put(record)
         } else if try writer.putNew(record) == nil {

@@ -36,6 +36,7 @@ extension Database {
         guard var record = try writer.record(of: id, withContent: true) else { return [] }
         let doomed = choose(record.tree)
         guard !doomed.isEmpty else { return [] }
+        if id.isDesign { designChanges.note() }
         let oldWinner = record.tree.winner?.revision
         let removed = record.tree.purge(doomed)
         for node in removed { try writer.removeContent(at: node.bodyToken) }
@@ -44,6 +45,7 @@ extension Database {
         guard let winner = record.tree.winner else {
             try writer.remove(record)
             try writer.setExpiration(nil, of: id)
+            try PurgeLog.note(id, with: writer)
             return doomed
         }
         if winner.revision != oldWinner {

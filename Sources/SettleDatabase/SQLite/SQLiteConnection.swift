@@ -4,7 +4,7 @@ internal import CSQLite
 ///
 /// Statements are prepared once and kept; a statement that was stepped must be reset before the next use, which
 /// ``SQLiteStatement/run(_:)`` and its like do.
-final class SQLiteConnection {
+package final class SQLiteConnection {
     let handle: OpaquePointer
     private var statements: [SQL: SQLiteStatement] = [:]
 
@@ -13,7 +13,7 @@ final class SQLiteConnection {
     private static let mode = "unix-excl"
 
     /// Opens a file, or memory that ends with the connection for `:memory:`.
-    init(path: String, readOnly: Bool = false) throws {
+    package init(path: String, readOnly: Bool = false) throws {
         var handle: OpaquePointer?
         let flags =
             SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
@@ -36,7 +36,7 @@ final class SQLiteConnection {
     }
 
     /// Runs statements that give no rows.
-    func execute(_ sql: String) throws {
+    package func execute(_ sql: String) throws {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteError.make(code, handle, sql) }
     }
@@ -50,16 +50,16 @@ final class SQLiteConnection {
     }
 
     /// The first column of the first row of a query, as an integer.
-    func integer(_ sql: String) throws -> Int64? {
+    package func integer(_ sql: String) throws -> Int64? {
         try SQLiteStatement(sql, on: self).first { $0.integer(0) }
     }
 
     /// The number of the row that was inserted last.
-    var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+    package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
     /// How many rows the last statement changed.
     var changedRows: Int32 { sqlite3_changes(handle) }
 
     /// Whether a transaction is open.
-    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+    package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 }

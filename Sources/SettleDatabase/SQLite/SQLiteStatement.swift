@@ -2,13 +2,13 @@ internal import CSQLite
 internal import RevisionTree
 
 /// A prepared statement of a ``SQLiteConnection``.
-final class SQLiteStatement {
+package final class SQLiteStatement {
     private let handle: OpaquePointer
     private let database: OpaquePointer
     private var bindingFailure: Int32?
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-    init(_ sql: String, on connection: SQLiteConnection) throws {
+    package init(_ sql: String, on connection: SQLiteConnection) throws {
         var handle: OpaquePointer?
         let code = sqlite3_prepare_v3(
             connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
@@ -19,11 +19,11 @@ final class SQLiteStatement {
 
     deinit { sqlite3_finalize(handle) }
 
-    func bind(_ index: Int32, _ value: Int64?) {
+    package func bind(_ index: Int32, _ value: Int64?) {
         if let value { sqlite3_bind_int64(handle, index, value) } else { sqlite3_bind_null(handle, index) }
     }
 
-    func bind(_ index: Int32, _ bytes: [UInt8]?) {
+    package func bind(_ index: Int32, _ bytes: [UInt8]?) {
         guard let bytes else {
             sqlite3_bind_null(handle, index)
             return
@@ -41,7 +41,7 @@ final class SQLiteStatement {
     }
 
     /// Binds text as its UTF-8 bytes: ids are kept as blobs, so that any character may be in them.
-    func bind(_ index: Int32, utf8 text: String?) {
+    package func bind(_ index: Int32, utf8 text: String?) {
         guard var text else {
             sqlite3_bind_null(handle, index)
             return
@@ -56,7 +56,7 @@ final class SQLiteStatement {
     }
 
     /// Runs the statement for its effect.
-    func run() throws {
+    package func run() throws {
         defer { sqlite3_reset(handle) }
         if let code = bindingFailure {
             bindingFailure = nil
@@ -76,8 +76,20 @@ final class SQLiteStatement {
         }
     }
 
+    /// Goes to the next row; false when there is none, and then the statement may be run anew.
+    package func step() throws -> Bool {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        sqlite3_reset(handle)
+        guard code == SQLITE_DONE else { throw failure(code) }
+        return false
+    }
+
+    /// Leaves the rows that are left.
+    package func reset() { sqlite3_reset(handle) }
+
     /// Runs the statement and takes one value from its first row; nil when there is no row.
-    func first<Value>(_ take: (SQLiteStatement) throws -> Value?) throws -> Value? {
+    package func first<Value>(_ take: (SQLiteStatement) throws -> Value?) throws -> Value? {
         defer { sqlite3_reset(handle) }
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return try take(self) }
@@ -86,7 +98,7 @@ final class SQLiteStatement {
     }
 
     /// Runs the statement and takes one value from each row.
-    func all<Value>(expecting count: Int = 0, _ take: (SQLiteStatement) throws -> Value) throws -> [Value] {
+    package func all<Value>(expecting count: Int = 0, _ take: (SQLiteStatement) throws -> Value) throws -> [Value] {
         defer { sqlite3_reset(handle) }
         var values: [Value] = []
         values.reserveCapacity(min(count, 1000))
@@ -130,20 +142,22 @@ final class SQLiteStatement {
         return DocumentID(unchecked: text)
     }
 
-    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+    package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+    package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
-    func string(_ column: Int32) -> String {
+    package func string(_ column: Int32) -> String {
         String(decoding: UnsafeRawBufferPointer(start: pointer(column), count: length(column)), as: UTF8.self)
     }
 
-    func bytes(_ column: Int32) -> [UInt8] {
+    package func bytes(_ column: Int32) -> [UInt8] {
         [UInt8](UnsafeRawBufferPointer(start: pointer(column), count: length(column)))
     }
 
     /// Lends a column's bytes until the next step.
-    func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    package func withBytes<Result>(
+        _ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
         try body(UnsafeRawBufferPointer(start: pointer(column), count: length(column)))
     }
 

@@ -60,6 +60,7 @@ public final class Database: Sendable {
     let clocks: DeviceClock
     /// What is to be sent; `nil` where there is no journal.
     let pendingCache: PendingCache?
+    let designChanges = DesignChanges()
     private let lock: DatabaseLock?
     let hashers = HasherPool()
 
@@ -71,8 +72,11 @@ public final class Database: Sendable {
         blobs = try BlobStore(files: files)
         clocks = try DeviceClock(isOn: options.attributeClocks, now: options.now, engine: engine)
         pendingCache = try Self.openJournal(options.journal, engine)
-        let notifier = notifier
-        engine.onCommit { notifier.announce($0) }
+        let (notifier, designChanges) = (notifier, designChanges)
+        engine.onCommit { newest in
+            designChanges.commit()
+            notifier.announce(newest)
+        }
         try scheduleExpiration()
     }
 
@@ -152,7 +156,7 @@ public final class Database: Sendable {
                 DocumentEditor(
                     writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
                     revisionLimit: try Self.revisionLimit(in: writer), identity: identity, clocks: clocks,
-                    journal: journalRecorder))
+                    journal: journalRecorder, designChanges: designChanges))
         }
     }
 }

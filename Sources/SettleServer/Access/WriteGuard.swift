@@ -9,12 +9,14 @@ struct WriteGuard: Sendable {
     private let rules: UserDocumentRules?
     private let replicatorRules: ReplicatorDocumentRules?
     private let hasher: PasswordHasher
+    private let scripts: ValidationScripts
     /// Where it is counted what is written.
     let metrics: Metrics
 
     /// Makes the guard of the database in a request's path.
     init(_ context: RequestContext) throws {
         metrics = context.server.metrics
+        scripts = try ValidationScripts(context)
         let security = try context.server.databases.security(of: context.parameter("db"))
         user = context.user
         isAdmin = security.isAdmin(context.user)
@@ -67,9 +69,34 @@ struct WriteGuard: Sendable {
 
     /// Writes edits, each of which may follow on what is stored, in one transaction with looking at that.
     func write(_ edits: [DocumentEdit], to database: Database) throws -> [Result<RevisionID, DatabaseError>] {
+        guard scripts.isEmpty else { return try asked(edits, to: database) }
         let results = try guarded(edits, to: database)
         metrics.wroteDocuments(results.count { (try? $0.get()) != nil })
         return results
+    }
+
+    /// Stores what peers have made, but for what a validation function refuses.
+    func insert(
+        _ revisions: [ReplicatedRevision], to database: Database, refusingBranches: Bool
+    ) throws -> [ReplicatedRevision.Outcome] {
+        let refusals = scripts.isEmpty ? [:] : try scripts.refusals(of: revisions, to: database)
+        let allowed = revisions.indices.filter { refusals[$0] == nil }
+        var outcomes = try database.insertReplicated(
+            allowed.map { revisions[$0] }, refusingBranches: refusingBranches)[...]
+        let all = revisions.indices.compactMap { index -> ReplicatedRevision.Outcome? in
+            refusals[index].map { .refused($0) } ?? outcomes.popFirst()
+        }
+        metrics.wroteDocuments(all.count { if case .stored = $0 { true } else { false } })
+        return all
+    }
+
+    /// Writes what no validation function refuses.
+    private func asked(_ edits: [DocumentEdit], to database: Database) throws -> [Result<RevisionID, DatabaseError>] {
+        let refusals = try scripts.refusals(of: edits, to: database)
+        let allowed = edits.indices.filter { refusals[$0] == nil }
+        var results = try guarded(allowed.map { edits[$0] }, to: database)[...]
+        metrics.wroteDocuments(results.count { (try? $0.get()) != nil })
+        return edits.indices.compactMap { index in refusals[index].map { .failure($0) } ?? results.popFirst() }
     }
 
     private func guarded(

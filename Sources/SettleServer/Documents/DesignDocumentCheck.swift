@@ -1,17 +1,43 @@
 internal import RevisionTree
+internal import SettleDatabase
+internal import SettleScripting
 
-/// Looks at design documents before they are stored.
-///
-/// What can be told from their form is told here. Functions are not run by this version, so those with wrong syntax
-/// are stored.
-enum DesignDocumentCheck {
+/// Looks at design documents before they are stored: at their form, and whether the functions of views compile. Other
+/// functions are stored as they are, as in CouchDB (COUCHDB-FACTS 33).
+struct DesignDocumentCheck {
+    let scripts: Scripts?
+    let database: Database
+
     private static let reduces: Set = [
         "_sum", "_count", "_stats", "_approx_count_distinct", "_first", "_last",
     ]
 
     /// - Throws: ``HTTPError`` for a design document that can't be one.
-    static func check(_ document: WireDocument) throws {
+    func check(_ document: WireDocument) throws {
         guard !document.isDeleted, let members = document.body.json.object else { return }
+        try Self.check(members)
+        guard let scripts, (members["language"]?.string ?? "javascript") == "javascript" else { return }
+        try compile(members["views"]?.object ?? JSONObject(), by: scripts)
+    }
+
+    /// Has the functions of views compiled.
+    private func compile(_ views: JSONObject, by scripts: Scripts) throws {
+        var functions: [(kind: String, view: String, source: String)] = []
+        for view in views where view.name != "lib" {
+            if let map = view.value["map"]?.string { functions.append(("map", view.name, map)) }
+            if let reduce = view.value["reduce"]?.string, !reduce.hasPrefix("_") {
+                functions.append(("reduce", view.name, reduce))
+            }
+        }
+        guard !functions.isEmpty else { return }
+        let source = ScriptSource(
+            owner: try DesignDocuments.owner(of: database), key: "check", document: Array("{}".utf8))
+        do { _ = try scripts.pool.run(.check(functions, in: source)) } catch let error as ScriptError {
+            throw HTTPError(error.name == "compilation_error" ? 400 : 500, error.name, error.reason)
+        }
+    }
+
+    private static func check(_ members: JSONObject) throws {
         for name in ["language", "validate_doc_update"] {
             try require(members[name], name, "string") { $0.string != nil }
         }

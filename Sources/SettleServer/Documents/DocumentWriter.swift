@@ -6,11 +6,13 @@ struct DocumentWriter {
     let database: Database
     let writeGuard: WriteGuard
     var resolver: AttachmentResolver
+    private let designCheck: DesignDocumentCheck
 
     init(_ database: Database, _ context: RequestContext, following: [[UInt8]: Attachment] = [:]) throws {
         self.database = database
         writeGuard = try WriteGuard(context)
         resolver = AttachmentResolver(database: database, following: following)
+        designCheck = DesignDocumentCheck(scripts: context.server.scripts, database: database)
     }
 
     /// What became of one document: its new revision, or why there is none.
@@ -38,7 +40,7 @@ struct DocumentWriter {
                     continue
                 }
                 if case .impossible = document.revision { throw HTTPError.conflict }
-                if id.isDesign { try DesignDocumentCheck.check(document) }
+                if id.isDesign { try designCheck.check(document) }
                 let attachments = try resolver.attachments(of: document, id: id)
                 edits.append(
                     (
@@ -103,8 +105,7 @@ struct DocumentWriter {
         for (id, local) in locals { _ = try write(local, id) }
         // Sequences are given in the order of ids (COUCHDB-FACTS 13).
         revisions.sort { $0.id < $1.id }
-        let outcomes = try database.insertReplicated(revisions, refusingBranches: refusingBranches)
-        writeGuard.metrics.wroteDocuments(outcomes.count { if case .stored = $0 { true } else { false } })
+        let outcomes = try writeGuard.insert(revisions, to: database, refusingBranches: refusingBranches)
         return forbidden
             + zip(revisions, outcomes).compactMap { revision, outcome in
                 guard case .refused(let error) = outcome else { return nil }

@@ -7,9 +7,10 @@ enum ChangesEndpoints {
     static let changes: Endpoint = { context in
         let database = try context.database()
         var body = JSONObject()
+        var bytes: [UInt8] = []
         if context.request.method == "POST" {
             try context.requireContentType()
-            let bytes = try context.body()
+            bytes = try context.body()
             if !bytes.isEmpty {
                 guard let object = try JSON(utf8: bytes).object else {
                     throw HTTPError.badRequest("Request body must be a JSON object")
@@ -18,13 +19,14 @@ enum ChangesEndpoints {
             }
         }
         let query = try ChangesQuery(context)
-        let filter = try ChangesFilter(query.filter, context, body: body)
+        let filter = try ChangesFilter(query.filter, context, body: body, bytes: bytes)
         let tag = try EntityTag.of(
             "\(WireSequence(database).text(database.lastSequence()))-\(Checksum.of(context.request.target.query, body))"
         )
         if query.feed == .normal, let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
         let stream = try ChangesStream(
             database: database, query: query, filter: filter, metrics: context.server.metrics)
+        if filter.script != nil { try stream.prepare() }
         var response = HTTPResponse.json(stream: stream)
         if query.feed == .normal { response.headers["ETag"] = tag }
         if query.feed == .eventsource {

@@ -5,7 +5,10 @@ enum MonitoringEndpoints {
     /// `GET /_active_tasks`: the compaction that runs, if one does, and the replications that run.
     static let activeTasks: Endpoint = { context in
         let replications = context.server.scheduler.jobs.filter { if case .running = $0.phase { true } else { false } }
-        return .json(.array(context.server.compactions.tasks.map(\.json) + replications.map(\.taskJSON)))
+        return .json(
+            .array(
+                context.server.compactions.tasks.map(\.json) + context.server.indexing.json
+                    + replications.map(\.taskJSON)))
     }
 
     /// `GET /_node/{node}/_prometheus`

@@ -1,5 +1,7 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettleScripting
+internal import SettleViews
 
 extension HTTPError {
     /// Tells any error in CouchDB's words; the one place where that is done.
@@ -8,6 +10,8 @@ extension HTTPError {
         case let error as HTTPError: self = error
         case let error as DatabaseError: self = Self.mapped(error)
         case is JSONError: self = .invalidJSON
+        case let error as ScriptError: self = .script(error)
+        case let error as ViewError: self = HTTPError(500, error.name, error.reason)
         case let error as RequestBodyError:
             self = error == .tooLarge ? .tooLarge : .badRequest("the request's body was cut off")
         default: self = HTTPError(500, "unknown_error", Self.seeLog)
@@ -35,7 +39,18 @@ extension HTTPError {
     /// What went wrong in the server is nobody's business outside: a message may have the path of a file in it.
     private static let seeLog = "The server failed; its log says why."
 
+    /// What a script did, in CouchDB's words; a script says itself what it wants to be known.
+    private static func script(_ error: ScriptError) -> HTTPError {
+        switch error.name {
+        case "not_found": .notFound(error.reason)
+        case "forbidden": .forbidden(error.reason)
+        case "unauthorized": .unauthorized(error.reason)
+        default: HTTPError(500, error.name, error.reason)
+        }
+    }
+
     private static func refused(_ error: DatabaseError) -> HTTPError {
+        if let failure = error.cause as? ScriptError { return script(failure) }
         guard let refusal = error.cause as? ValidationError else { return HTTPError(403, "forbidden", error.message) }
         return HTTPError(refusal.status, refusal.status == 401 ? "unauthorized" : "forbidden", refusal.message)
     }

@@ -10,8 +10,15 @@ struct ChangeRow {
     let metrics: Metrics
 
     /// A change as JSON, or `nil` when the filter does not show it.
-    func bytes(_ record: DocumentRecord) throws -> [UInt8]? {
-        let leaves = try filter.leaves(of: record, hasAllLeaves: query.hasAllLeaves) { try document($0, of: record) }
+    ///
+    /// - Parameters:
+    ///   - record: The document.
+    ///   - chosen: The leaves that a function lets through, where one was asked.
+    /// - Returns: The row.
+    /// - Throws: ``DatabaseError``.
+    func bytes(_ record: DocumentRecord, chosen: [RevisionNode]? = nil) throws -> [UInt8]? {
+        let leaves =
+            try chosen ?? filter.leaves(of: record, hasAllLeaves: query.hasAllLeaves) { try document($0, of: record) }
         guard !leaves.isEmpty, let winner = record.tree.winner else { return nil }
         var bytes = Array("{\"seq\":\"\(sequences.text(record.sequence))\",\"id\":".utf8)
         JSON.append(record.id.string, to: &bytes)
@@ -33,14 +40,26 @@ struct ChangeRow {
         return bytes
     }
 
+    /// The leaves that a function is asked about, winner first, each as it sees them.
+    func candidates(of record: DocumentRecord) throws -> [(leaf: RevisionNode, json: [UInt8])] {
+        guard let winner = record.tree.winner else { return [] }
+        return try (query.hasAllLeaves ? record.tree.leaves : [winner]).compactMap { leaf in
+            try printed(leaf, of: record).map { (leaf, $0) }
+        }
+    }
+
     /// A leaf as the filter sees it: with the conflicts where they are asked for, of the winner only.
     private func document(_ leaf: RevisionNode, of record: DocumentRecord) throws -> JSON? {
+        try printed(leaf, of: record).map { try JSON(utf8: $0) }
+    }
+
+    private func printed(_ leaf: RevisionNode, of record: DocumentRecord) throws -> [UInt8]? {
         let isWinner = leaf.revision == record.tree.winner?.revision
         let known = isWinner ? record.content : nil
         guard let content = try known ?? database.content(of: leaf.revision, in: record) else { return nil }
         var options = DocumentOptions()
         options.hasConflicts = query.documents.hasConflicts && !query.hasAllLeaves
         let printer = DocumentPrinter(database: database, options: options)
-        return try JSON(utf8: printer.print(leaf.revision, content, of: record, hasMeta: isWinner).bytes)
+        return try printer.print(leaf.revision, content, of: record, hasMeta: isWinner).bytes
     }
 }

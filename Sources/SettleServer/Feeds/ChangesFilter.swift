@@ -3,7 +3,7 @@ internal import SettleDatabase
 
 /// Which changes a feed shows.
 ///
-/// Filters that run a function have their place here: a case, and a line in ``leaves(of:hasAllLeaves:document:)``.
+/// What a function thinks of the changes is asked before, for many at a time; see ``ScriptFilter``.
 enum ChangesFilter: Sendable {
     /// All of them.
     case all
@@ -13,12 +13,19 @@ enum ChangesFilter: Sendable {
     case design
     /// Those of revisions that match: `_selector`, and which of their members are shown.
     case selector(Selector, Projection?)
+    /// Those of revisions that a function of a design document lets through, or a view emits something for.
+    case script(ScriptFilter)
 
     /// Makes the filter a request names.
     ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - context: The request.
+    ///   - body: Its body's members.
+    ///   - bytes: Its body.
     /// - Throws: ``HTTPError`` with status 400 when what the filter needs is missing, 404 when it is not there, 501 when it
     ///   needs a function to be run.
-    init(_ name: String?, _ context: RequestContext, body: JSONObject) throws {
+    init(_ name: String?, _ context: RequestContext, body: JSONObject, bytes: [UInt8] = []) throws {
         switch name {
         case nil, "": self = .all
         case "_design": self = .design
@@ -32,8 +39,9 @@ enum ChangesFilter: Sendable {
             guard parts.count == 2 else {
                 throw HTTPError.badRequest("`view` must be of the form `designname/viewname`")
             }
-            try Self.require("views", parts[1], of: parts[0], context)
-            throw HTTPError.notImplemented("filters by views are not implemented yet")
+            let design = try DesignDocuments.document(parts[0], of: context.database())
+            try design.require("views", parts[1])
+            self = .script(try ScriptFilter(view: parts[1], of: design, context))
         case let name?:
             if name.hasPrefix("_") { throw HTTPError.badRequest("unknown builtin filter name") }
             let parts = Self.parts(name)
@@ -44,13 +52,22 @@ enum ChangesFilter: Sendable {
             guard parts.count == 2 else {
                 throw HTTPError.badRequest("`filter` must be of the form `designname/filtername`")
             }
-            try Self.require("filters", parts[1], of: parts[0], context)
-            throw HTTPError.notImplemented("filter functions are not implemented yet")
+            let design = try DesignDocuments.document(parts[0], of: context.database())
+            try design.require("filters", parts[1])
+            self = .script(try ScriptFilter(function: parts[1], of: design, context, body: bytes))
         }
     }
 
     /// Whether it looks into documents.
-    var needsContent: Bool { if case .selector = self { true } else { false } }
+    var needsContent: Bool {
+        switch self {
+        case .selector, .script: true
+        case .all, .ids, .design: false
+        }
+    }
+
+    /// The function that is to be asked, if one is.
+    var script: ScriptFilter? { if case .script(let filter) = self { filter } else { nil } }
 
     /// Asks which leaves of a changed document are shown.
     ///
@@ -70,6 +87,8 @@ enum ChangesFilter: Sendable {
         case .ids(let ids): return ids.contains(record.id) ? leaves : []
         case .design: return record.id.isDesign ? leaves : []
         case .selector(let selector, _): return try leaves.filter { try document($0).map(selector.matches) ?? false }
+        // It was asked already.
+        case .script: return leaves
         }
     }
 
@@ -114,18 +133,5 @@ extension ChangesFilter {
     /// The two names in a filter's name; a slash in them is written as `%2F`.
     private static func parts(_ name: String) -> [String] {
         name.split(separator: "/").map { PercentCoding.decode($0) }
-    }
-
-    /// Sees that a design document has a function.
-    private static func require(
-        _ kind: String, _ name: String, of design: String, _ context: RequestContext
-    ) throws {
-        let found = try DocumentLookup(database: context.database()).winner(DocumentID(unchecked: "_design/" + design))
-        var value = found.content.body.json
-        for name in [kind, name] {
-            guard let members = value.object else { throw HTTPError.notFound("json_mismatch") }
-            guard let inner = members[name] else { throw HTTPError.notFound("missing json key: \(name)") }
-            value = inner
-        }
     }
 }

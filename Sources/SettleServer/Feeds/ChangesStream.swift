@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettleScripting
 
 /// Sends the changes of a database, in any of the four ways.
 ///
@@ -27,6 +28,17 @@ final class ChangesStream: ResponseStream {
         var wake: (@Sendable () -> Void)?
         /// Whether it counts as an open feed.
         var isCounted = false
+        /// The page that a function is asked about, if one is.
+        var asked: Asked?
+    }
+
+    /// A page of changes, and what a function thinks of them.
+    private struct Asked {
+        let page: [DocumentRecord]
+        let newest: UpdateSequence
+        /// What is still to be asked.
+        var question: [[(leaf: RevisionNode, json: [UInt8])]]?
+        var answer: Result<ScriptFilter.Chosen, ScriptError>?
     }
 
     private let database: Database
@@ -61,12 +73,16 @@ final class ChangesStream: ResponseStream {
     }
 
     func next() throws -> ResponseStep {
-        let (step, seen) = try state.withLock { state in
+        let (step, seen, question) = try state.withLock { state in
             let step = try self.step(&state)
-            defer { state.needsNotice = nil }
-            return (step, state.needsNotice)
+            defer {
+                state.needsNotice = nil
+                state.asked?.question = nil
+            }
+            return (step, state.needsNotice, state.asked?.question)
         }
         if let seen { askForNotice(after: seen) }
+        if let question { row.filter.script?.ask(question) { [weak self] in self?.answer($0) } }
         return step
     }
 
@@ -88,6 +104,7 @@ final class ChangesStream: ResponseStream {
             if isOneText { bytes += Array("{\"results\":[\n".utf8) }
         }
         let hasMore = try appendRows(to: &bytes, &state)
+        if state.asked != nil, bytes.isEmpty { return .wait }
         if !state.isDone, hasMore || !bytes.isEmpty {
             if !bytes.isEmpty { state.lastSign = Self.now }
             return .piece(bytes)
@@ -133,15 +150,9 @@ final class ChangesStream: ResponseStream {
     /// - Returns: Whether there may be more.
     private func appendRows(to bytes: inout [UInt8], _ state: inout State) throws -> Bool {
         for _ in 0..<Self.pagesAtOnce where !state.isDone && bytes.count < 64 * 1024 {
-            var range = SequenceRange(after: state.position, descending: query.isDescending)
-            if query.isDescending { range = SequenceRange(after: 0, through: state.through, descending: true) }
+            let range = range(state)
             let limit = min(state.page.count, max(state.left, 1))
-            // Of one state: what is committed behind the page must come later, and must not be passed over.
-            let (page, newest) = try database.snapshot {
-                let newest = try database.lastSequence()
-                let page = try database.records(changedIn: range, limit: limit, withContent: needsContent)
-                return (page, newest)
-            }
+            guard let (page, newest, chosen) = try page(in: range, limit: limit, &state) else { return true }
             guard let last = page.last else {
                 // A purge moves the sequence on without a change.
                 if !query.isDescending { state.position = max(state.position, newest) }
@@ -149,12 +160,12 @@ final class ChangesStream: ResponseStream {
             }
             let before = bytes.count
             defer { state.page.learn(count: page.count, bytes: bytes.count - before) }
-            for record in page {
+            for (index, record) in page.enumerated() {
                 if query.isDescending {
                     state.through = UpdateSequence(record.sequence.number - 1)
                 }
                 state.position = record.sequence
-                guard let line = try row.bytes(record) else { continue }
+                guard let line = try row.bytes(record, chosen: chosen?[index]) else { continue }
                 append(line, record.sequence, first: state.rows == 0, to: &bytes)
                 state.rows += 1
                 state.left -= 1
@@ -174,6 +185,54 @@ final class ChangesStream: ResponseStream {
     }
 
     private static let pagesAtOnce = 4
+
+    /// What is left of the changes.
+    private func range(_ state: State) -> SequenceRange {
+        query.isDescending
+            ? SequenceRange(after: 0, through: state.through, descending: true) : SequenceRange(after: state.position)
+    }
+
+    /// Has a function asked about the first changes and waits for it, so that what it does wrong can still be told.
+    ///
+    /// - Throws: ``ScriptError``; ``DatabaseError``.
+    func prepare() throws {
+        let question = try state.withLock { state in
+            _ = try page(in: range(state), limit: 1, &state)
+            defer { state.asked?.question = nil }
+            return state.asked?.question
+        }
+        guard let question, let script = row.filter.script else { return }
+        let (done, box) = (DispatchSemaphore(value: 0), Guarded<Result<ScriptFilter.Chosen, ScriptError>?>(nil))
+        script.ask(question) { answer in
+            box.withLock { $0 = answer }
+            done.signal()
+        }
+        done.wait()
+        let answer = box.withLock { $0 }
+        _ = try answer?.get()
+        state.withLock { $0.asked?.answer = answer }
+    }
+
+    /// The next changes and, where a function was asked, what it lets through of each; `nil` while it is asked.
+    private func page(
+        in range: SequenceRange, limit: Int, _ state: inout State
+    ) throws -> (page: [DocumentRecord], newest: UpdateSequence, chosen: ScriptFilter.Chosen?)? {
+        if let asked = state.asked {
+            guard let answer = asked.answer else { return nil }
+            state.asked = nil
+            return (asked.page, asked.newest, try answer.get())
+        }
+        // Of one state: what is committed behind the page must come later, and must not be passed over.
+        return try database.snapshot {
+            let newest = try database.lastSequence()
+            let isAsked = row.filter.script != nil
+            let page = try database.records(
+                changedIn: range, limit: isAsked ? state.page.count : limit, withContent: needsContent)
+            guard isAsked, !page.isEmpty else { return (page, newest, nil) }
+            state.asked = Asked(page: page, newest: newest, question: try page.map(row.candidates))
+            return nil
+        }
+    }
 
     private func append(_ row: [UInt8], _ sequence: UpdateSequence, first: Bool, to bytes: inout [UInt8]) {
         switch query.feed {
@@ -240,6 +299,15 @@ extension ChangesStream {
             return state.hasEnded
         }
         if isLate { database.cancelNotice(number) }
+    }
+
+    /// A function has answered.
+    private func answer(_ answer: Result<ScriptFilter.Chosen, ScriptError>) {
+        let wake = state.withLock { state in
+            state.asked?.answer = answer
+            return state.wake
+        }
+        wake?()
     }
 
     /// Something was committed, or the database is closed.

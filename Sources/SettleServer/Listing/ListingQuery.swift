@@ -98,7 +98,7 @@ struct ListingQuery: Sendable {
         }
     }
 
-    private static func boolean(_ value: JSON) throws -> Bool {
+    static func boolean(_ value: JSON) throws -> Bool {
         if let flag = value.bool { return flag }
         switch value.string?.lowercased() {
         case "true": return true
@@ -107,7 +107,7 @@ struct ListingQuery: Sendable {
         }
     }
 
-    private static func positive(_ value: JSON) throws -> Int {
+    static func positive(_ value: JSON) throws -> Int {
         let digits = value.string ?? value.description
         let isNumber =
             digits.utf8.first.map { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") } == true

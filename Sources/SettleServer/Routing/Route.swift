@@ -12,10 +12,25 @@ struct Route: Sendable {
     private let areReadsQuick: Bool
     /// The methods that edit one document, and take a commit as a rule.
     private let shortEdits: Set<String>
+    /// Whether what answers may wait for scripts.
+    let scripts: ScriptUse
+
+    /// When an endpoint waits for scripts.
+    enum ScriptUse: Sendable {
+        /// Never.
+        case never
+        /// When it writes, and a validation function is asked.
+        case writing
+        /// When a function filters.
+        case filtering
+        /// Always.
+        case always
+    }
 
     init(
         _ pattern: String, _ access: Access, _ allow: String, _ endpoints: [String: Endpoint],
-        stricter: [String: Access] = [:], areReadsQuick: Bool = false, shortEdits: Set<String> = []
+        stricter: [String: Access] = [:], areReadsQuick: Bool = false, shortEdits: Set<String> = [],
+        scripts: ScriptUse = .never
     ) {
         self.pattern = PathPattern(pattern)
         self.access = access
@@ -24,6 +39,7 @@ struct Route: Sendable {
         self.endpoints = endpoints
         self.areReadsQuick = areReadsQuick
         self.shortEdits = shortEdits
+        self.scripts = scripts
     }
 
     /// What a method asks of who uses it.

@@ -49,18 +49,23 @@ struct Router: Sendable {
         var response: HTTPResponse
         var user: String?
         let id = server.requestIDs.next()
-        do { response = try preflight(request) ?? answer(request, by: match, &user) } catch let error as WouldWait {
+        do { response = try preflight(request) ?? answer(request, by: match, &user, id) } catch let error as WouldWait {
             throw error
         } catch {
-            let told = HTTPError(error)
-            if told.status >= 500, told.status != 501 {
-                server.options.log?.warning("\(told.status) \(told.error): \(error)", ["id": id])
-            }
-            response = .error(challenged(told, request))
+            response = failure(error, request, id)
         }
         guard case .later(let deferred) = response.body else { return finished(response, request, user, id) }
         response.body = .later(deferred.map { [self, user] in finished($0, request, user, id) })
         return response
+    }
+
+    /// The answer to an error, which the log is told of where it is the server's own.
+    private func failure(_ error: any Error, _ request: HTTPRequest, _ id: String) -> HTTPResponse {
+        let told = HTTPError(error)
+        if told.status >= 500, told.status != 501 {
+            server.options.log?.warning("\(told.status) \(told.error): \(error)", ["id": id])
+        }
+        return .error(challenged(told, request))
     }
 
     /// A response with what all have.
@@ -78,7 +83,9 @@ struct Router: Sendable {
         return response
     }
 
-    private func answer(_ request: HTTPRequest, by match: Match?, _ name: inout String?) throws -> HTTPResponse {
+    private func answer(
+        _ request: HTTPRequest, by match: Match?, _ name: inout String?, _ id: String
+    ) throws -> HTTPResponse {
         guard let (route, parameters) = match else { throw HTTPError.missing }
         let target = request.target
         let user = try server.authenticator.user(of: request)
@@ -93,14 +100,41 @@ struct Router: Sendable {
         }
         let meant = HTTPRequest(
             method: method, target: target, headers: request.headers, body: request.body, peer: request.peer)
-        var response = try endpoint(
-            RequestContext(
-                server: server, request: meant, parameters: parameters, user: user,
-                query: QueryParameters(target.query)))
-        if let cookie = user.renewedCookie, response.headers["Set-Cookie"] == nil {
-            response.headers["Set-Cookie"] = cookie
+        let context = RequestContext(
+            server: server, request: meant, parameters: parameters, user: user, query: QueryParameters(target.query))
+        let answer = { @Sendable () throws -> HTTPResponse in
+            var response = try endpoint(context)
+            if let cookie = user.renewedCookie, response.headers["Set-Cookie"] == nil {
+                response.headers["Set-Cookie"] = cookie
+            }
+            return response
         }
-        return response
+        guard let scripts = server.scripts, try waitsForScripts(route, context) else { return try answer() }
+        // Scripts take their time, and others need this thread.
+        let deferred = DeferredResponse()
+        let owner = try DesignDocuments.owner(of: context.database())
+        scripts.threads.submit(for: owner) { [self] in
+            do { deferred.fulfil(try answer()) } catch { deferred.fulfil(failure(error, request, id)) }
+        }
+        return HTTPResponse(status: 200, body: .later(deferred))
+    }
+
+    /// Whether an endpoint may wait for scripts; one whose body is still arriving has a thread that may.
+    private func waitsForScripts(_ route: Route, _ context: RequestContext) throws -> Bool {
+        switch route.scripts {
+        case .never: return false
+        case .always: return !Waiting.isForbidden
+        case .filtering:
+            guard let filter = context.query["filter"], !filter.isEmpty else { return false }
+            return filter == "_view" || !filter.hasPrefix("_")
+        case .writing:
+            guard !["GET", "HEAD"].contains(context.request.method), context.request.body is BufferedBody,
+                context.parameters["db"] != nil
+            else { return false }
+            if context.parameters["design"] != nil { return true }
+            guard let database = try? context.database() else { return false }
+            return try !DesignDocuments.validators(of: database).isEmpty
+        }
     }
 
     /// Has browsers take an answer for what it says it is, and run no script that somebody attached with the rights of

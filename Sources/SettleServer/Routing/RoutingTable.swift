@@ -43,11 +43,12 @@ enum RoutingTable {
             [
                 "GET": DatabaseEndpoints.info, "PUT": DatabaseEndpoints.create, "DELETE": DatabaseEndpoints.delete,
                 "POST": DocumentEndpoints.post,
-            ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin], shortEdits: ["POST"]),
+            ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin], shortEdits: ["POST"],
+            scripts: .writing),
         Route("/{db}/_ensure_full_commit", .member, "POST", ["POST": DatabaseEndpoints.ensureFullCommit]),
         Route("/{db}/_compact", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compact]),
         Route("/{db}/_compact/{ddoc}", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compactViews]),
-        Route("/{db}/_view_cleanup", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.cleanUpViews]),
+        Route("/{db}/_view_cleanup", .databaseAdmin, "POST", ["POST": ViewEndpoints.cleanUp]),
         Route(
             "/{db}/_revs_limit", .member, "PUT,GET",
             ["GET": DatabaseEndpoints.revisionLimit, "PUT": DatabaseEndpoints.setRevisionLimit],
@@ -60,9 +61,10 @@ enum RoutingTable {
         Route(
             "/{db}/_security", .member, "PUT,GET",
             ["GET": SecurityEndpoints.read, "PUT": SecurityEndpoints.put], stricter: ["PUT": .settings]),
-        Route("/{db}/_bulk_docs", .member, "POST", ["POST": BulkEndpoints.bulkDocuments]),
+        Route(
+            "/{db}/_bulk_docs", .member, "POST", ["POST": BulkEndpoints.bulkDocuments], scripts: .writing),
         Route("/{db}/_bulk_get", .member, "POST", ["POST": BulkEndpoints.bulkGet]),
-        Route("/{db}/_local_changes", .member, "POST", ["POST": LocalChangesEndpoints.post]),
+        Route("/{db}/_local_changes", .member, "POST", ["POST": LocalChangesEndpoints.post], scripts: .writing),
         Route(
             "/{db}/_attribute_clocks", .member, "PUT,GET",
             ["GET": LocalChangesEndpoints.clocks, "PUT": LocalChangesEndpoints.setClocks],
@@ -71,7 +73,7 @@ enum RoutingTable {
         Route("/{db}/_missing_revs", .member, "POST", ["POST": ReplicationEndpoints.missingRevisions]),
         Route(
             "/{db}/_changes", .member, "GET,POST,HEAD",
-            ["GET": ChangesEndpoints.changes, "POST": ChangesEndpoints.changes]),
+            ["GET": ChangesEndpoints.changes, "POST": ChangesEndpoints.changes], scripts: .filtering),
         Route("/{db}/_find", .member, "POST", notYet("_find", "POST")),
         Route("/{db}/_explain", .member, "POST", notYet("_explain", "POST")),
         // An index is a design document.
@@ -92,11 +94,17 @@ enum RoutingTable {
     }
 
     private static let design: [Route] = [
-        Route("/{db}/_design/{design}/_view/{what...}", .member, "GET,HEAD,POST", notYet("a view", "GET", "POST")),
-        Route("/{db}/_design/{design}/_info", .member, "GET", notYet("the state of views", "GET")),
+        Route(
+            "/{db}/_design/{design}/_view/{view}/queries", .member, "POST", ["POST": ViewEndpoints.queries],
+            scripts: .always),
+        Route(
+            "/{db}/_design/{design}/_view/{view}", .member, "GET,POST,HEAD",
+            ["GET": ViewEndpoints.read, "POST": ViewEndpoints.readSome], scripts: .always),
+        Route(
+            "/{db}/_design/{design}/_info", .member, "GET", ["GET": ViewEndpoints.info], scripts: .always),
         Route(
             "/{db}/_design/{design}/_update/{what...}", .member, "POST,PUT",
-            notYet("an update function", "GET", "POST", "PUT", "DELETE")),
+            ["POST": UpdateEndpoints.update, "PUT": UpdateEndpoints.update], scripts: .always),
         Route(
             "/{db}/_design/{design}/_show/{what...}", .member, "GET,POST", notYet("a show function", "GET", "POST")),
         Route(
@@ -107,14 +115,18 @@ enum RoutingTable {
 
     private static let documents: [Route] = [
         Route(
-            "/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites, areReadsQuick: true),
-        Route("/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites),
+            "/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites, areReadsQuick: true,
+            scripts: .writing),
+        Route(
+            "/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites,
+            scripts: .writing),
         Route("/{db}/_local", .member, document, LocalDocumentEndpoints.noID),
         Route("/{db}/_local/{local}", .member, document, documentMethods),
         Route("/{db}/_local/{local}/{file...}", .member, document, LocalDocumentEndpoints.noAttachments),
         Route(
-            "/{db}/{doc}", .member, document, documentMethods, areReadsQuick: true, shortEdits: ["PUT", "DELETE"]),
-        Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods),
+            "/{db}/{doc}", .member, document, documentMethods, areReadsQuick: true, shortEdits: ["PUT", "DELETE"],
+            scripts: .writing),
+        Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods, scripts: .writing),
     ]
 
     private static let designWrites: [String: Access] = [

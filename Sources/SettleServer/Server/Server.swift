@@ -85,6 +85,7 @@ public final class Server: Sendable {
         }
         state.stopReplications(within: options.stopTimeout)
         running?.stop(within: options.stopTimeout)
+        state.scripts?.close()
         state.compactions.close()
         state.databases.closeAll()
     }

@@ -1,3 +1,5 @@
+public import SettleScripting
+
 /// How a server listens, and what it allows.
 public struct ServerOptions: Sendable {
     /// The address to listen on; the loopback address unless set.
@@ -20,6 +22,9 @@ public struct ServerOptions: Sendable {
     public var stopTimeout = 10.0
     /// Who may log in, and how.
     public var security = SecurityOptions()
+    /// What runs the functions of design documents; nothing unless set, and then views, filters and update functions are
+    /// not offered, and databases with validation functions can't be written to.
+    public var scripts: ScriptOptions?
     /// What its replicator may do, and how much of it.
     public var replicator = ReplicatorOptions()
     /// What the server shows who it is with; with it the server speaks TLS and nothing else. None unless set.

@@ -1,6 +1,7 @@
 internal import RevisionTree
 internal import SettleDatabase
 internal import SettleReplication
+internal import SettleScripting
 
 /// What all requests of a server share.
 final class ServerState: Sendable {
@@ -12,6 +13,9 @@ final class ServerState: Sendable {
     let compactions = Compactions()
     let metrics = Metrics()
     let scheduler: ReplicationScheduler
+    /// What runs the functions of design documents, where the options say what that is.
+    let scripts: Scripts?
+    let indexing = IndexingTasks()
     let replicatorDocuments: ReplicatorDocuments
     let requestIDs = RequestIDs()
     /// Whether the security object of `_users` may be changed.
@@ -25,6 +29,7 @@ final class ServerState: Sendable {
         administration = Administration(options.security, path: store.path)
         authenticator = Authenticator(options, administration: administration, databases: databases)
         access = AccessCheck(options: options.security, databases: databases)
+        scripts = options.scripts.map { Scripts($0, log: options.log) }
         scheduler = ReplicationScheduler(options.replicator, log: options.log)
         replicatorDocuments = ReplicatorDocuments(
             scheduler, isAdmin: { [administration] in administration.hash(of: $0) != nil }, log: options.log)

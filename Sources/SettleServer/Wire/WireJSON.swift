@@ -9,6 +9,13 @@ enum WireJSON {
     ///
     /// - Complexity: O(*n*) in bytes; what has no floats is copied as it is.
     static func append(_ json: some RandomAccessCollection<UInt8>, to output: inout [UInt8]) {
+        if json.first == UInt8(ascii: "\""),
+            json.dropFirst().firstIndex(of: UInt8(ascii: "\""))
+                .map({ json.index(after: $0) }) == json.endIndex
+        {
+            // A string without escapes of quotes, and nothing else.
+            return output.append(contentsOf: json)
+        }
         var copied = json.startIndex
         var index = json.startIndex
         var isInString = false
@@ -56,6 +63,7 @@ enum WireJSON {
 
     /// Another spelling of a number, or `nil` when it stays.
     private static func respelled(_ spelling: some RandomAccessCollection<UInt8>) -> String? {
+        if isPlain(spelling) { return nil }
         let isFloat = spelling.contains {
             $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "E")
         }
@@ -63,5 +71,31 @@ enum WireJSON {
         guard let number = JSONNumber(text: String(decoding: spelling, as: UTF8.self)) else { return nil }
         let value = number.double
         return value == 0 ? "0.0" : JSONNumber.spelling(of: value)
+    }
+
+    /// Whether a number is one of the many that need no look: an integer, or a few digits around a point that are the
+    /// shortest spelling of their float, since any two decimals of up to fifteen digits are different floats.
+    private static func isPlain(_ spelling: some RandomAccessCollection<UInt8>) -> Bool {
+        var (digits, zeros, places) = (0, 0, 0)
+        var (hasPoint, isZero) = (false, true)
+        var last: UInt8 = 0
+        for byte in spelling {
+            last = byte
+            switch byte {
+            case UInt8(ascii: "0"):
+                digits += 1
+                if hasPoint, isZero { zeros += 1 }
+            case UInt8(ascii: "1")...UInt8(ascii: "9"):
+                digits += 1
+                isZero = false
+            case UInt8(ascii: "."): hasPoint = true
+            case UInt8(ascii: "-"): break
+            default: return false
+            }
+            if hasPoint { places += 1 }
+        }
+        guard !isZero else { return spelling.elementsEqual("0".utf8) }
+        if !hasPoint { return true }
+        return digits <= 15 && zeros < 4 && (last != UInt8(ascii: "0") || places == 2)
     }
 }

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""How fast views are: python3 views.py --url http://127.0.0.1:5984 --user admin --password … [--documents 50000] [--runs 3]
+
+Loads documents of about 470 bytes, builds a JavaScript map view from nothing, reads all rows, changes one document and asks
+again. Prints medians as JSON; run it against two servers in the same minutes and compare.
+"""
+import argparse
+import base64
+import http.client
+import json
+import statistics
+import time
+import urllib.parse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--url", required=True)
+parser.add_argument("--user", default="admin")
+parser.add_argument("--password", required=True)
+parser.add_argument("--pid", type=int, help="not looked at")
+parser.add_argument("--documents", type=int, default=50000)
+parser.add_argument("--runs", type=int, default=3)
+options = parser.parse_args()
+place = urllib.parse.urlparse(options.url)
+token = base64.b64encode(f"{options.user}:{options.password}".encode()).decode()
+connection = http.client.HTTPConnection(place.hostname, place.port, timeout=600)
+
+
+def ask(method, path, body=None):
+    data = None if body is None else json.dumps(body)
+    headers = {"Authorization": "Basic " + token, "Content-Type": "application/json"}
+    connection.request(method, path, data, headers)
+    answer = connection.getresponse()
+    content = answer.read()
+    if answer.status >= 400 and answer.status not in (404, 412):
+        raise SystemExit(f"{method} {path}: {answer.status} {content[:300]!r}")
+    return content
+
+
+def timed(body):
+    start = time.perf_counter()
+    result = body()
+    return time.perf_counter() - start, result
+
+
+def document(number):
+    return {
+        "_id": f"doc{number:08}", "type": "item", "n": number, "group": number % 100, "name": f"Item number {number}",
+        "tags": ["a", "b", f"t{number % 17}"], "text": "x" * 280, "price": number * 0.25,
+        "owner": {"id": number % 1000, "name": f"Owner {number % 1000}"},
+    }
+
+
+ask("DELETE", "/viewbench")
+ask("PUT", "/viewbench?q=1")
+for start in range(0, options.documents, 1000):
+    ask("POST", "/viewbench/_bulk_docs", {"docs": [document(n) for n in range(start, min(start + 1000, options.documents))]})
+build, read, change, reduce = [], [], [], []
+for run in range(options.runs):
+    maps = "function (doc) { if (doc.type === 'item') emit([doc.group, doc.name], doc.price); /* %d */ }" % run
+    ask("PUT", f"/viewbench/_design/b{run}", {"views": {"v": {"map": maps, "reduce": "_sum"}}})
+    view = f"/viewbench/_design/b{run}/_view/v"
+    seconds, _ = timed(lambda: ask("GET", view + "?limit=1&reduce=false"))
+    build.append(options.documents / seconds)
+    seconds, rows = timed(lambda: ask("GET", view + "?reduce=false"))
+    assert len(json.loads(rows)["rows"]) == options.documents
+    read.append(options.documents / seconds)
+    for _ in range(20):
+        number = run * 100 + _
+        old = json.loads(ask("GET", f"/viewbench/doc{number:08}"))
+        old["price"] += 1
+        ask("PUT", f"/viewbench/doc{number:08}", old)
+        seconds, _ = timed(lambda: ask("GET", view + "?limit=1&reduce=false"))
+        change.append(seconds * 1000)
+    seconds, _ = timed(lambda: ask("GET", view + "?group_level=1"))
+    reduce.append(seconds * 1000)
+ask("DELETE", "/viewbench")
+print(json.dumps({
+    "build documents/s": round(statistics.median(build)), "read rows/s": round(statistics.median(read)),
+    "update after a change ms": round(statistics.median(change), 2), "group_level=1 ms": round(statistics.median(reduce), 2),
+}))

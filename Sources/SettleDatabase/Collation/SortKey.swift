@@ -1,0 +1,144 @@
+package import RevisionTree
+
+/// The bytes of a JSON value whose order, byte by byte, is that of ``Collation``.
+///
+///     null 10   false 20   true 21   number 30 …   string 40 …   array 50 …   object 60 …
+///
+///     number   sign, the place of its first digit, its digits two by two, an end; all inverted below zero
+///     string   the key that Unicode's collation has for it, and 00
+///     array    the keys of its elements, and 00
+///     object   for each member the keys of its name and of its value, and 00
+///
+/// No key is the beginning of another, so that what is behind one, such as a document's id, decides between values that are
+/// the same. Values that ``Collation/compare(_:_:)`` calls the same have one key.
+package enum SortKey {
+    /// The key of a value.
+    ///
+    /// - Complexity: O(*n*) in bytes.
+    package static func of(_ value: JSON) -> [UInt8] {
+        var bytes: [UInt8] = []
+        append(value, to: &bytes)
+        return bytes
+    }
+
+    /// Appends the key of a value that is given as JSON text.
+    ///
+    /// - Parameters:
+    ///   - text: The text, which has to be JSON.
+    ///   - bytes: Where to.
+    /// - Throws: ``JSONError`` for what is no JSON.
+    package static func append(json text: ArraySlice<UInt8>, to bytes: inout [UInt8]) throws(JSONError) {
+        switch text.first ?? 0 {
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            guard let number = JSONNumber(text: String(decoding: text, as: UTF8.self)) else { break }
+            return append(number, to: &bytes)
+        case UInt8(ascii: "\"")
+        where text.last == UInt8(ascii: "\"") && text.count > 1
+            && text.dropFirst().dropLast().allSatisfy {
+                $0 >= 0x20 && $0 < 0x80 && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "\"")
+            }:
+            return append(String(decoding: text.dropFirst().dropLast(), as: UTF8.self), to: &bytes)
+        default: break
+        }
+        append(try JSON(utf8: Array(text)), to: &bytes)
+    }
+
+    /// Appends the key of a value.
+    package static func append(_ value: JSON, to bytes: inout [UInt8]) {
+        switch value {
+        case .null: bytes.append(0x10)
+        case .bool(let flag): bytes.append(flag ? 0x21 : 0x20)
+        case .number(let number): append(number, to: &bytes)
+        case .string(let text): append(text, to: &bytes)
+        case .array(let elements):
+            bytes.append(0x50)
+            for element in elements { append(element, to: &bytes) }
+            bytes.append(0)
+        case .object(let members):
+            bytes.append(0x60)
+            for member in members {
+                append(member.name, to: &bytes)
+                append(member.value, to: &bytes)
+            }
+            bytes.append(0)
+        }
+    }
+
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
+        bytes.append(0x40)
+        StringCollator.shared.appendSortKey(of: text, to: &bytes)
+    }
+
+    /// A number's key: floats go by their shortest spelling, which lies between the same integers as the float; from 2⁵³ on
+    /// they are integers themselves, and go by all their digits.
+    private static func append(_ number: JSONNumber, to bytes: inout [UInt8]) {
+        let decimal = JSONDecimal(number.isInteger ? number : exact(number.double))
+        bytes.append(0x30)
+        guard !decimal.digits.isEmpty else { return bytes.append(0x80) }
+        let place = Int32(clamping: decimal.digits.count + decimal.exponent)
+        let mask: UInt8 = decimal.isNegative ? 0xFF : 0
+        bytes.append(decimal.isNegative ? 0x7F : 0x81)
+        let biased = UInt32(bitPattern: place) ^ 0x8000_0000
+        for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: biased >> shift) ^ mask) }
+        var index = 0
+        while index < decimal.digits.count {
+            let second = index + 1 < decimal.digits.count ? decimal.digits[index + 1] : 0
+            bytes.append((decimal.digits[index] * 10 + second + 1) ^ mask)
+            index += 2
+        }
+        bytes.append(mask)
+    }
+
+    private static func exact(_ value: Double) -> JSONNumber {
+        if value.magnitude < 9_007_199_254_740_992 { return JSONNumber(value) ?? JSONNumber(0) }
+        if let whole = Int(exactly: value) { return JSONNumber(whole) }
+        return NumberOrder.integer(of: value)
+    }
+}
+
+extension SortKey {
+    /// Where the key that stands in front of some bytes ends.
+    package static func end(of bytes: ArraySlice<UInt8>) -> Int {
+        var place = bytes.startIndex
+        skip(bytes, &place)
+        return place
+    }
+
+    /// Where the first elements of an array's key end, or the key where it has no more than so many, or is no array's.
+    package static func end(of bytes: ArraySlice<UInt8>, elements count: Int) -> Int {
+        guard bytes.first == 0x50 else { return end(of: bytes) }
+        var place = bytes.startIndex + 1
+        for _ in 0..<count {
+            guard place < bytes.endIndex, bytes[place] != 0 else { return min(place + 1, bytes.endIndex) }
+            skip(bytes, &place)
+        }
+        return place
+    }
+
+    private static func skip(_ bytes: ArraySlice<UInt8>, _ place: inout Int) {
+        var open = 0
+        repeat {
+            guard place < bytes.endIndex else { return }
+            let kind = bytes[place]
+            place += 1
+            switch kind {
+            case 0: open -= 1
+            case 0x30: skipNumber(bytes, &place)
+            case 0x40:
+                place = (bytes[place...].firstIndex(of: 0) ?? bytes.endIndex - 1) + 1
+            case 0x50, 0x60: open += 1
+            default: break
+            }
+        } while open > 0
+    }
+
+    private static func skipNumber(_ bytes: ArraySlice<UInt8>, _ place: inout Int) {
+        guard place < bytes.endIndex, bytes[place] != 0x80 else {
+            place = min(place + 1, bytes.endIndex)
+            return
+        }
+        let end: UInt8 = bytes[place] == 0x7F ? 0xFF : 0
+        place = min(place + 5, bytes.endIndex)
+        place = (bytes[place...].firstIndex(of: end) ?? bytes.endIndex - 1) + 1
+    }
+}

@@ -1,0 +1,50 @@
+internal import Dispatch
+internal import SettleDatabase
+
+/// A request on its way to a worker and back.
+public final class ScriptCall: Sendable {
+    /// What comes back: an item for each that was asked about, or why there is none.
+    public typealias Answer = Result<[[UInt8]], ScriptError>
+
+    private struct State {
+        var answer: Answer?
+        var takers: [@Sendable (Answer) -> Void] = []
+    }
+
+    let request: ScriptRequest
+    private let state = Guarded(State())
+
+    init(_ request: ScriptRequest) { self.request = request }
+
+    /// Has a closure called with the answer: now, or when it comes, on a thread of the pool, which it must soon leave.
+    public func whenDone(_ taker: @escaping @Sendable (Answer) -> Void) {
+        let answer = state.withLock { state in
+            if state.answer == nil { state.takers.append(taker) }
+            return state.answer
+        }
+        if let answer { taker(answer) }
+    }
+
+    /// Waits for the answer; not for threads that others wait for.
+    ///
+    /// - Throws: ``ScriptError``.
+    public func wait() throws -> [[UInt8]] {
+        let (done, box) = (DispatchSemaphore(value: 0), Guarded<Answer?>(nil))
+        whenDone { answer in
+            box.withLock { $0 = answer }
+            done.signal()
+        }
+        done.wait()
+        return try box.withLock { $0 ?? .failure(.closed) }.get()
+    }
+
+    func fulfil(_ answer: Answer) {
+        let takers = state.withLock { state -> [@Sendable (Answer) -> Void] in
+            guard state.answer == nil else { return [] }
+            state.answer = answer
+            defer { state.takers = [] }
+            return state.takers
+        }
+        for taker in takers { taker(answer) }
+    }
+}

@@ -1,0 +1,201 @@
+internal import Dispatch
+internal import SettleDatabase
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// Worker processes that run scripts, and the order in which they are asked.
+///
+///     submit ─→ queue, by turns of the databases ─→ thread ─→ process ─→ whenDone
+///                                                    one each, started when needed
+///
+/// A script that runs for too long, takes too much memory or breaks the engine costs its process, which the next one asked
+/// for replaces. While some run for long, more processes are started, up to a bound, so that quick ones need not wait for
+/// them; and a database has never more than half of them.
+public final class ScriptPool: Sendable {
+    private struct State {
+        var queue = ScriptQueue()
+        var threads = 0
+        var idle = 0
+        /// How many idle threads were woken and have not noticed yet.
+        var woken = 0
+        var slow = 0
+        /// How many calls each owner has under way.
+        var running: [String: Int] = [:]
+        var isClosed = false
+    }
+
+    private let options: ScriptOptions
+    private let state = Guarded(State())
+    private let wake = DispatchSemaphore(value: 0)
+    private let ended = DispatchGroup()
+
+    /// For how many seconds a process waits for work before it ends.
+    private static let patience = 120.0
+
+    /// Makes a pool; processes are started when they are needed.
+    public init(_ options: ScriptOptions) {
+        self.options = options
+        // A worker may end while it is written to.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    deinit { close() }
+
+    /// Asks a worker, as soon as one has time.
+    public func submit(_ request: ScriptRequest) -> ScriptCall {
+        let call = ScriptCall(request)
+        let isOpen = state.withLock { state in
+            if !state.isClosed { state.queue.add(call) }
+            return !state.isClosed
+        }
+        guard isOpen else {
+            call.fulfil(.failure(.closed))
+            return call
+        }
+        seeToThreads()
+        return call
+    }
+
+    /// Asks a worker and waits for the answer.
+    ///
+    /// - Throws: ``ScriptError``.
+    public func run(_ request: ScriptRequest) throws -> [[UInt8]] { try submit(request).wait() }
+
+    /// Ends all workers once they have done what is under way; what waits fails.
+    public func close() {
+        let (waiting, threads) = state.withLock { state in
+            state.isClosed = true
+            state.woken += state.threads
+            return (state.queue.takeAll(), state.threads)
+        }
+        for call in waiting { call.fulfil(.failure(.closed)) }
+        for _ in 0..<threads { wake.signal() }
+    }
+
+    /// Wakes a thread or makes one, if something waits and more may run.
+    private func seeToThreads() {
+        let (wakes, makes) = state.withLock { state -> (Bool, Bool) in
+            guard state.queue.count > 0 else { return (false, false) }
+            if state.idle > state.woken {
+                state.woken += 1
+                return (true, false)
+            }
+            let limit = options.workers + min(state.slow, options.moreWorkers)
+            guard state.threads < limit, !state.isClosed else { return (false, false) }
+            state.threads += 1
+            return (false, true)
+        }
+        if wakes { wake.signal() }
+        guard makes else { return }
+        ended.enter()
+        Thread.start { [self] in
+            work()
+            ended.leave()
+        }
+    }
+
+    private func work() {
+        var process: ScriptProcess?
+        while let call = next(&process) {
+            run(call, by: &process)
+        }
+        process?.end()
+    }
+
+    /// The next call, when there is one; `nil` when the thread is to end.
+    private func next(_ process: inout ScriptProcess?) -> ScriptCall? {
+        while true {
+            let (call, isEnd) = state.withLock { state -> (ScriptCall?, Bool) in
+                if state.isClosed {
+                    state.threads -= 1
+                    return (nil, true)
+                }
+                // No more than are quick at a time, beside those that take long.
+                let limit = options.workers + min(state.slow, options.moreWorkers)
+                if state.threads <= limit, let call = take(&state) { return (call, false) }
+                if state.threads > limit {
+                    state.threads -= 1
+                    return (nil, true)
+                }
+                state.idle += 1
+                return (nil, false)
+            }
+            if call != nil || isEnd { return call }
+            let isWoken = wake.wait(timeout: .now() + Self.patience) == .success
+            let isOver = state.withLock { state in
+                state.idle -= 1
+                if isWoken { state.woken -= 1 }
+                // Somebody may be about to wake this one.
+                if !isWoken, state.queue.count > 0 { return false }
+                if !isWoken { state.threads -= 1 }
+                return !isWoken
+            }
+            if isOver { return nil }
+        }
+    }
+
+    private func take(_ state: inout State) -> ScriptCall? {
+        let half = max((options.workers + options.moreWorkers) / 2, 1)
+        let running = state.running
+        let call = state.queue.take(now: Self.now) { owner, isDelayed in
+            running[owner, default: 0] < (isDelayed ? max(half / 2, 1) : half)
+        }
+        if let call { state.running[call.request.source.owner, default: 0] += 1 }
+        return call
+    }
+
+    private func run(_ call: ScriptCall, by process: inout ScriptProcess?) {
+        let owner = call.request.source.owner
+        var isSlow = false
+        var attempts = 2
+        var answer: ScriptCall.Answer?
+        while answer == nil {
+            attempts -= 1
+            let current: ScriptProcess
+            do {
+                current = try process ?? ScriptProcess(options)
+            } catch {
+                answer = .failure(error as? ScriptError ?? .closed)
+                break
+            }
+            process = current
+            let isInnocent = !current.isNew(to: call.request.source)
+            let outcome = current.run(call.request) {
+                guard !isSlow else { return }
+                isSlow = true
+                current.giveWay()
+                state.withLock { $0.slow += 1 }
+                seeToThreads()
+            }
+            switch outcome {
+            case .answered(let given): answer = given
+            case .ended(let code):
+                process = nil
+                if code == ScriptExit.timeout {
+                    answer = .failure(.timeout)
+                } else if !isInnocent || attempts == 0 {
+                    answer = .failure(.ended(code))
+                }
+                if answer != nil { state.withLock { $0.queue.delay(owner, now: Self.now) } }
+            }
+        }
+        if isSlow {
+            // It was given the lowest priority, which it would keep.
+            process?.end()
+            process = nil
+        }
+        state.withLock { state in
+            if isSlow { state.slow -= 1 }
+            let left = (state.running[owner] ?? 1) - 1
+            state.running[owner] = left > 0 ? left : nil
+        }
+        call.fulfil(answer ?? .failure(.closed))
+        seeToThreads()
+    }
+
+    private static var now: Int64 { Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
+}

@@ -1,0 +1,184 @@
+internal import SettleDatabase
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// A worker process, used by one thread at a time.
+final class ScriptProcess {
+    /// What became of a request.
+    enum Outcome {
+        case answered(ScriptCall.Answer)
+        /// The process has ended with a code; signals are above 128.
+        case ended(Int32)
+    }
+
+    private let pid: pid_t
+    /// The socket that is the worker's standard input and output.
+    private let channel: Descriptor
+    /// The contexts that the process has, by owner and key, those not used for long in front.
+    private var contexts: [(owner: String, key: String, number: UInt32)] = []
+    private var lastContext: UInt32 = 0
+    private let options: ScriptOptions
+
+    /// How many contexts a process keeps.
+    private static let mostContexts = 24
+    /// The longest answer to one request that is taken, in bytes.
+    private static let longestAnswer = 512 << 20
+
+    /// Whether it has run scripts of anything but this source.
+    func isNew(to source: ScriptSource) -> Bool {
+        contexts.allSatisfy { $0.owner == source.owner && $0.key == source.key }
+    }
+
+    /// Starts a process.
+    ///
+    /// - Throws: ``ScriptError`` when it can't be started.
+    init(_ options: ScriptOptions) throws {
+        self.options = options
+        guard let (ours, theirs) = Self.sockets() else { throw Self.failure("no socket", errno) }
+        defer { Descriptor(number: theirs).close() }
+        channel = Descriptor(number: ours)
+        #if canImport(Glibc)
+        var actions = posix_spawn_file_actions_t()
+        #else
+        var actions: posix_spawn_file_actions_t?
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, theirs, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, theirs, STDOUT_FILENO)
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        let words =
+            [options.executable] + options.arguments + [String(options.timeLimit), String(options.memoryLimit)]
+        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
+        defer { for pointer in pointers { free(pointer) } }
+        pointers.append(nil)
+        var environment: [UnsafeMutablePointer<CChar>?] = [nil]
+        var started: pid_t = 0
+        let code = posix_spawn(&started, options.executable, &actions, nil, &pointers, &environment)
+        pid = started
+        guard code == 0 else {
+            channel.close()
+            throw Self.failure("can't start \(options.executable)", code)
+        }
+        // What serves goes first.
+        prioritise(5)
+    }
+
+    /// Lets go of the process, which ends; or is ended, when it does not answer any more.
+    func end(killing: Bool = false) {
+        if killing { kill(pid, SIGKILL) }
+        channel.close()
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    }
+
+    /// Has it make way for all others, for it takes long.
+    func giveWay() { prioritise(19) }
+
+    /// Asks and waits for the answer.
+    ///
+    /// - Parameters:
+    ///   - request: What to ask.
+    ///   - slowly: Is called once when the answer takes longer than a quarter of a second.
+    /// - Returns: The answer, or that there is none and the process is gone.
+    func run(_ request: ScriptRequest, slowly: () -> Void) -> Outcome {
+        let source = request.source
+        let known = contexts.firstIndex { $0.owner == source.owner && $0.key == source.key }
+        if known == nil, contexts.count >= Self.mostContexts {
+            let outcome = exchange(.drop, contexts.removeFirst().number, [], owner: source.owner, slowly: {})
+            guard case .answered(.success) = outcome else { return outcome }
+        }
+        let entry: (owner: String, key: String, number: UInt32)
+        if let known {
+            entry = contexts.remove(at: known)
+        } else {
+            lastContext += 1
+            entry = (source.owner, source.key, lastContext)
+            let outcome = exchange(.load, entry.number, [source.json], owner: source.owner, slowly: slowly)
+            guard case .answered(.success) = outcome else { return outcome }
+        }
+        contexts.append(entry)
+        return exchange(request.command, entry.number, request.items, owner: source.owner, slowly: slowly)
+    }
+
+    private func exchange(
+        _ command: ScriptCommand, _ context: UInt32, _ items: [[UInt8]], owner: String, slowly: () -> Void
+    ) -> Outcome {
+        var frame = ScriptFrame(
+            kind: command.rawValue, context: context, capacity: items.reduce(0) { $0 + $1.count + 5 })
+        for item in items { frame.add(item) }
+        guard channel.write(frame.finish()) else { return ended() }
+        var results: [[UInt8]] = []
+        var length = 0
+        var isSlow = false
+        // The process stops by itself what takes too long; this is for one that does not do even that.
+        var left = Int64(options.timeLimit + 2000) * Int64(items.count + 1)
+        while true {
+            while !channel.waitToRead(milliseconds: 250) {
+                left -= 250
+                if !isSlow { slowly() }
+                isSlow = true
+                guard left > 0 else {
+                    kill(pid, SIGKILL)
+                    _ = ended()
+                    return .ended(ScriptExit.timeout)
+                }
+            }
+            guard let bytes = channel.readFrame(), let (kind, _, ranges) = ScriptFrame.parse(bytes) else {
+                return ended()
+            }
+            let parts = ranges.map { Array(bytes[$0]) }
+            switch ScriptReply(rawValue: kind) {
+            case .log: if let line = parts.first { options.log(owner, String(decoding: line, as: UTF8.self)) }
+            case .part:
+                results += parts
+                length += bytes.count
+                guard length <= Self.longestAnswer else {
+                    kill(pid, SIGKILL)
+                    return ended()
+                }
+            case .done: return .answered(.success(results))
+            case .failed: return .answered(.failure(ScriptError(json: parts.first ?? [])))
+            case nil: return ended()
+            }
+        }
+    }
+
+    /// Waits for the end of the process; it may have closed its pipe before it ended.
+    private func ended() -> Outcome {
+        channel.close()
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
+        return .ended(signal == 0 ? status >> 8 & 0xFF : 128 + signal)
+    }
+
+    private func prioritise(_ value: Int32) {
+        #if canImport(Glibc)
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(pid), value)
+        #else
+        setpriority(PRIO_PROCESS, id_t(pid), value)
+        #endif
+    }
+
+    /// Two ends of a socket that no other process gets.
+    private static func sockets() -> (Int32, Int32)? {
+        var ends: [Int32] = [-1, -1]
+        #if os(Linux)
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
+        #else
+        guard socketpair(AF_UNIX, SOCK_STREAM, 0, &ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        #endif
+        return (ends[0], ends[1])
+    }
+
+    private static func failure(_ what: String, _ code: Int32) -> ScriptError {
+        ScriptError("os_process_error", "\(what): \(String(cString: strerror(code)))")
+    }
+}

@@ -1,0 +1,79 @@
+internal import RevisionTree
+
+/// One thing to be asked of a worker.
+public struct ScriptRequest: Sendable {
+    let source: ScriptSource
+    let command: ScriptCommand
+    let items: [[UInt8]]
+
+    /// Runs all map functions over documents.
+    ///
+    /// The answer has an item for each document: a JSON array with a list of `[key, value]` for each function.
+    public static func map(_ documents: [[UInt8]], by source: ScriptSource) -> ScriptRequest {
+        ScriptRequest(source: source, command: .map, items: documents)
+    }
+
+    /// Sees that functions compile, before a design document is stored.
+    ///
+    /// - Parameters:
+    ///   - functions: The kind of each, `map` or `reduce`, the name of its view, and its source.
+    ///   - source: A context to try them in.
+    /// - Returns: The request; its answer says nothing but that they do.
+    public static func check(
+        _ functions: [(kind: String, view: String, source: String)], in source: ScriptSource
+    ) -> ScriptRequest {
+        let items = functions.map { JSON.array([.string($0.kind), .string($0.view), .string($0.source)]).utf8 }
+        return ScriptRequest(source: source, command: .check, items: items)
+    }
+
+    /// Reduces rows or, again, what came of that.
+    ///
+    /// The answer has an item for each input: an array with the value of each function.
+    ///
+    /// - Parameters:
+    ///   - inputs: Each an array of `[[key, id], value]`, or of values where it is done again.
+    ///   - functions: The reduce functions.
+    ///   - again: Whether they are values of the functions themselves.
+    ///   - source: Where to run them.
+    /// - Returns: The request.
+    public static func reduce(
+        _ inputs: [[UInt8]], by functions: [String], again: Bool, in source: ScriptSource
+    ) -> ScriptRequest {
+        let head: JSON = ["functions": .array(functions.map { .string($0) }), "again": .bool(again)]
+        return ScriptRequest(source: source, command: .reduce, items: [head.utf8] + inputs)
+    }
+
+    /// Asks the validation function of a design document.
+    ///
+    /// The answer has an item for each: `1`, or the JSON of what was thrown.
+    ///
+    /// - Parameters:
+    ///   - arguments: Each an array: the new document, the old one or null, the user, the security object.
+    ///   - source: The design document.
+    /// - Returns: The request.
+    public static func validate(_ arguments: [[UInt8]], by source: ScriptSource) -> ScriptRequest {
+        ScriptRequest(source: source, command: .validate, items: arguments)
+    }
+
+    /// Asks a filter function about documents; the answer has `1` or `0` for each.
+    public static func filter(
+        _ documents: [[UInt8]], by name: String, request: [UInt8], of source: ScriptSource
+    ) -> ScriptRequest {
+        ScriptRequest(source: source, command: .filter, items: [Array(name.utf8), request] + documents)
+    }
+
+    /// Asks whether a view's map function emits anything for documents; the answer has `1` or `0` for each.
+    public static func filter(
+        _ documents: [[UInt8]], byView name: String, of source: ScriptSource
+    ) -> ScriptRequest {
+        ScriptRequest(source: source, command: .filterByView, items: [Array(name.utf8)] + documents)
+    }
+
+    /// Runs an update function; the answer is an array: the document to store or null, and the response.
+    public static func update(
+        _ document: [UInt8]?, by name: String, request: [UInt8], of source: ScriptSource
+    ) -> ScriptRequest {
+        ScriptRequest(
+            source: source, command: .update, items: [Array(name.utf8), document ?? Array("null".utf8), request])
+    }
+}

@@ -1,0 +1,98 @@
+#if canImport(JavaScriptCore)
+internal import JavaScriptCore
+#else
+internal import CJavaScriptCore
+#endif
+
+/// A world of scripts of its own: the functions of one design document, or of its views.
+///
+/// Used by the one thread of a worker.
+final class ScriptContext {
+    private let context: JSGlobalContextRef
+    private var functions: [String: JSObjectRef] = [:]
+    private var api: JSObjectRef?
+
+    /// Makes a context in a group, whose memory it shares.
+    ///
+    /// - Returns: `nil` when the prelude does not run, which means that memory is over.
+    init?(in group: JSContextGroupRef, log: @escaping (String) -> Void) {
+        ScriptLog.taker = log
+        guard let context = JSGlobalContextCreateInGroup(group, nil) else { return nil }
+        self.context = context
+        guard let make = Self.evaluate(ScriptPrelude.source, in: context) else { return nil }
+        let name = JSStringCreateWithUTF8CString("log")
+        let write = JSObjectMakeFunctionWithCallback(context, name) { context, _, _, count, arguments, _ in
+            if count > 0, let message = arguments?[0] { ScriptLog.taker(ScriptContext.text(message, in: context)) }
+            return context.map { JSValueMakeUndefined($0) } ?? nil
+        }
+        JSStringRelease(name)
+        let arguments: [JSValueRef?] = [write]
+        guard let api = JSObjectCallAsFunction(context, make, nil, 1, arguments, nil) else { return nil }
+        JSValueProtect(context, api)
+        self.api = api
+    }
+
+    deinit { JSGlobalContextRelease(context) }
+
+    /// Calls a function of the prelude with texts that each end in a zero.
+    ///
+    /// - Parameters:
+    ///   - name: The function.
+    ///   - arguments: Where the texts begin.
+    ///   - take: Gets the result's UTF-8, the mark in front of it included.
+    /// - Returns: Whether there was a result; there is none when memory is over.
+    func call(_ name: String, _ arguments: [UnsafePointer<CChar>], _ take: (UnsafeBufferPointer<UInt8>) -> Void) -> Bool
+    {
+        guard let function = function(name) else { return false }
+        // On the stack, where the collector of garbage looks for what is in use.
+        let answer = withUnsafeTemporaryAllocation(of: JSValueRef?.self, capacity: 4) { values -> JSValueRef? in
+            values.initialize(repeating: nil)
+            for (index, text) in arguments.prefix(4).enumerated() {
+                let string = JSStringCreateWithUTF8CString(text)
+                values[index] = JSValueMakeString(context, string)
+                JSStringRelease(string)
+            }
+            return JSObjectCallAsFunction(context, function, api, min(arguments.count, 4), values.baseAddress, nil)
+        }
+        guard let answer, JSValueIsString(context, answer), let string = JSValueToStringCopy(context, answer, nil)
+        else { return false }
+        defer { JSStringRelease(string) }
+        Self.withUTF8(of: string, take)
+        return true
+    }
+
+    private func function(_ name: String) -> JSObjectRef? {
+        if let known = functions[name] { return known }
+        let string = JSStringCreateWithUTF8CString(name)
+        defer { JSStringRelease(string) }
+        guard let api, let value = JSObjectGetProperty(context, api, string, nil),
+            let object = JSValueToObject(context, value, nil)
+        else { return nil }
+        functions[name] = object
+        return object
+    }
+
+    private static func evaluate(_ source: String, in context: JSGlobalContextRef) -> JSObjectRef? {
+        let script = JSStringCreateWithUTF8CString(source)
+        defer { JSStringRelease(script) }
+        return JSEvaluateScript(context, script, nil, nil, 1, nil).flatMap { JSValueToObject(context, $0, nil) }
+    }
+
+    private static func text(_ value: JSValueRef, in context: JSContextRef?) -> String {
+        guard let string = JSValueToStringCopy(context, value, nil) else { return "" }
+        defer { JSStringRelease(string) }
+        var text = ""
+        withUTF8(of: string) { text = String(decoding: $0, as: UTF8.self) }
+        return text
+    }
+
+    private static func withUTF8(of string: JSStringRef, _ take: (UnsafeBufferPointer<UInt8>) -> Void) {
+        let room = JSStringGetMaximumUTF8CStringSize(string)
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: room) { buffer in
+            let count = JSStringGetUTF8CString(string, buffer.baseAddress, room)
+            buffer.withMemoryRebound(to: UInt8.self) { bytes in
+                take(UnsafeBufferPointer(rebasing: bytes[..<max(count - 1, 0)]))
+            }
+        }
+    }
+}

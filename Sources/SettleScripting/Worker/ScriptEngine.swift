@@ -1,0 +1,93 @@
+#if canImport(JavaScriptCore)
+internal import JavaScriptCore
+#else
+internal import CJavaScriptCore
+#endif
+
+/// Does what a worker is asked, one request after the other.
+final class ScriptEngine {
+    private let group: JSContextGroupRef
+    private var contexts: [UInt32: ScriptContext] = [:]
+    private let output: Descriptor
+    private let watchdog: ScriptWatchdog
+    private var logged = 0
+
+    /// How many lines of the log a request may write.
+    private static let mostLines = 100
+    /// How many bytes of a line are kept.
+    private static let longestLine = 2000
+    /// From how many bytes on results are sent before all are there.
+    private static let pieceLength = 256 * 1024
+
+    init?(output: Descriptor, watchdog: ScriptWatchdog) {
+        guard let group = JSContextGroupCreate() else { return nil }
+        self.group = group
+        self.output = output
+        self.watchdog = watchdog
+        // The machine's parts are all loaded now, before memory is limited.
+        guard ScriptContext(in: group, log: { _ in }) != nil else { return nil }
+    }
+
+    deinit { JSContextGroupRelease(group) }
+
+    /// Does one request and sends what comes of it; false when nothing more is to be done.
+    func run(_ frame: [UInt8]) -> Bool {
+        guard let (kind, number, items) = ScriptFrame.parse(frame), let command = ScriptCommand(rawValue: kind),
+            items.count >= command.leading
+        else { return false }
+        logged = 0
+        ScriptLog.taker = { [unowned self] in log($0) }
+        if command == .drop {
+            contexts[number] = nil
+            return send(.done)
+        }
+        if command == .load || contexts[number] == nil {
+            contexts[number] = ScriptContext(in: group) { [unowned self] in log($0) }
+        }
+        guard let context = contexts[number] else { return false }
+        return frame.withUnsafeBytes { raw in
+            let bytes = raw.bindMemory(to: CChar.self)
+            return run(command, items.compactMap { bytes.baseAddress?.advanced(by: $0.lowerBound) }, in: context)
+        }
+    }
+
+    private func run(_ command: ScriptCommand, _ texts: [UnsafePointer<CChar>], in context: ScriptContext) -> Bool {
+        // One that takes several arguments takes all items, the others an item at a time.
+        let calls =
+            command == .update
+            ? [texts] : texts.dropFirst(command.leading).map { texts.prefix(command.leading) + [$0] }
+        var piece = ScriptFrame(kind: ScriptReply.part.rawValue)
+        for arguments in calls {
+            var failure: [UInt8]?
+            watchdog.begin()
+            let isDone = context.call(command.function, arguments) { result in
+                if result.first == UInt8(ascii: "+") {
+                    piece.add(result.dropFirst())
+                } else {
+                    failure = Array(result.dropFirst())
+                }
+            }
+            watchdog.end()
+            guard isDone else { return false }
+            if let failure { return send(.failed, failure) }
+            if piece.bytes.count > Self.pieceLength {
+                guard output.write(piece.finish()) else { return false }
+                piece = ScriptFrame(kind: ScriptReply.part.rawValue)
+            }
+        }
+        if !piece.isEmpty { guard output.write(piece.finish()) else { return false } }
+        return send(.done)
+    }
+
+    private func send(_ reply: ScriptReply, _ items: [UInt8]...) -> Bool {
+        var frame = ScriptFrame(kind: reply.rawValue)
+        for item in items { frame.add(item) }
+        return output.write(frame.finish())
+    }
+
+    private func log(_ line: String) {
+        logged += 1
+        guard logged <= Self.mostLines else { return }
+        _ = send(.log, Array(line.utf8.prefix(Self.longestLine)))
+    }
+}

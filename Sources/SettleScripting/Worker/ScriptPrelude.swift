@@ -1,0 +1,249 @@
+/// What every context begins with: the functions that CouchDB gives to scripts, and those that the worker calls.
+///
+/// A script may change any object it can reach, and only that of its own design document's context. What it hands out is
+/// text in JSON, which the server reads as it reads any other that comes from outside.
+enum ScriptPrelude {
+    /// An expression whose value is a function of one argument, the logger, that gives an object of functions. Each takes
+    /// text and gives text: `+` and the result, or `-` and `[error, reason]`.
+    static let source = #"""
+        (function (write) {
+          "use strict";
+          const global = globalThis, evaluate = global.eval;
+          const parse = JSON.parse, stringify = JSON.stringify, text = String;
+          const apply = Reflect.apply, ownKeys = Reflect.ownKeys;
+          const freeze = Object.freeze, isFrozen = Object.isFrozen, create = Object.create;
+          const kind = Object.prototype.toString, has = Object.prototype.hasOwnProperty;
+          for (const name of ["Atomics", "SharedArrayBuffer", "WebAssembly", "console"]) delete global[name];
+
+          let rows = null, hasEmitted = false;
+          let design = null, maps = null, modules = null;
+          let compiled = create(null), reduces = create(null);
+          let lastRequest = null, asked = null;
+
+          function plain(value) {
+            return typeof value === "object" && value !== null && "stack" in value && "name" in value
+              && "message" in value ? { error: value.name, message: value.message } : value;
+          }
+
+          function spelled(error) {
+            try {
+              if (typeof error === "string") return error;
+              if (error !== null && typeof error === "object" && !("stack" in error)) return stringify(error);
+              return text(error);
+            } catch (_) { return "an error that can not be shown"; }
+          }
+
+          function log(message) {
+            write(typeof message === "string" ? message : text(stringify(plain(message))));
+          }
+
+          function share(name, value) {
+            Object.defineProperty(global, name, { value, writable: true, configurable: true, enumerable: true });
+          }
+
+          share("emit", function emit(key, value) {
+            hasEmitted = true;
+            if (rows !== null) rows.push([key, plain(value)]);
+          });
+          share("sum", function sum(values) {
+            let total = 0;
+            for (const index in values) total += values[index];
+            return total;
+          });
+          share("log", log);
+          share("isArray", function isArray(value) { return apply(kind, value, []) === "[object Array]"; });
+          share("toJSON", stringify);
+
+          function deepFreeze(value) {
+            freeze(value);
+            if (Array.isArray(value)) {
+              for (let index = 0; index < value.length; index++) {
+                const inner = value[index];
+                if (inner !== null && typeof inner === "object") deepFreeze(inner);
+              }
+            } else {
+              for (const name in value) {
+                const inner = value[name];
+                if (inner !== null && typeof inner === "object") deepFreeze(inner);
+              }
+            }
+            return value;
+          }
+
+          function compile(source) {
+            if (typeof source !== "string" || source === "") throw ["error", "not_found", "missing function"];
+            let result;
+            try { result = evaluate("(" + source + "\n)"); } catch (error) {
+              const trimmed = source.replace(/[;\s]+$/, "");
+              try {
+                if (trimmed === source) throw error;
+                result = evaluate("(" + trimmed + "\n)");
+              } catch (_) { throw ["error", "compilation_error", spelled(error) + " (" + source + ")"]; }
+            }
+            if (typeof result === "function") return result;
+            throw ["error", "compilation_error", "Expression does not eval to a function. (" + source + ")"];
+          }
+
+          // CommonJS: a path is one of members, from the root or from where the asking module stands.
+          function requiring(root, from) {
+            return function require(name) {
+              const parts = text(name).split("/");
+              let path = parts[0] === "." || parts[0] === ".." ? from.slice(0, -1) : [];
+              if (path.length === 0 && from.length === 0 && (parts[0] === "." || parts[0] === ".."))
+                throw ["error", "invalid_require_path", "Object has no parent"];
+              for (const part of parts) {
+                if (part === ".") continue;
+                if (part !== "..") { path.push(part); continue; }
+                if (path.length === 0) throw ["error", "invalid_require_path", "Object has no parent"];
+                path.pop();
+              }
+              const id = path.join("/");
+              if (has.call(modules, id)) return modules[id].exports;
+              let value = root;
+              for (const part of path) {
+                if (value === null || typeof value !== "object" || value[part] === undefined)
+                  throw ["error", "invalid_require_path",
+                         'Object has no property "' + part + '". ' + stringify(value)];
+                value = value[part];
+              }
+              if (typeof value !== "string")
+                throw ["error", "invalid_require_path",
+                       "Must require a JavaScript string, not: " + (typeof value)];
+              const module = { id, exports: {}, current: value };
+              modules[id] = module;
+              try {
+                const body = evaluate("(function (module, exports, require) { " + value + "\n })");
+                apply(body, global, [module, module.exports, requiring(root, path)]);
+              } catch (error) {
+                delete modules[id];
+                if (Array.isArray(error)) throw error;
+                throw ["error", "compilation_error", "Module require('" + name + "') raised error " + spelled(error)];
+              }
+              return module.exports;
+            };
+          }
+
+          function functionAt(path) {
+            const name = path.join(".");
+            if (compiled[name]) return compiled[name];
+            let value = design;
+            for (const part of path) value = value === null || value === undefined ? undefined : value[part];
+            if (path[0] === "views" && value) value = value.map;
+            if (!value)
+              throw ["error", "not_found", "missing " + path[0] + " function " + path[path.length - 1]];
+            return compiled[name] = compile(value);
+          }
+
+          // What a function of a view throws costs it the rows of this document and is told to the log, unless it says
+          // that nothing should go on.
+          function viewError(error, doc) {
+            if (error === "fatal_error") throw ["error", "map_runtime_error", "function raised 'fatal_error'"];
+            if (error !== null && typeof error === "object" && error[0] === "fatal") throw error;
+            if (error !== null && typeof error === "object" && error[0] === "error" && error[1] === "compilation_error")
+              throw error;
+            log("function raised exception " + spelled(error) + (doc ? " with doc._id " + doc._id : ""));
+          }
+
+          function describe(error) {
+            try {
+              if (error !== null && typeof error === "object") {
+                if (error[0] === "error" || error[0] === "fatal") return [text(error[1]), text(error[2])];
+                if (error.error && error.reason) return [text(error.error), text(error.reason)];
+                if (error.name) return [text(error.name), text(error.message)];
+              }
+              return ["unnamed_error", spelled(error)];
+            } catch (_) { return ["unnamed_error", "an error that can not be shown"]; }
+          }
+
+          function guarded(body) {
+            return function (a, b, c) {
+              try { return "+" + body(a, b, c); } catch (error) { return "-" + stringify(describe(error)); }
+            };
+          }
+
+          return {
+            load: guarded(function (json) {
+              design = parse(json);
+              maps = null; modules = create(null); compiled = create(null); reduces = create(null);
+              const root = design.maps ? { views: { lib: design.lib } } : design;
+              share("require", requiring(root, []));
+              return "";
+            }),
+            check: guarded(function (json) {
+              const [type, name, source] = parse(json);
+              try { compile(source); } catch (error) {
+                throw ["error", "compilation_error", "Compilation of the " + type + " function in the '" + name
+                       + "' view failed: " + error[2]];
+              }
+              return "";
+            }),
+            map: guarded(function (json) {
+              if (maps === null) maps = design.maps.map(compile);
+              const doc = deepFreeze(parse(json));
+              let result = "";
+              for (let index = 0; index < maps.length; index++) {
+                rows = [];
+                let part = "[]";
+                try {
+                  (0, maps[index])(doc);
+                  if (rows.length > 0) part = stringify(rows);
+                } catch (error) { viewError(error, doc); }
+                rows = null;
+                result += index === 0 ? part : "," + part;
+              }
+              return "[" + result + "]";
+            }),
+            reduce: guarded(function (head, json) {
+              let known = reduces[head];
+              if (!known) {
+                const said = parse(head);
+                known = reduces[head] = { functions: said.functions.map(compile), again: said.again };
+              }
+              const input = parse(json);
+              let keys = null, values = input;
+              if (!known.again) {
+                keys = []; values = [];
+                for (const row of input) { keys.push(row[0]); values.push(row[1]); }
+              }
+              const results = [];
+              for (const reduce of known.functions) {
+                let value = null;
+                try { value = reduce(keys, values, known.again); } catch (error) { viewError(error); }
+                results.push(value);
+              }
+              const line = stringify(results);
+              if (line.length > 5000 && line.length * 2 > json.length) {
+                const told = "Reduce output must shrink more rapidly: input size: " + json.length
+                  + " output size: " + line.length;
+                return stringify(results.map(function () { return { reduce_overflow_error: told }; }));
+              }
+              return line;
+            }),
+            validate: guarded(function (json) {
+              try { apply(functionAt(["validate_doc_update"]), design, parse(json)); return "1"; } catch (error) {
+                if (error !== null && typeof error === "object" && error.name && error.stack) throw error;
+                if (Array.isArray(error)) throw error;
+                return text(stringify(error));
+              }
+            }),
+            filter: guarded(function (name, request, json) {
+              if (request !== lastRequest) { asked = parse(request); lastRequest = request; }
+              return apply(functionAt(["filters", name]), design, [parse(json), asked]) ? "1" : "0";
+            }),
+            filterByView: guarded(function (name, json) {
+              const map = functionAt(["views", name]);
+              hasEmitted = false;
+              map(parse(json));
+              return hasEmitted ? "1" : "0";
+            }),
+            update: guarded(function (name, doc, request) {
+              const result = apply(functionAt(["updates", name]), design, [parse(doc), parse(request)]);
+              const answer = result === null || result === undefined ? undefined : result[1];
+              if (typeof answer !== "string" && (typeof answer !== "object" || answer === null))
+                throw ["error", "render_error", "undefined response from update function"];
+              return stringify([result[0], typeof answer === "string" ? { body: answer } : answer]);
+            }),
+          };
+        })
+        """#
+}

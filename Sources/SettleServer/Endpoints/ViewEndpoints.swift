@@ -1,0 +1,114 @@
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleScripting
+internal import SettleViews
+
+/// Views of design documents.
+enum ViewEndpoints {
+    /// `GET /{db}/_design/{design}/_view/{view}`
+    static let read: Endpoint = { context in
+        var query = ViewQuery()
+        try query.take(context.query)
+        return try answer([query], context, isMany: false)
+    }
+
+    /// `POST /{db}/_design/{design}/_view/{view}`
+    static let readSome: Endpoint = { context in
+        try context.requireContentType()
+        let body = try context.jsonObject()
+        var query = ViewQuery()
+        try query.take(context.query)
+        if let keys = body["keys"], keys.array == nil {
+            throw HTTPError.badRequest("`keys` member must be an array.")
+        }
+        if body["queries"] != nil {
+            throw HTTPError.badRequest("The `queries` parameter is no longer supported at this endpoint")
+        }
+        try query.take(body)
+        return try answer([query], context, isMany: false)
+    }
+
+    /// `POST /{db}/_design/{design}/_view/{view}/queries`
+    static let queries: Endpoint = { context in
+        let body = try context.jsonObject()
+        guard let queries = body["queries"] else {
+            throw HTTPError.badRequest("POST body must include `queries` parameter.")
+        }
+        guard let list = queries.array else { throw HTTPError.badRequest("`queries` member must be an array.") }
+        let all = try list.map { item in
+            var query = ViewQuery()
+            try query.take(context.query)
+            try query.take(item.object ?? JSONObject())
+            return query
+        }
+        return try answer(all, context, isMany: true)
+    }
+
+    /// `GET /{db}/_design/{design}/_info`
+    static let info: Endpoint = { context in
+        let database = try context.database()
+        let group = try group(context)
+        let size = JSON.number(JSONNumber(IndexFolder.of(database).size(group.signature)))
+        let behind = try database.count(changedIn: SequenceRange(after: group.index.sequence()))
+        let pending = JSON.number(JSONNumber(behind))
+        let isRunning = context.server.indexing.isRunning(context.parameter("db"), context.parameter("design"))
+        return .json([
+            "name": .string(context.parameter("design")),
+            "view_index": [
+                "signature": .string(group.signature), "language": .string(group.design.language),
+                "sizes": ["file": size, "external": size, "active": size],
+                "update_seq": .number(JSONNumber(try group.index.sequence().number)),
+                "purge_seq": .number(JSONNumber(try PurgeLog.count(in: database))), "updater_running": .bool(isRunning),
+                "compact_running": false, "waiting_clients": 0, "waiting_commit": false,
+                "updates_pending": ["minimum": pending, "preferred": pending, "total": pending],
+                "collator_versions": [.string(Collation.version)],
+            ],
+        ])
+    }
+
+    /// `POST /{db}/_view_cleanup`: removes the indexes of views that no design document has any more.
+    static let cleanUp: Endpoint = { context in
+        let database = try context.database()
+        let names = try DesignDocuments.all(in: database).map { design in
+            ViewGroup.signature(
+                design.members["views"]?.object ?? JSONObject(), design.members["options"]?.object ?? JSONObject())
+        }
+        let current = Set(names)
+        IndexFolder.of(database).remove { !current.contains($0) && !$0.hasPrefix("app-") }
+        return .ok(status: 202)
+    }
+
+    private static func group(_ context: RequestContext) throws -> ViewGroup {
+        guard let scripts = context.server.scripts else {
+            throw HTTPError.notImplemented("this server runs no scripts, and so has no views")
+        }
+        let database = try context.database()
+        let design = try DesignDocuments.document(context.parameter("design"), of: database)
+        return try ViewGroup(design, of: database, by: scripts)
+    }
+
+    private static func answer(_ queries: [ViewQuery], _ context: RequestContext, isMany: Bool) throws -> HTTPResponse {
+        let database = try context.database()
+        let group = try group(context)
+        guard let scripts = context.server.scripts else { throw HTTPError.missing }
+        let view = try group.view(context.parameter("view"))
+        let answers = try queries.map { query in
+            var query = query
+            try query.check(view)
+            return ViewAnswer(group, view, query, database, context.server.metrics)
+        }
+        if queries.contains(where: { $0.update == .before }) { try update(group, context) }
+        let stream = try ViewStream(answers, isMany: isMany, threads: scripts.threads, owner: group.design.source.owner)
+        if queries.contains(where: { $0.update == .after }) {
+            scripts.threads.submit(for: group.design.source.owner) { try? update(group, context) }
+        }
+        return .json(stream: stream)
+    }
+
+    private static func update(_ group: ViewGroup, _ context: RequestContext) throws {
+        let database = try context.database()
+        try context.server.indexing.run(context.parameter("db"), group.design.name) { report in
+            try group.index.update(from: database, by: group.mapper, report: report)
+        }
+    }
+}

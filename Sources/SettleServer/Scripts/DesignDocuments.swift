@@ -1,0 +1,63 @@
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleScripting
+
+/// What is remembered of a database's design documents while it is open.
+final class DesignDocuments: Sendable {
+    private struct State {
+        var age: UInt64?
+        var validators: [DesignDocument] = []
+        var owner: String?
+    }
+
+    private let state = Guarded(State())
+
+    /// The design documents that have a say in what is written, in the order of their ids.
+    static func validators(of database: Database) throws -> [DesignDocument] {
+        let own = database.companion(DesignDocuments.self) { DesignDocuments() }
+        // Taken before they are read: what is written meanwhile makes it old.
+        let age = database.designAge
+        if let known = own.state.withLock({ $0.age == age ? $0.validators : nil }) { return known }
+        try Waiting.check()
+        let found = try own.all(in: database).filter { $0.members["validate_doc_update"]?.string != nil }
+        own.state.withLock { ($0.age, $0.validators) = (age, found) }
+        return found
+    }
+
+    /// A design document by its name.
+    ///
+    /// - Throws: ``HTTPError`` with status 404.
+    static func document(_ name: String, of database: Database) throws -> DesignDocument {
+        let found = try DocumentLookup(database: database).winner(DocumentID(unchecked: "_design/" + name))
+        return try DesignDocument(found, owner: owner(of: database), database: database)
+    }
+
+    /// Whose scripts a database's are: one that was deleted and made anew is another.
+    static func owner(of database: Database) throws -> String {
+        let own = database.companion(DesignDocuments.self) { DesignDocuments() }
+        if let known = own.state.withLock({ $0.owner }) { return known }
+        let owner = try "\(database.path ?? "") \(database.instanceName())"
+        own.state.withLock { $0.owner = owner }
+        return owner
+    }
+
+    /// All design documents that are not deleted.
+    static func all(in database: Database) throws -> [DesignDocument] {
+        try database.companion(DesignDocuments.self) { DesignDocuments() }.all(in: database)
+    }
+
+    private func all(in database: Database) throws -> [DesignDocument] {
+        let owner = try Self.owner(of: database)
+        var range = ListingNamespace.design.range
+        var all: [DesignDocument] = []
+        while case let page = try database.records(in: range, limit: 100, withContent: true), let last = page.last {
+            for record in page {
+                guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else { continue }
+                let found = DocumentLookup.Found(record: record, revision: winner.revision, content: content)
+                all.append(try DesignDocument(found, owner: owner, database: database))
+            }
+            range.after = last.id
+        }
+        return all
+    }
+}

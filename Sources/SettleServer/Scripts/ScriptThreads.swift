@@ -1,0 +1,55 @@
+internal import SettleDatabase
+
+/// Threads for requests that wait for scripts, so that they keep no other waiting: of each database only so many at a time.
+final class ScriptThreads: Sendable {
+    private struct State {
+        var running: [String: Int] = [:]
+        var waiting: [String: [WorkerPool.Job]] = [:]
+    }
+
+    private let pool: WorkerPool
+    private let limitOfOwner: Int
+    private let state = Guarded(State())
+
+    init(limit: Int, limitOfOwner: Int) {
+        pool = WorkerPool(limit: limit)
+        self.limitOfOwner = limitOfOwner
+    }
+
+    /// Runs a job as soon as one of its owner's is done, or a thread is free.
+    func submit(for owner: String, _ job: @escaping WorkerPool.Job) {
+        let isNow = state.withLock { state in
+            guard state.running[owner, default: 0] < limitOfOwner else {
+                state.waiting[owner, default: []].append(job)
+                return false
+            }
+            state.running[owner, default: 0] += 1
+            return true
+        }
+        if isNow { start(job, for: owner) }
+    }
+
+    private func start(_ job: @escaping WorkerPool.Job, for owner: String) {
+        pool.submit { [self] in
+            job()
+            if let next = next(for: owner) { start(next, for: owner) }
+        }
+    }
+
+    /// The next job of an owner one of whose jobs is done.
+    private func next(for owner: String) -> WorkerPool.Job? {
+        state.withLock { state in
+            if var jobs = state.waiting[owner], !jobs.isEmpty {
+                let next = jobs.removeFirst()
+                state.waiting[owner] = jobs.isEmpty ? nil : jobs
+                return next
+            }
+            let left = (state.running[owner] ?? 1) - 1
+            state.running[owner] = left > 0 ? left : nil
+            return nil
+        }
+    }
+
+    /// Ends the threads once all jobs are done.
+    func close() { pool.close() }
+}

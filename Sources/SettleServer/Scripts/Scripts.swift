@@ -1,0 +1,29 @@
+internal import SettleDatabase
+internal import SettleScripting
+
+/// What a server runs scripts with.
+final class Scripts: Sendable {
+    let pool: ScriptPool
+    /// Threads for requests that wait for scripts.
+    let threads = ScriptThreads(limit: 64, limitOfOwner: 8)
+
+    init(_ options: ScriptOptions, log: ServerLog?) {
+        var options = options
+        if let log {
+            let other = options.log
+            options.log = { owner, line in
+                let folder = owner.split(separator: " ").first.map(String.init) ?? owner
+                let name = folder.split(separator: "/").last.map(String.init) ?? folder
+                log.notice("script", ["database": name.replacing(".settle", with: ""), "line": line])
+                other(owner, line)
+            }
+        }
+        pool = ScriptPool(options)
+    }
+
+    /// Ends the workers.
+    func close() {
+        pool.close()
+        threads.close()
+    }
+}

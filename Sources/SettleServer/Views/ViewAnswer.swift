@@ -1,0 +1,177 @@
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleViews
+
+/// The answer to one query of a view, a page of bytes at a time.
+///
+/// A page is one state of the index; the next goes on behind its last row. So memory is bounded, a slow client holds nothing
+/// back, and a long answer may show rows of later states, as lists of documents do.
+struct ViewAnswer {
+    let group: ViewGroup
+    let view: ViewGroup.View
+    let query: ViewQuery
+    let database: Database
+    let metrics: Metrics
+
+    private var ranges: ArraySlice<RowRange> = []
+    private var left = 0
+    private var toSkip = 0
+    private var hasBegun = false
+    private var hasRows = false
+    private var isDone = false
+
+    /// After how many bytes of an index a page ends.
+    private static let pageLength = 256 * 1024
+
+    init(_ group: ViewGroup, _ view: ViewGroup.View, _ query: ViewQuery, _ database: Database, _ metrics: Metrics) {
+        (self.group, self.view, self.query, self.database, self.metrics) = (group, view, query, database, metrics)
+        ranges = query.ranges(view)[...]
+        (left, toSkip) = (query.limit, query.skip)
+    }
+
+    /// The next piece; `nil` at the end.
+    mutating func next() throws -> [UInt8]? {
+        guard !isDone else { return nil }
+        var bytes: [UInt8] = []
+        try group.index.read { index in
+            if !hasBegun { try begin(index, &bytes) }
+            hasBegun = true
+            while bytes.count < Self.pageLength, left > 0, let range = ranges.popFirst() {
+                let rest = try query.isReduced(view) ? groups(range, index, &bytes) : rows(range, index, &bytes)
+                if let rest { ranges = [rest] + ranges }
+            }
+        }
+        if left <= 0 || ranges.isEmpty {
+            bytes += Array("\r\n]}".utf8)
+            isDone = true
+        }
+        return bytes
+    }
+
+    private func begin(_ index: IndexReading, _ bytes: inout [UInt8]) throws {
+        var head: [String] = []
+        if !query.isReduced(view) {
+            head.append("\"total_rows\":\(try index.count(view.number))")
+            head.append("\"offset\":\(try offset(index))")
+        }
+        if query.hasUpdateSequence {
+            head.append("\"update_seq\":\(try WireSequence(database).json(index.sequence))")
+        }
+        bytes += Array(("{" + head.map { $0 + "," }.joined() + "\"rows\":[\r\n").utf8)
+    }
+
+    /// How many rows stand before the first that is shown.
+    private func offset(_ index: IndexReading) throws -> Int {
+        var toSkip = query.skip
+        var offset = 0
+        for range in ranges {
+            let count = try index.count(view.number, in: range)
+            offset = try index.offset(view.number, of: range) + min(toSkip, count)
+            if toSkip < count { return offset }
+            toSkip -= count
+        }
+        return offset
+    }
+
+    private mutating func separate(_ bytes: inout [UInt8]) {
+        if hasRows { bytes += Self.separator }
+        hasRows = true
+    }
+
+    private mutating func rows(
+        _ range: RowRange, _ index: IndexReading, _ bytes: inout [UInt8]
+    ) throws -> RowRange? {
+        if toSkip > 0 {
+            let count = try index.count(view.number, in: range)
+            guard toSkip < count else {
+                toSkip -= count
+                return nil
+            }
+        }
+        var isFirst = !hasRows
+        let full = Self.pageLength
+        var printed = bytes
+        bytes = []
+        let page = try index.forEachRow(
+            view.number, in: range, skip: toSkip, limit: left, isFull: { printed.count >= full }
+        ) { row in
+            if !isFirst { printed += Self.separator }
+            isFirst = false
+            try append(row, to: &printed)
+        }
+        bytes = printed
+        hasRows = !isFirst
+        if page.count > 0 { toSkip = 0 }
+        left -= page.count
+        return page.rest
+    }
+
+    private mutating func groups(
+        _ range: RowRange, _ index: IndexReading, _ bytes: inout [UInt8]
+    ) throws -> RowRange? {
+        guard let reducer = view.reducer else { return nil }
+        let page = try index.groups(
+            view.number, by: reducer, in: range, level: query.level, skip: toSkip, limit: left)
+        toSkip -= page.skipped
+        left -= page.groups.count
+        for group in page.groups {
+            separate(&bytes)
+            bytes += Array("{\"key\":".utf8)
+            WireJSON.append(group.key, to: &bytes)
+            bytes += Array(",\"value\":".utf8)
+            WireJSON.append(group.value, to: &bytes)
+            bytes.append(UInt8(ascii: "}"))
+        }
+        return page.rest
+    }
+
+    private static let separator = Array(",\r\n".utf8)
+    private static let rowHead = Array("{\"id\":".utf8)
+    private static let rowKey = Array(",\"key\":".utf8)
+    private static let rowValue = Array(",\"value\":".utf8)
+
+    /// Appends an id as JSON; most need no escapes.
+    private static func append(id: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+        let isPlain = id.allSatisfy { 0x20..<0x7F ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        guard isPlain else { return JSON.append(String(decoding: id, as: UTF8.self), to: &bytes) }
+        bytes.append(UInt8(ascii: "\""))
+        bytes += id
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private func append(_ row: IndexReading.RawRow, to bytes: inout [UInt8]) throws {
+        bytes += Self.rowHead
+        Self.append(id: row.id, to: &bytes)
+        bytes += Self.rowKey
+        WireJSON.append(row.key, to: &bytes)
+        bytes += Self.rowValue
+        WireJSON.append(row.value, to: &bytes)
+        if query.hasDocuments {
+            bytes += Array(",\"doc\":".utf8)
+            bytes += try document(String(decoding: row.id, as: UTF8.self), row.value) ?? Array("null".utf8)
+        }
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    /// The document of a row: the one it was emitted for, or the one that its value names.
+    private func document(_ id: String, _ value: UnsafeBufferPointer<UInt8>) throws -> [UInt8]? {
+        let lookup = DocumentLookup(database: database)
+        let printer = DocumentPrinter(database: database, options: query.documents, metrics: metrics)
+        var wanted = id
+        if value.first == UInt8(ascii: "{"), let link = (try? JSON(utf8: Array(value)))?.object, let named = link["_id"]
+        {
+            guard let name = named.string else { return nil }
+            wanted = name
+            if let revision = link["_rev"]?.string {
+                guard let known = try? WireRevision(revision),
+                    let found = try lookup.find(known, of: DocumentID(unchecked: name))
+                else { return nil }
+                return try printer.print(found.revision, found.content, of: found.record, hasMeta: false).bytes
+            }
+        }
+        guard let record = try database.record(of: DocumentID(unchecked: wanted)), let winner = record.tree.winner,
+            !winner.isDeleted, let content = record.content
+        else { return nil }
+        return try printer.print(winner.revision, content, of: record, hasMeta: true).bytes
+    }
+}

@@ -1,0 +1,84 @@
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleScripting
+internal import SettleViews
+
+/// The views of a design document, and the index they share.
+///
+/// Views with the same map function share its rows. The index is named by what its rows depend on, so two design documents
+/// with the same views share one, and one that is changed gets another.
+struct ViewGroup: Sendable {
+    /// Where a view's rows are, and what reduces them.
+    struct View: Sendable {
+        let number: Int
+        /// Which of the reduce functions of its rows is its own.
+        let reducer: Int?
+    }
+
+    let design: DesignDocument
+    /// The name of the index.
+    let signature: String
+    let index: ViewIndex
+    let mapper: ScriptMapper
+    private let views: [String: View]
+
+    /// The views of a design document.
+    ///
+    /// - Throws: ``HTTPError`` when it has none that can be run.
+    init(_ design: DesignDocument, of database: Database, by scripts: Scripts) throws {
+        guard design.language == "javascript" else {
+            throw HTTPError(500, "unknown_query_language", "\(design.language)")
+        }
+        self.design = design
+        let options = design.members["options"]?.object ?? JSONObject()
+        let definitions = design.members["views"]?.object ?? JSONObject()
+        signature = Self.signature(definitions, options)
+        var maps: [String] = []
+        var reduces: [[String]] = []
+        var views: [String: View] = [:]
+        for view in definitions where view.name != "lib" {
+            guard let map = view.value["map"]?.string else { continue }
+            let number = maps.firstIndex(of: map) ?? maps.count
+            if number == maps.count {
+                maps.append(map)
+                reduces.append([])
+            }
+            var reducer: Int?
+            if let reduce = view.value["reduce"]?.string, !reduce.isEmpty {
+                reducer = reduces[number].firstIndex(of: reduce) ?? reduces[number].count
+                if reducer == reduces[number].count { reduces[number].append(reduce) }
+            }
+            views[view.name] = View(number: number, reducer: reducer)
+        }
+        self.views = views
+        let source = ScriptSource(
+            owner: design.source.owner, key: signature, maps: maps, library: definitions["lib"]?.utf8)
+        mapper = ScriptMapper(pool: scripts.pool, source: source, hasSequence: options["local_seq"] == true)
+        let reducing = ScriptSource(owner: design.source.owner, key: signature + " reduce", document: Array("{}".utf8))
+        index = try IndexFolder.of(database).index(signature) { path in
+            ViewIndex(
+                path: path,
+                definitions: reduces.map { list in
+                    ViewDefinition(
+                        reducers: list.map { reduce in
+                            BuiltInReducer.named(reduce)
+                                ?? ScriptReducer(pool: scripts.pool, source: reducing, function: reduce)
+                        })
+                }, includesDesign: options["include_design"] == true)
+        }
+    }
+
+    /// A view by its name.
+    ///
+    /// - Throws: ``HTTPError`` with status 404.
+    func view(_ name: String) throws -> View {
+        guard let view = views[name] else { throw HTTPError.notFound("missing_named_view") }
+        return view
+    }
+
+    /// The name of the index of some views.
+    static func signature(_ views: JSONObject, _ options: JSONObject) -> String {
+        let text = JSON.array([.object(views), .object(options), .string(Collation.version)]).utf8
+        return Hexadecimal.encode(Array(HashFunction.sha256.hash(text).prefix(16)))
+    }
+}

@@ -1,0 +1,152 @@
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleViews
+
+/// What a request wants of a view.
+struct ViewQuery: Sendable {
+    /// Whether the index is brought up to date before it is asked.
+    enum Update: Sendable {
+        case before
+        case never
+        case after
+    }
+
+    private var start: JSON?
+    private var end: JSON?
+    private var startID: String?
+    private var endID: String?
+    private(set) var keys: [JSON]?
+    private(set) var limit = ListingQuery.largestLimit
+    private(set) var skip = 0
+    private(set) var isDescending = false
+    private var isEndInclusive = true
+    private(set) var hasDocuments = false
+    /// What the documents show, where they are wanted.
+    private(set) var documents = DocumentOptions()
+    private var hasConflicts = false
+    private(set) var hasUpdateSequence = false
+    private(set) var update = Update.before
+    private var reduce: Bool?
+    private var group: Bool?
+    private var groupLevel: Int?
+
+    init() {}
+
+    /// Reads the query's parameters.
+    mutating func take(_ query: QueryParameters) throws {
+        for (name, text) in query.items {
+            switch name {
+            case "key", "keys", "startkey", "start_key", "endkey", "end_key": try take(name, JSON(parsing: text))
+            default: try take(name, .string(text))
+            }
+        }
+    }
+
+    /// Reads a body's members.
+    mutating func take(_ members: JSONObject) throws {
+        for member in members { try take(member.name, member.value) }
+    }
+
+    private mutating func take(_ name: String, _ value: JSON) throws {
+        switch name {
+        case "key": (start, end) = (value, value)
+        case "keys":
+            guard let list = value.array else { throw HTTPError.queryParse("`keys` must be an array of strings.") }
+            keys = list
+        case "startkey", "start_key": start = value
+        case "endkey", "end_key": end = value
+        case "startkey_docid", "start_key_doc_id": startID = try Self.id(value, "start_key_docid")
+        case "endkey_docid", "end_key_doc_id": endID = try Self.id(value, "end_key_docid")
+        case "limit": limit = min(try ListingQuery.positive(value), ListingQuery.largestLimit)
+        case "skip": skip = min(try ListingQuery.positive(value), ListingQuery.largestLimit)
+        case "descending": isDescending = try ListingQuery.boolean(value)
+        case "inclusive_end": isEndInclusive = try ListingQuery.boolean(value)
+        case "include_docs": hasDocuments = try ListingQuery.boolean(value)
+        case "conflicts":
+            hasConflicts = true
+            documents.hasConflicts = try ListingQuery.boolean(value)
+        case "attachments": documents.hasAttachments = try ListingQuery.boolean(value)
+        case "att_encoding_info": documents.hasEncodingInfo = try ListingQuery.boolean(value)
+        case "update_seq": hasUpdateSequence = try ListingQuery.boolean(value)
+        case "reduce": reduce = try ListingQuery.boolean(value)
+        case "group": group = try ListingQuery.boolean(value)
+        case "group_level": groupLevel = try ListingQuery.positive(value)
+        case "sorted": _ = try ListingQuery.boolean(value)
+        default: try takeFreshness(name, value)
+        }
+    }
+
+    private mutating func takeFreshness(_ name: String, _ value: JSON) throws {
+        switch (name, value) {
+        case ("stale", "ok"): update = .never
+        case ("stale", "update_after"): update = .after
+        case ("stale", _): throw HTTPError.queryParse("Invalid value for `stale`.")
+        case ("stable", "true"), ("stable", "false"), ("stable", true), ("stable", false): break
+        case ("stable", _): throw HTTPError.queryParse("Invalid value for `stable`.")
+        case ("update", "true"), ("update", true): update = .before
+        case ("update", "false"), ("update", false): update = .never
+        case ("update", "lazy"): update = .after
+        case ("update", _): throw HTTPError.queryParse("Invalid value for `update`.")
+        case ("partition", _):
+            throw HTTPError.queryParse("`partition` parameter is not supported in this design doc")
+        default: break
+        }
+    }
+
+    private static func id(_ value: JSON, _ name: String) throws -> String {
+        guard let text = value.string else { throw HTTPError.queryParse("`\(name)` must be a string.") }
+        return text
+    }
+
+    /// Whether rows are to be reduced, of a view that can be or not.
+    func isReduced(_ view: ViewGroup.View) -> Bool { view.reducer != nil && reduce != false }
+
+    /// What makes a group.
+    var level: GroupLevel {
+        if let groupLevel { return groupLevel == 0 ? .none : .elements(groupLevel) }
+        return group == true ? .exact : .none
+    }
+
+    /// Sees that what was asked for goes together, and suits a view.
+    mutating func check(_ view: ViewGroup.View) throws {
+        // A list of one key is a range.
+        if let key = keys?.first, keys?.count == 1, start == nil || start == key, end == nil || end == key {
+            (start, end, keys) = (key, key, nil)
+        }
+        if view.reducer == nil, reduce == true {
+            throw HTTPError.queryParse("Reduce is invalid for map-only views.")
+        }
+        let isReduced = isReduced(view)
+        if isReduced, keys != nil, level != .exact {
+            throw HTTPError.queryParse("Multi-key fetches for reduce views must use `group=true`")
+        }
+        if keys?.isEmpty == false, start != nil || end != nil {
+            throw HTTPError.queryParse("`keys` is incompatible with `key`, `start_key` and `end_key`")
+        }
+        if !isReduced, level != .none { throw HTTPError.queryParse("Invalid use of grouping on a map view.") }
+        if isReduced, hasDocuments { throw HTTPError.queryParse("`include_docs` is invalid for reduce") }
+        if isReduced, hasConflicts { throw HTTPError.queryParse("`conflicts` is invalid for reduce views.") }
+        if let start, let end, start != end,
+            Collation.compare(start, end) == (isDescending ? .before : .after)
+        {
+            throw HTTPError.queryParse(
+                "No rows can match your key range, reverse your start_key and end_key or set descending=\(!isDescending)"
+            )
+        }
+    }
+
+    /// The ranges of rows that are asked for, in order; of several keys that are reduced, always the order given.
+    func ranges(_ view: ViewGroup.View) -> [RowRange] {
+        if let keys {
+            return (isDescending && !isReduced(view) ? keys.reversed() : keys).map {
+                RowRange(key: $0, descending: isDescending)
+            }
+        }
+        return [
+            RowRange(
+                start: start, startID: start == nil ? nil : startID.map { DocumentID(unchecked: $0) }, end: end,
+                endID: end == nil ? nil : endID.map { DocumentID(unchecked: $0) }, includesEnd: isEndInclusive,
+                descending: isDescending)
+        ]
+    }
+}

@@ -1,0 +1,98 @@
+internal import SettleDatabase
+
+/// Sends the answers to one or more queries of a view.
+///
+/// What is next is made on a thread for requests that wait for scripts, while no other is held; the first piece is there
+/// before the answer begins, so that what goes wrong there can still be told.
+final class ViewStream: ResponseStream {
+    private struct State {
+        var answers: ArraySlice<ViewAnswer>
+        /// What is there to be sent.
+        var piece: [UInt8]?
+        var failure: (any Error)?
+        var isWorking = false
+        var isFirst = true
+        var isAtEnd = false
+        var hasEnded = false
+        var wake: (@Sendable () -> Void)?
+    }
+
+    private let isMany: Bool
+    private let threads: ScriptThreads
+    private let owner: String
+    private let state: Guarded<State>
+
+    /// - Parameters:
+    ///   - answers: The answers.
+    ///   - isMany: Whether they come as an array under `results`.
+    ///   - threads: Where the pieces are made.
+    ///   - owner: Whose turn that takes.
+    /// - Throws: What the first piece throws.
+    init(_ answers: [ViewAnswer], isMany: Bool, threads: ScriptThreads, owner: String) throws {
+        self.isMany = isMany
+        self.threads = threads
+        self.owner = owner
+        var state = State(answers: answers[...])
+        state.piece = try Self.make(&state, isMany)
+        self.state = Guarded(state)
+    }
+
+    func begin(wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
+
+    func next() throws -> ResponseStep {
+        let (step, needsWork) = try state.withLock { state -> (ResponseStep, Bool) in
+            if let failure = state.failure { throw failure }
+            if state.hasEnded { return (.end, false) }
+            if let piece = state.piece {
+                state.piece = nil
+                if state.isAtEnd { state.hasEnded = true }
+                return (.piece(piece), false)
+            }
+            if state.isAtEnd {
+                state.hasEnded = true
+                return (.end, false)
+            }
+            defer { state.isWorking = true }
+            return (.wait, !state.isWorking)
+        }
+        if needsWork { threads.submit(for: owner) { [weak self] in self?.work() } }
+        return step
+    }
+
+    func end() {
+        state.withLock { state in
+            state.hasEnded = true
+            state.wake = nil
+        }
+    }
+
+    private func work() {
+        let wake = state.withLock { state in
+            do { state.piece = try Self.make(&state, isMany) } catch { state.failure = error }
+            state.isWorking = false
+            return state.wake
+        }
+        wake?()
+    }
+
+    /// The next piece.
+    private static func make(_ state: inout State, _ isMany: Bool) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        if state.isFirst, isMany { bytes += Array("{\"results\":[\r\n".utf8) }
+        state.isFirst = false
+        while var answer = state.answers.first {
+            let piece = try answer.next()
+            state.answers[state.answers.startIndex] = answer
+            if let piece {
+                bytes += piece
+                if bytes.count >= 64 * 1024 { return bytes }
+                continue
+            }
+            state.answers.removeFirst()
+            if isMany, !state.answers.isEmpty { bytes += Array(",\r\n".utf8) }
+        }
+        bytes += Array(isMany ? "\r\n]}\n".utf8 : "\n".utf8)
+        state.isAtEnd = true
+        return bytes
+    }
+}

@@ -1,0 +1,296 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Brings what documents emit into an index, a batch in one transaction.
+///
+/// Changes of a view are sorted and merged into its chunks from the lowest up. A chunk that becomes too large is cut into
+/// several, one that becomes small takes its successor in:
+///
+///     chunks    [a c e] [h k m]           changes   +b  −e  +f
+///     written   [a b c f] [h k m]
+final class IndexWriter {
+    let connection: SQLiteConnection
+    private let definitions: [ViewDefinition]
+    private(set) var state: IndexState
+
+    private let positions: SQLiteStatement
+    private let putPositions: SQLiteStatement
+    private let removePositions: SQLiteStatement
+    private let chunkBefore: SQLiteStatement
+    private let chunkAfter: SQLiteStatement
+    private let rowsOf: SQLiteStatement
+    private let putRows: SQLiteStatement
+    private let removeRows: SQLiteStatement
+    private let putEntry: SQLiteStatement
+    private let removeEntry: SQLiteStatement
+    private let putState: SQLiteStatement
+    private var nextNumber: Int64
+
+    /// What became of a document.
+    struct Change {
+        let id: DocumentID
+        let emissions: [Emission]
+    }
+
+    init(_ connection: SQLiteConnection, definitions: [ViewDefinition]) throws {
+        self.connection = connection
+        self.definitions = definitions
+        state = try IndexState(connection)
+        func statement(_ sql: String) throws -> SQLiteStatement { try SQLiteStatement(sql, on: connection) }
+        positions = try statement("SELECT positions FROM documents WHERE id = ?1")
+        putPositions = try statement("INSERT OR REPLACE INTO documents(id, positions) VALUES(?1, ?2)")
+        removePositions = try statement("DELETE FROM documents WHERE id = ?1")
+        chunkBefore = try statement(
+            "SELECT first, number FROM directory WHERE view = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1")
+        chunkAfter = try statement(
+            "SELECT first, number FROM directory WHERE view = ?1 AND first > ?2 ORDER BY first LIMIT 1")
+        rowsOf = try statement("SELECT rows FROM chunks WHERE number = ?1")
+        putRows = try statement("INSERT OR REPLACE INTO chunks(number, rows) VALUES(?1, ?2)")
+        removeRows = try statement("DELETE FROM chunks WHERE number = ?1")
+        putEntry = try statement(
+            "INSERT OR REPLACE INTO directory(view, first, number, count, reductions) VALUES(?1, ?2, ?3, ?4, ?5)")
+        removeEntry = try statement("DELETE FROM directory WHERE view = ?1 AND first = ?2")
+        putState = try statement("INSERT OR REPLACE INTO state(name, value) VALUES(?1, ?2)")
+        nextNumber = (try connection.integer("SELECT max(number) FROM chunks") ?? 0) + 1
+    }
+
+    /// Applies what became of documents, each of which is there once, and says that the index has come so far.
+    ///
+    /// - Throws: ``DatabaseError``, or what a reducer throws; nothing is changed then.
+    func apply(_ changes: [Change], reaching state: IndexState) throws {
+        try transaction {
+            var rows = [[RowChange]](repeating: [], count: definitions.count)
+            for change in changes { try replace(change, in: &rows) }
+            for view in definitions.indices where !rows[view].isEmpty {
+                rows[view].sort { RowPosition.isBefore($0.position, $1.position) }
+                try merge(rows[view], into: view)
+            }
+            if state != self.state { try state.store(with: putState) }
+        }
+        self.state = state
+    }
+
+    /// Forgets all rows.
+    func clear(_ state: IndexState) throws {
+        try transaction {
+            try connection.execute("DELETE FROM documents; DELETE FROM directory; DELETE FROM chunks")
+            try state.store(with: putState)
+        }
+        self.state = state
+    }
+
+    /// The ids of the documents that have rows, so many after one.
+    func documents(after id: DocumentID?, limit: Int) throws -> [DocumentID] {
+        let statement = try SQLiteStatement(
+            "SELECT id FROM documents WHERE id > ?1 ORDER BY id LIMIT ?2", on: connection)
+        statement.bind(1, utf8: id?.string ?? "")
+        statement.bind(2, Int64(limit))
+        return try statement.all { DocumentID(unchecked: $0.string(0)) }
+    }
+
+    private func transaction(_ body: () throws -> Void) throws {
+        try connection.execute("BEGIN IMMEDIATE")
+        do {
+            try body()
+            try connection.execute("COMMIT")
+        } catch {
+            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// Takes a document's rows away and puts others in their place.
+    private func replace(_ change: Change, in rows: inout [[RowChange]]) throws {
+        positions.bind(1, utf8: change.id.string)
+        let old = try positions.first { $0.bytes(0) }
+        for place in try old.map(Self.positions) ?? [] where place.view < rows.count {
+            rows[place.view].append(RowChange(position: place.position, row: nil))
+        }
+        guard !change.emissions.isEmpty else {
+            guard old != nil else { return }
+            removePositions.bind(1, utf8: change.id.string)
+            return try removePositions.run()
+        }
+        var packed: [UInt8] = []
+        var key: [UInt8] = []
+        for (number, emission) in change.emissions.enumerated() where emission.view < rows.count {
+            key.removeAll(keepingCapacity: true)
+            do { try SortKey.append(json: emission.key[...], to: &key) } catch { continue }
+            let position = RowPosition.make(key: key, id: change.id, number: number)
+            VariableNumber.append(emission.view, to: &packed)
+            VariableNumber.append(position.count, to: &packed)
+            packed += position
+            let row = RowChunk.row(position: position, key: emission.key, id: change.id, value: emission.value)
+            rows[emission.view].append(RowChange(position: position, row: row))
+        }
+        guard packed != old else { return }
+        putPositions.bind(1, utf8: change.id.string)
+        putPositions.bind(2, packed)
+        try putPositions.run()
+    }
+
+    private static func positions(_ packed: [UInt8]) throws -> [(view: Int, position: [UInt8])] {
+        var all: [(Int, [UInt8])] = []
+        let isRead = packed.withUnsafeBufferPointer { raw -> Bool in
+            var place = 0
+            while place < raw.count {
+                guard let view = VariableNumber.read(raw, &place), let length = VariableNumber.read(raw, &place),
+                    view >= 0, length >= 0, place + length <= raw.count
+                else { return false }
+                all.append((view, Array(raw[place..<place + length])))
+                place += length
+            }
+            return true
+        }
+        guard isRead else { throw DatabaseError(.corrupt, "a part of an index can't be read") }
+        return all
+    }
+
+    /// Merges sorted changes into the chunks of a view.
+    private func merge(_ changes: [RowChange], into view: Int) throws {
+        var next = 0
+        var written: [(first: [UInt8], number: Int64, chunk: RowChunk)] = []
+        while next < changes.count {
+            let old = try entry(for: changes[next].position, of: view)
+            let limit = try old.flatMap { try after($0.first, of: view) }
+            var end = next
+            while end < changes.count, limit.map({ RowPosition.isBefore(changes[end].position, $0.first) }) ?? true {
+                end += 1
+            }
+            let chunk = try old.map { try read($0.number) } ?? .empty
+            var rows = Self.merged(chunk, changes[next..<end])
+            next = end
+            if let old { try remove(old, of: view) }
+            // What has become small is joined with what follows, unless that is about to change itself.
+            if !rows.isEmpty, let limit, rows.reduce(0, { $0 + $1.count }) < RowChunk.length / 4,
+                next == changes.count
+            {
+                let follower = try read(limit.number)
+                rows += follower.rows.map { follower.bytes[$0.whole] }
+                try remove(limit, of: view)
+            }
+            var number = old?.number
+            for piece in try Self.cut(rows) {
+                let place = number ?? nextNumber
+                if number == nil { nextNumber += 1 }
+                number = nil
+                putRows.bind(1, place)
+                putRows.bind(2, piece.bytes)
+                try putRows.run()
+                written.append((Array(piece.position(0)), place, piece))
+            }
+        }
+        let reductions = try reduce(written.map(\.chunk), of: view)
+        for (index, (first, number, chunk)) in written.enumerated() {
+            putEntry.bind(1, Int64(view))
+            putEntry.bind(2, first)
+            putEntry.bind(3, number)
+            putEntry.bind(4, Int64(chunk.count))
+            putEntry.bind(5, reductions[index])
+            try putEntry.run()
+        }
+    }
+
+    /// What the rows of each chunk come to, by all reduce functions of a view, packed.
+    private func reduce(_ chunks: [RowChunk], of view: Int) throws -> [[UInt8]] {
+        var packed = [[UInt8]](repeating: [], count: chunks.count)
+        // So many at a time that they have room in one request.
+        var start = 0
+        while start < chunks.count {
+            let end = min(start + 64, chunks.count)
+            let groups = chunks[start..<end].map { $0.indexRows(0..<$0.count) }
+            for reducer in definitions[view].reducers {
+                for (offset, value) in try reducer.reduce(groups).enumerated() where start + offset < end {
+                    VariableNumber.append(value.count, to: &packed[start + offset])
+                    packed[start + offset] += value
+                }
+            }
+            start = end
+        }
+        return packed
+    }
+
+    private struct Entry {
+        let first: [UInt8]
+        let number: Int64
+    }
+
+    /// The chunk that a position belongs into; `nil` when there are none.
+    private func entry(for position: [UInt8], of view: Int) throws -> Entry? {
+        chunkBefore.bind(1, Int64(view))
+        chunkBefore.bind(2, position)
+        if let entry = try chunkBefore.first({ Entry(first: $0.bytes(0), number: $0.integer(1)) }) { return entry }
+        return try after([], of: view)
+    }
+
+    private func after(_ first: [UInt8], of view: Int) throws -> Entry? {
+        chunkAfter.bind(1, Int64(view))
+        chunkAfter.bind(2, first)
+        return try chunkAfter.first { Entry(first: $0.bytes(0), number: $0.integer(1)) }
+    }
+
+    private func read(_ number: Int64) throws -> RowChunk {
+        rowsOf.bind(1, number)
+        guard let bytes = try rowsOf.first({ $0.bytes(0) }) else {
+            throw DatabaseError(.corrupt, "a part of an index is missing")
+        }
+        return try RowChunk(bytes)
+    }
+
+    private func remove(_ entry: Entry, of view: Int) throws {
+        removeEntry.bind(1, Int64(view))
+        removeEntry.bind(2, entry.first)
+        try removeEntry.run()
+        removeRows.bind(1, entry.number)
+        try removeRows.run()
+    }
+
+    /// A chunk's rows with changes; of a row that leaves and comes again, the new one.
+    private static func merged(_ chunk: RowChunk, _ changes: ArraySlice<RowChange>) -> [ArraySlice<UInt8>] {
+        var rows: [ArraySlice<UInt8>] = []
+        rows.reserveCapacity(chunk.count + changes.count)
+        var index = 0
+        var change = changes.startIndex
+        while change < changes.endIndex {
+            let position = changes[change].position
+            while index < chunk.count, RowPosition.isBefore(chunk.position(index), position) {
+                rows.append(chunk.bytes[chunk.rows[index].whole])
+                index += 1
+            }
+            if index < chunk.count, chunk.position(index).elementsEqual(position) { index += 1 }
+            var row: [UInt8]?
+            while change < changes.endIndex, changes[change].position == position {
+                row = changes[change].row ?? row
+                change += 1
+            }
+            if let row { rows.append(row[...]) }
+        }
+        while index < chunk.count {
+            rows.append(chunk.bytes[chunk.rows[index].whole])
+            index += 1
+        }
+        return rows
+    }
+
+    /// Cuts rows into chunks of about the right length.
+    private static func cut(_ rows: [ArraySlice<UInt8>]) throws -> [RowChunk] {
+        var chunks: [RowChunk] = []
+        var bytes: [UInt8] = []
+        var count = 0
+        let total = rows.reduce(0) { $0 + $1.count }
+        // Pieces of one length, rather than full ones and a small rest.
+        let pieces = max((total + RowChunk.length - 1) / RowChunk.length, 1)
+        let length = total / pieces + 1
+        for row in rows {
+            if count > 0, bytes.count >= length || count == RowChunk.mostRows {
+                chunks.append(try RowChunk(bytes))
+                bytes.removeAll(keepingCapacity: true)
+                count = 0
+            }
+            bytes += row
+            count += 1
+        }
+        if count > 0 { chunks.append(try RowChunk(bytes)) }
+        return chunks
+    }
+}

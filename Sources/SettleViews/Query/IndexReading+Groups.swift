@@ -1,0 +1,145 @@
+package import RevisionTree
+package import SettleDatabase
+
+extension IndexReading {
+    /// A group while its rows are gathered.
+    private struct Group {
+        let prefix: [UInt8]
+        let key: [UInt8]
+        var rows: [IndexRow] = []
+        var values: [[UInt8]] = []
+    }
+
+    /// How many groups are reduced at a time.
+    private static let groupsAtOnce = 200
+
+    /// Reduces the rows of a range, group by group.
+    ///
+    /// Chunks that lie wholly in one group are not read: what their rows come to stands beside them.
+    ///
+    /// - Parameters:
+    ///   - view: The view.
+    ///   - reducer: Which of its reduce functions.
+    ///   - range: Which rows.
+    ///   - level: What makes a group.
+    ///   - skip: How many groups to pass over.
+    ///   - limit: How many at the most.
+    /// - Returns: Some groups in order, the range of those that follow, `nil` when there are none, and how many were skipped.
+    /// - Throws: ``DatabaseError``, or what the reducer throws.
+    package func groups(
+        _ view: Int, by reducer: Int, in range: RowRange, level: GroupLevel, skip: Int = 0, limit: Int = .max
+    ) throws -> (groups: [ReducedGroup], rest: RowRange?, skipped: Int) {
+        guard limit > 0 else { return ([], nil, 0) }
+        var closed: [Group] = []
+        var open: Group?
+        var skipped = 0
+        /// Ends the group that is open; false when there are enough.
+        func close() -> Bool {
+            guard let group = open else { return true }
+            open = nil
+            if skipped < skip { skipped += 1 } else { closed.append(group) }
+            return closed.count < min(limit, Self.groupsAtOnce)
+        }
+        try forEachPart(view, in: range) { part in
+            if let group = open, part.isWhole, part.isWithin(group.prefix) {
+                open?.values.append(try Self.value(reducer, of: part.entry))
+                return true
+            }
+            if level == .none, part.isWhole {
+                if open == nil { open = Group(prefix: [], key: JSON.null.utf8) }
+                open?.values.append(try Self.value(reducer, of: part.entry))
+                return true
+            }
+            let (chunk, rows) = try reader.part(of: part.entry, in: range)
+            for row in range.descending ? chunk.indexRows(rows).reversed() : chunk.indexRows(rows) {
+                if let group = open, !row.position.starts(with: group.prefix) {
+                    guard close() else { return false }
+                }
+                if open == nil {
+                    open = Group(prefix: Array(level.prefix(of: row.position)), key: level.shown(row.key))
+                }
+                open?.rows.append(row)
+            }
+            return true
+        }
+        // What is open now is whole only if all was read.
+        let isFull = closed.count >= min(limit, Self.groupsAtOnce)
+        if !isFull { _ = close() }
+        var rest: RowRange?
+        if isFull, closed.count < limit, let last = closed.last {
+            var following = range
+            if range.descending { following.upper = last.prefix } else { following.lower = last.prefix + [0xFF] }
+            rest = following
+        }
+        return (try reduced(closed, by: definitions[view].reducers[reducer]), rest, skipped)
+    }
+
+    private func reduced(_ groups: [Group], by reducer: any ViewReducer) throws -> [ReducedGroup] {
+        guard !groups.isEmpty else { return [] }
+        let withRows = groups.indices.filter { !groups[$0].rows.isEmpty }
+        var values = groups.map(\.values)
+        for (index, value) in zip(withRows, try reducer.reduce(withRows.map { groups[$0].rows })) {
+            values[index].append(value)
+        }
+        return try zip(groups, try reducer.rereduce(values)).map { group, value in
+            ReducedGroup(key: group.key, value: try reducer.finish(value))
+        }
+    }
+
+    private static func value(_ reducer: Int, of entry: IndexReader.Entry) throws -> [UInt8] {
+        let value = entry.reductions.withUnsafeBufferPointer { raw -> [UInt8]? in
+            var place = 0
+            for number in 0...reducer {
+                guard let length = VariableNumber.read(raw, &place), length >= 0, place + length <= raw.count else {
+                    return nil
+                }
+                if number == reducer { return Array(raw[place..<place + length]) }
+                place += length
+            }
+            return nil
+        }
+        guard let value else { throw DatabaseError(.corrupt, "a part of an index can't be read") }
+        return value
+    }
+
+    /// A chunk of a range.
+    private struct Part {
+        let entry: IndexReader.Entry
+        /// Whether all its rows are in the range.
+        let isWhole: Bool
+        /// Where the chunk that follows upward begins; `nil` when it is not known to be in the range.
+        let next: [UInt8]?
+
+        /// Whether all rows belong to a group, when the rows before in the direction of reading did.
+        func isWithin(_ prefix: [UInt8]) -> Bool {
+            entry.first.starts(with: prefix) && (next?.starts(with: prefix) ?? false)
+        }
+    }
+
+    /// Calls a closure for each chunk that a range touches, when it is known whether it lies in it wholly.
+    private func forEachPart(_ view: Int, in range: RowRange, _ body: (Part) throws -> Bool) throws {
+        func isInside(_ entry: IndexReader.Entry) -> Bool {
+            range.lower.map { !RowPosition.isBefore(entry.first, $0) } ?? true
+        }
+        // Where the chunk above begins, in the order of rows.
+        var above: [UInt8]?
+        var waiting: IndexReader.Entry?
+        var goesOn = true
+        try reader.forEachChunk(view, in: range) { entry in
+            if range.descending {
+                let isWhole = isInside(entry) && (above != nil || range.upper == nil)
+                goesOn = try body(Part(entry: entry, isWhole: isWhole, next: above))
+                above = entry.first
+                return goesOn
+            }
+            if let last = waiting {
+                goesOn = try body(Part(entry: last, isWhole: isInside(last), next: entry.first))
+            }
+            waiting = entry
+            return goesOn
+        }
+        if goesOn, let last = waiting {
+            _ = try body(Part(entry: last, isWhole: isInside(last) && range.upper == nil, next: nil))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Sum, count, extremes and sum of squares of numbers, of arrays of numbers place by place: `_stats`.
+///
+/// A value may be the statistics of others. What is no number makes the index fail, as in CouchDB.
+struct StatisticsReducer: ViewReducer {
+    private static let names = ["sum", "count", "min", "max", "sumsqr"]
+
+    func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] {
+        try groups.map { try Self.reduce($0.lazy.map { Array($0.value) }) }
+    }
+
+    func rereduce(_ groups: [[[UInt8]]]) throws -> [[UInt8]] { try groups.map { try Self.reduce($0) } }
+
+    private static func reduce(_ values: some Sequence<[UInt8]>) throws -> [UInt8] {
+        var total: JSON?
+        for bytes in values {
+            let value = try statistics(of: (try? JSON(utf8: bytes)) ?? .null)
+            total = try total.map { try join($0, value) } ?? value
+        }
+        return (total ?? .null).utf8
+    }
+
+    /// The statistics of one value.
+    private static func statistics(of value: JSON) throws -> JSON {
+        switch value {
+        case .number(let number):
+            return ["sum": value, "count": 1, "min": value, "max": value, "sumsqr": .number(NumberSum.square(number))]
+        case .array(let elements): return .array(try elements.map(statistics))
+        case .object(let members):
+            return .object(
+                JSONObject(
+                    try names.map { name in
+                        guard let number = members[name] else {
+                            throw ViewError(
+                                "invalid_value", "user _stats input missing required field \(name) (\(value))")
+                        }
+                        guard number.number != nil else {
+                            throw ViewError(
+                                "invalid_value", "non-numeric _stats input received for \(name): \(number)")
+                        }
+                        return (name, number)
+                    }))
+        default: throw ViewError("invalid_value", "non-numeric _stats input: \(value)")
+        }
+    }
+
+    private static func join(_ left: JSON, _ right: JSON) throws -> JSON {
+        if let left = left.array, let right = right.array, left.count == right.count {
+            return .array(try zip(left, right).map { try join($0, $1) })
+        }
+        guard let first = left.object, let second = right.object else {
+            throw ViewError("invalid_value", "non-numeric _stats input: \(right)")
+        }
+        return .object(
+            JSONObject(
+                names.map { name in
+                    guard let one = first[name]?.number, let other = second[name]?.number else { return (name, .null) }
+                    switch name {
+                    case "min":
+                        return (name, .number(Collation.compare(.number(other), .number(one)) == .after ? one : other))
+                    case "max":
+                        return (name, .number(Collation.compare(.number(other), .number(one)) == .before ? one : other))
+                    default: return (name, .number(NumberSum.add(one, other)))
+                    }
+                }))
+    }
+}

@@ -1,0 +1,44 @@
+internal import Dispatch
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Map functions that are closures: pages of documents are mapped by several threads at the same time.
+struct ClosureMapper<Key: Codable & Sendable, Value: Codable & Sendable>: ViewMapper {
+    let map: View<Key, Value>.Map
+
+    func start(_ documents: [DocumentRecord]) throws -> any ViewMapping {
+        let mapping = Mapping()
+        DispatchQueue.global(qos: .userInitiated).async { [map] in
+            mapping.finish(documents.map { Self.emissions(of: $0, map) })
+        }
+        return mapping
+    }
+
+    private final class Mapping: ViewMapping, Sendable {
+        private let result = Guarded<[[Emission]]>([])
+        private let done = DispatchSemaphore(value: 0)
+
+        func finish(_ emissions: [[Emission]]) {
+            result.withLock { $0 = emissions }
+            done.signal()
+        }
+
+        func wait() throws -> [[Emission]] {
+            done.wait()
+            return result.withLock { $0 }
+        }
+    }
+
+    private static func emissions(of record: DocumentRecord, _ map: View<Key, Value>.Map) -> [Emission] {
+        guard let input = MapInput(record) else { return [] }
+        var emissions: [Emission] = []
+        do {
+            try map(input) { key, value in
+                // What JSON can't hold, such as infinity, has no row.
+                guard let key = ViewCoding.encode(key), let value = ViewCoding.encode(value) else { return }
+                emissions.append(Emission(view: 0, key: key, value: value))
+            }
+        } catch { return [] }
+        return emissions
+    }
+}

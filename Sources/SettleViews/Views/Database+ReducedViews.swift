@@ -1,0 +1,62 @@
+public import RevisionTree
+public import SettleDatabase
+
+extension Database {
+    /// What the rows of a range come to; `nil` when there are none.
+    ///
+    /// - Throws: ``DatabaseError``, or `DecodingError` as ``rows(of:in:)`` does.
+    /// - Complexity: O(log *n*) and a part of it that is small, and what there is to map.
+    public func reduce<Key, Value, Result>(
+        _ view: ReducedView<Key, Value, Result>, in range: ViewRange<Key> = .all
+    ) throws -> Result? {
+        try groups(of: view, in: range, level: .none).first?.1
+    }
+
+    /// What the rows of each key come to, in the order of the keys.
+    ///
+    /// - Throws: As ``reduce(_:in:)`` does.
+    public func groups<Key, Value, Result>(
+        of view: ReducedView<Key, Value, Result>, in range: ViewRange<Key> = .all
+    ) throws -> [ReducedRow<Key, Result>] {
+        try groups(of: view, in: range, level: .exact).map { key, value in
+            ReducedRow(key: try ViewCoding.decode(Key.self, key), value: value)
+        }
+    }
+
+    /// What the rows come to whose keys are arrays with the same first elements, in the order of the keys; CouchDB's
+    /// `group_level`.
+    ///
+    /// - Parameters:
+    ///   - view: The view.
+    ///   - count: How many elements.
+    ///   - range: Which rows.
+    /// - Returns: What they come to, for each beginning.
+    /// - Throws: As ``reduce(_:in:)`` does.
+    public func groups<Key, Value, Result>(
+        of view: ReducedView<Key, Value, Result>, byFirst count: Int, in range: ViewRange<Key> = .all
+    ) throws -> [ReducedRow<JSON, Result>] {
+        try groups(of: view, in: range, level: .elements(count)).map { key, value in
+            ReducedRow(key: try JSON(utf8: key), value: value)
+        }
+    }
+
+    private func groups<Key, Value, Result>(
+        of view: ReducedView<Key, Value, Result>, in range: ViewRange<Key>, level: GroupLevel
+    ) throws -> [([UInt8], Result)] {
+        let index = try view.index(of: self)
+        try index.update(from: self, by: view.view.mapper)
+        return try index.read { reading in
+            var found: [([UInt8], Result)] = []
+            var toSkip = range.skipped
+            var rest = try range.parts()[...]
+            while let part = rest.popFirst(), found.count < range.limit {
+                let page = try reading.groups(
+                    0, by: 0, in: part, level: level, skip: toSkip, limit: range.limit - found.count)
+                toSkip -= page.skipped
+                found += try page.groups.map { ($0.key, try ViewCoding.decode(Result.self, $0.value)) }
+                if let more = page.rest { rest = [more] + rest }
+            }
+            return found
+        }
+    }
+}

@@ -1,0 +1,27 @@
+public import RevisionTree
+public import SettleDatabase
+
+/// A view whose rows are reduced to one value for each key, or for all of them.
+///
+///     let perAuthor = byAuthor.reduced(.count)
+///     try database.reduce(perAuthor)                               // 1024
+///     for group in try database.groups(of: perAuthor) { print(group.key, group.value) }
+///
+/// What rows come to is kept with them, so that reducing a range reads little of it.
+public struct ReducedView<Key: Codable & Sendable, Value: Codable & Sendable, Result: Codable & Sendable>: Sendable {
+    /// The view whose rows are reduced.
+    public let view: View<Key, Value>
+    let reduction: Reduction<Value, Result>
+
+    /// The index.
+    func index(of database: Database) throws -> ViewIndex {
+        try view.index(of: database, reducer: reduction.reducer, suffix: "-" + reduction.name)
+    }
+}
+
+extension View {
+    /// The view with a value for each key, or for all of them.
+    public func reduced<Result>(_ reduction: Reduction<Value, Result>) -> ReducedView<Key, Value, Result> {
+        ReducedView(view: self, reduction: reduction)
+    }
+}

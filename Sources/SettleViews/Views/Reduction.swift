@@ -1,0 +1,42 @@
+/// How many values become one.
+///
+///     .count     .sum     .statistics     .custom("longest", version: 1, reduce: { … }, combine: { … })
+public struct Reduction<Value: Codable & Sendable, Result: Codable & Sendable>: Sendable {
+    /// What tells it from others over the same rows.
+    let name: String
+    let reducer: any ViewReducer
+
+    /// A reduction by closures.
+    ///
+    /// Rows are reduced some at a time, and what that gives is combined, in any grouping; so the result must not depend on
+    /// the grouping.
+    ///
+    /// - Parameters:
+    ///   - name: What tells it from other reductions of the same view.
+    ///   - version: Which version of the closures this is; raise it when they change.
+    ///   - reduce: Makes a result of values.
+    ///   - combine: Makes a result of results.
+    /// - Returns: The reduction.
+    public static func custom(
+        _ name: String, version: Int, reduce: @escaping @Sendable ([Value]) -> Result,
+        combine: @escaping @Sendable ([Result]) -> Result
+    ) -> Reduction {
+        let digits = name.utf8.prefix(60).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return Reduction(name: "c\(digits)-\(version)", reducer: ClosureReducer(reduceValues: reduce, combine: combine))
+    }
+}
+
+extension Reduction where Result == Int {
+    /// How many rows there are.
+    public static var count: Reduction { Reduction(name: "count", reducer: CountReducer()) }
+}
+
+extension Reduction where Value: Numeric, Result == Value {
+    /// The sum of the values.
+    public static var sum: Reduction { Reduction(name: "sum", reducer: SumReducer()) }
+}
+
+extension Reduction where Value: Numeric, Result == ViewStatistics {
+    /// Sum, count, extremes and sum of squares of the values.
+    public static var statistics: Reduction { Reduction(name: "stats", reducer: StatisticsReducer()) }
+}

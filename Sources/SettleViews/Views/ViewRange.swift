@@ -1,0 +1,82 @@
+public import RevisionTree
+
+/// Which rows of a view, and in which order.
+///
+///     .all     .key(1984)     .keys([1984, 2001])     .between(1900, 1999)     .from(2000).reversed().prefix(10)
+///
+/// Keys are ordered as CouchDB does: `null`, booleans, numbers, strings by Unicode's root collation, arrays, objects.
+public struct ViewRange<Key: Codable & Sendable>: Sendable {
+    enum Bounds: Sendable {
+        case keys([Key])
+        case range(from: Key?, to: Key?, includesEnd: Bool)
+    }
+
+    let bounds: Bounds
+    /// Whether the greatest key comes first.
+    public private(set) var isReversed = false
+    /// How many rows to pass over.
+    public private(set) var skipped = 0
+    /// How many rows at the most.
+    public private(set) var limit = Int.max
+
+    private init(_ bounds: Bounds) { self.bounds = bounds }
+
+    /// All rows.
+    public static var all: ViewRange { ViewRange(.range(from: nil, to: nil, includesEnd: true)) }
+
+    /// The rows of one key.
+    public static func key(_ key: Key) -> ViewRange { ViewRange(.keys([key])) }
+
+    /// The rows of some keys, in the order of the list.
+    public static func keys(_ keys: [Key]) -> ViewRange { ViewRange(.keys(keys)) }
+
+    /// The rows from a key on.
+    public static func from(_ key: Key) -> ViewRange { ViewRange(.range(from: key, to: nil, includesEnd: true)) }
+
+    /// The rows up to a key, with those of the key itself.
+    public static func through(_ key: Key) -> ViewRange { ViewRange(.range(from: nil, to: key, includesEnd: true)) }
+
+    /// The rows before a key.
+    public static func before(_ key: Key) -> ViewRange { ViewRange(.range(from: nil, to: key, includesEnd: false)) }
+
+    /// The rows from one key to another, with those of both.
+    public static func between(_ first: Key, _ last: Key) -> ViewRange {
+        ViewRange(.range(from: first, to: last, includesEnd: true))
+    }
+
+    /// The same rows, the greatest first; the bounds stay as they are.
+    public func reversed() -> ViewRange {
+        var range = self
+        range.isReversed.toggle()
+        return range
+    }
+
+    /// So many of the rows at the most.
+    public func prefix(_ count: Int) -> ViewRange {
+        var range = self
+        range.limit = max(count, 0)
+        return range
+    }
+
+    /// The rows without the first ones.
+    public func dropFirst(_ count: Int) -> ViewRange {
+        var range = self
+        range.skipped = max(count, 0)
+        return range
+    }
+
+    /// The parts of the index it means, in order.
+    func parts() throws -> [RowRange] {
+        func json(_ key: Key) throws -> JSON { try JSON(encoding: key) }
+        switch bounds {
+        case .keys(let keys):
+            return try (isReversed ? keys.reversed() : keys).map { RowRange(key: try json($0), descending: isReversed) }
+        case .range(let from, let to, let includesEnd):
+            let (low, high) = (try from.map(json), try to.map(json))
+            guard isReversed else { return [RowRange(start: low, end: high, includesEnd: includesEnd)] }
+            var range = RowRange(start: high, end: low, descending: true)
+            if !includesEnd { range.exclude(high) }
+            return [range]
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import SettleScripting
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct ScriptFunctionTests {
+    @Test(arguments: [
+        ("throw({forbidden: 'no'})", #"{"forbidden":"no"}"#), ("throw({unauthorized: doc.n})", #"{"unauthorized":1}"#),
+        ("throw 'text'", #""text""#), ("throw null", "null"), ("throw undefined", "undefined"), ("return false", "1"),
+    ])
+    func `a validation function's answer is what it throws`(body: String, answer: String) throws {
+        #expect(try Workers().validate("function (doc) { \(body) }", #"[{"n":1},null,{},{}]"#) == answer)
+    }
+
+    @Test func `an error of the language in a validation function is one of the script`() throws {
+        let error = #expect(throws: ScriptError.self) {
+            try Workers().validate("function () { missing() }", "[{},null,{},{}]")
+        }
+        #expect(error?.name == "ReferenceError")
+    }
+
+    @Test func `filters answer for each document, and see the request`() throws {
+        let workers = Workers()
+        let source = ScriptSource(
+            owner: "db", key: "f",
+            document: Array(
+                #"{"filters":{"f":"function (doc, req) { return doc.n > req.query.n }"},"views":{"v":{"map":"function (doc) { if (doc.n) emit(1) }"}}}"#
+                    .utf8))
+        let documents = [#"{"n":1}"#, #"{"n":5}"#, "{}"].map { Array($0.utf8) }
+        let kept = try workers.pool.run(
+            .filter(documents, by: "f", request: Array(#"{"query":{"n":3}}"#.utf8), of: source))
+        #expect(kept == [[48], [49], [48]])
+        #expect(try workers.pool.run(.filter(documents, byView: "v", of: source)) == [[49], [49], [48]])
+        let error = #expect(throws: ScriptError.self) {
+            try workers.pool.run(.filter(documents, by: "g", request: Array("{}".utf8), of: source))
+        }
+        #expect(error == ScriptError("not_found", "missing filters function g"))
+    }
+
+    @Test func `an update function gives a document and an answer`() throws {
+        let source = ScriptSource(
+            owner: "db", key: "u",
+            document: Array(
+                #"{"updates":{"u":"function (doc, req) { return [{_id: req.id, old: doc}, 'made'] }"}}"#.utf8))
+        let answer = try Workers().pool.run(.update(nil, by: "u", request: Array(#"{"id":"x"}"#.utf8), of: source))
+        #expect(answer == [Array(#"[{"_id":"x","old":null},{"body":"made"}]"#.utf8)])
+    }
+
+    @Test func `functions are tried before they are stored`() throws {
+        let source = ScriptSource(owner: "db", key: "check", document: Array("{}".utf8))
+        let workers = Workers()
+        _ = try workers.pool.run(.check([("map", "v", "function (doc) {}")], in: source))
+        let error = #expect(throws: ScriptError.self) {
+            try workers.pool.run(.check([("map", "v", "function (doc) {}"), ("reduce", "w", "5")], in: source))
+        }
+        #expect(
+            error
+                == ScriptError(
+                    "compilation_error",
+                    "Compilation of the reduce function in the 'w' view failed: Expression does not eval to a function. (5)"
+                ))
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import SettleDatabase
+import Testing
+
+@testable import SettleScripting
+
+/// A pool of workers of the tool that was built beside the tests.
+struct Workers {
+    let pool: ScriptPool
+    let lines: Guarded<[String]>
+
+    init(timeLimit: Int = 5000, workers: Int = 2, memory: Int = 64 << 20) {
+        let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
+        let tool = tests.deletingLastPathComponent().appending(path: "settle").path
+        var options = ScriptOptions(executable: tool, arguments: ["script-worker"])
+        options.timeLimit = timeLimit
+        options.workers = workers
+        options.memoryLimit = memory
+        let lines = Guarded<[String]>([])
+        options.log = { _, line in lines.withLock { $0.append(line) } }
+        self.lines = lines
+        pool = ScriptPool(options)
+    }
+
+    /// Runs one map function over documents.
+    func map(_ function: String, _ documents: String..., owner: String = "db") throws -> [String] {
+        let source = ScriptSource(owner: owner, key: function, maps: [function], library: nil)
+        return try pool.run(.map(documents.map { Array($0.utf8) }, by: source)).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+    }
+
+    /// Runs a validation function.
+    func validate(_ function: String, _ arguments: String) throws -> String {
+        let answer = try pool.run(.validate([Array(arguments.utf8)], by: Self.design("validate_doc_update", function)))
+        return answer.map { String(decoding: $0, as: UTF8.self) }.joined()
+    }
+
+    /// A design document of one member.
+    static func design(_ name: String, _ function: String, owner: String = "db") -> ScriptSource {
+        let text = function.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        return ScriptSource(owner: owner, key: name + function, document: Array("{\"\(name)\":\"\(text)\"}".utf8))
+    }
+}

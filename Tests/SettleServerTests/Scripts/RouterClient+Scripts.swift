@@ -1,0 +1,33 @@
+import Settle
+import SettleScripting
+import Testing
+
+@testable import SettleServer
+
+extension RouterClient {
+    /// A client of a server that runs scripts by the tool that was built beside the tests, with a database `db` that
+    /// everybody may use.
+    static func withScripts(timeLimit: Int = 5000) throws -> RouterClient {
+        let client = try RouterClient { options in
+            options.scripts = .built
+            options.scripts?.timeLimit = timeLimit
+            options.scripts?.workers = 2
+        }
+        #expect(try client.send("PUT", "/db").status == 201)
+        #expect(try client.send("PUT", "/db/_security", ["members": ["names": []]]).status == 200)
+        return client
+    }
+
+    /// Stores a design document; returns the answer.
+    @discardableResult
+    func design(_ name: String, _ members: JSON) throws -> Answer {
+        let answer = try send("PUT", "/db/_design/\(name)", members)
+        #expect(answer.status == 201, "\(answer.json)")
+        return answer
+    }
+
+    /// Stores documents in one batch.
+    func load(_ documents: [JSON]) throws {
+        #expect(try send("POST", "/db/_bulk_docs", ["docs": .array(documents)]).status == 201)
+    }
+}

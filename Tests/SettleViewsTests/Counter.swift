@@ -1,0 +1,10 @@
+import SettleDatabase
+
+/// Counts what several threads do.
+final class Counter: Sendable {
+    private let count = Guarded(0)
+
+    func add(_ number: Int) { count.withLock { $0 += number } }
+
+    var value: Int { count.withLock { $0 } }
+}

@@ -1,0 +1,140 @@
+import Settle
+import SettleTesting
+import Testing
+
+struct ViewTests {
+    private let byYear = View<Int, String>("by year", version: 1) { book, emit in
+        if let year = book["year"]?.int { emit(year, book["title"]?.string ?? "") }
+    }
+
+    private func library() throws -> Database {
+        let database = try Database.inMemory()
+        for (id, year, title) in [("a", 1984, "A"), ("b", 2001, "B"), ("c", 1984, "C"), ("d", 1999, "D")] {
+            let body: DocumentBody = ["year": .number(JSONNumber(year)), "title": .string(title)]
+            try database.save(Document(id: DocumentID(stringLiteral: id), body: body), onConflict: .fail)
+        }
+        try database.save(Document(id: "none", body: [:]), onConflict: .fail)
+        return database
+    }
+
+    @Test func `rows come in the order of their keys, then of the documents' ids`() throws {
+        let database = try library()
+        #expect(try database.rows(of: byYear).map(\.id.string) == ["a", "c", "d", "b"])
+        #expect(try database.rows(of: byYear, in: .all.reversed()).map(\.value) == ["B", "D", "C", "A"])
+        #expect(try database.rows(of: byYear, in: .between(1984, 1999)).count == 3)
+        #expect(try database.rows(of: byYear, in: .before(1999)).map(\.key) == [1984, 1984])
+        #expect(try database.rows(of: byYear, in: .before(1999).reversed()).map(\.id) == ["c", "a"])
+        #expect(try database.rows(of: byYear, in: .from(1999)).map(\.id) == ["d", "b"])
+        #expect(try database.rows(of: byYear, in: .keys([2001, 1984])).map(\.id) == ["b", "a", "c"])
+        #expect(try database.rows(of: byYear, in: .all.dropFirst(1).prefix(2)).map(\.id) == ["c", "d"])
+        #expect(try database.count(of: byYear, in: .through(1999)) == 3)
+        #expect(try database.rows(of: byYear).first?.document(in: database)?["title"] == "A")
+    }
+
+    @Test func `a document that was changed, deleted or purged has its new rows only`() throws {
+        let database = try library()
+        #expect(try database.rows(of: byYear).count == 4)
+        var document = try #require(try database.document("a"))
+        document["year"] = 2020
+        try database.save(document, onConflict: .fail)
+        try database.delete(try #require(try database.document("b")), onConflict: .fail)
+        try database.purge("c")
+        #expect(try database.rows(of: byYear).map(\.key) == [1999, 2020])
+    }
+
+    @Test func `more purges than are remembered are noticed`() throws {
+        let database = try Database.inMemory()
+        let all = View<String, Int>("all", version: 1) { document, emit in emit(document.id.string, 1) }
+        let ids = (0..<1200).map { DocumentID(stringLiteral: "d\($0)") }
+        try database.transaction { for id in ids { try database.save(Document(id: id), onConflict: .fail) } }
+        #expect(try database.count(of: all) == 1200)
+        try database.transaction { for id in ids.dropLast(5) { try database.purge(id) } }
+        #expect(try database.rows(of: all).map(\.key) == ["d1195", "d1196", "d1197", "d1198", "d1199"])
+        try database.save(Document(id: "d0"), onConflict: .fail)
+        #expect(try database.count(of: all) == 6)
+    }
+
+    @Test func `another version makes the rows anew, and a closure that throws makes none`() throws {
+        let database = try library()
+        #expect(try database.rows(of: byYear).count == 4)
+        let other = View<Int, String>("by year", version: 2) { book, emit in
+            emit(0, book.id.string)
+            if book.id == "a" { throw DatabaseError(.invalid, "no") }
+        }
+        #expect(try database.rows(of: other).map(\.value) == ["b", "c", "d", "none"])
+        #expect(try database.rows(of: byYear).count == 4)
+    }
+
+    /// SEMANTICS 142
+    @Test func `conflicts are seen, also when only a losing branch has changed`() throws {
+        let database = try Database.inMemory()
+        let conflicted = View<String, [String]>("conflicts", version: 1) { document, emit in
+            if !document.conflicts.isEmpty { emit(document.id.string, document.conflicts.map(\.description)) }
+        }
+        func insert(_ signature: String) throws {
+            let revision = try #require(RevisionID("1-" + signature))
+            try database.insertReplicated([
+                ReplicatedRevision(id: "x", history: RevisionHistory(revision), body: [:])
+            ])
+        }
+        try insert("bb")
+        #expect(try database.rows(of: conflicted).isEmpty)
+        try insert("aa")
+        #expect(try database.rows(of: conflicted).map(\.value) == [["1-aa"]])
+        try insert("cc")
+        #expect(try database.rows(of: conflicted).map(\.value) == [["1-bb", "1-aa"]])
+    }
+
+    @Test func `rows are reduced, for each key and for all`() throws {
+        let database = try library()
+        let counted = byYear.reduced(.count)
+        #expect(try database.reduce(counted) == 4)
+        #expect(try database.reduce(counted, in: .key(1)) == nil)
+        let groups = try database.groups(of: counted)
+        #expect(groups.map(\.key) == [1984, 1999, 2001])
+        #expect(groups.map(\.value) == [2, 1, 1])
+        let longest = byYear.reduced(
+            .custom("longest", version: 1, reduce: { $0.map(\.count).max() ?? 0 }, combine: { $0.max() ?? 0 }))
+        #expect(try database.reduce(longest) == 1)
+        let decades = View<[Int], Double>("decades", version: 1) { book, emit in
+            if let year = book["year"]?.int { emit([year / 10 * 10, year], Double(year)) }
+        }
+        let statistics = try database.groups(of: decades.reduced(.statistics), byFirst: 1)
+        #expect(statistics.map(\.key) == [[1980], [1990], [2000]])
+        #expect(statistics.first?.value.sum == 3968)
+        #expect(
+            try database.groups(of: decades.reduced(.sum), byFirst: 1, in: .all.reversed()).map(\.value) == [
+                2001, 1999, 3968,
+            ])
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `an observed view gives its rows, then each time they are others`() async throws
+    {
+        let database = try library()
+        var iterator = database.observe(byYear, in: .from(2000)).makeAsyncIterator()
+        #expect(try await iterator.next()?.map(\.id) == ["b"])
+        // No row of the range.
+        try database.save(Document(id: "old", body: ["year": 1900]), onConflict: .fail)
+        try database.save(Document(id: "new", body: ["year": 2030]), onConflict: .fail)
+        #expect(try await iterator.next()?.map(\.id) == ["b", "new"])
+        database.close()
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func `an index is used again when the database is opened again`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/books.settle"
+        let mapped = Counter()
+        let view = View<String, Int>("counted", version: 1) { document, emit in
+            mapped.add(1)
+            emit(document.id.string, 1)
+        }
+        for round in 1...3 {
+            let database = try Database.openOrCreate(path)
+            try database.save(Document(id: DocumentID(stringLiteral: "r\(round)")), onConflict: .fail)
+            #expect(try database.count(of: view) == round)
+            database.close()
+        }
+        #expect(mapped.value == 3)
+    }
+}
