@@ -41,6 +41,9 @@ extension OfflineSession {
                 try await handle(.reachable)
             } catch let error as DatabaseError {
                 database.warn("an offline session could not go on: \(error)")
+            } catch let error as PeerError where !error.isTransient {
+                // It is reached, and what it refuses is for somebody to see.
+                _ = try? await handle(.reachable)
             } catch { return }
         case .online:
             failures.withLock { $0 = 0 }

@@ -216,11 +216,11 @@ import Testing
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         let gate = BrokenClient(CurlHTTPClient())
-        let peer = try CouchDBPeer(world.peer.url, credentials: nil, client: gate)
+        let peer = try CouchDBPeer(world.url, client: gate)
         var options = OfflineSessionOptions()
         options.retry.firstDelay = .milliseconds(1)
         let session = try OfflineSession(world.database, server: peer, options: options)
-        try await session.goOnline()
+        #expect(try await session.goOnline().state == .online)
         gate.isBroken = true
         try world.set("1", "name", "mine")
         let status = try await session.goOnline()
