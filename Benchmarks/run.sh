@@ -2,7 +2,7 @@
 # Measures Settle against a floor or a peer in the same run, and prints ratios of medians.
 #
 #   Benchmarks/run.sh                 all of it, a few minutes
-#   RUNS=9 Benchmarks/run.sh store    one of: store, journal, conflicts, json, tree, million, server, replication
+#   RUNS=9 Benchmarks/run.sh store    one of: store, journal, clocks, conflicts, json, tree, million, server, replication
 set -euo pipefail
 cd "$(dirname "$0")"
 runs=${RUNS:-5}
@@ -34,6 +34,7 @@ if wants tree; then "$bin/TreeBenchmark" "$runs"; fi
 if wants json; then "$bin/JSONBenchmark" "$runs"; fi
 if wants store; then "$bin/StoreBenchmark" 100000 "$runs"; fi
 if wants journal; then "$bin/StoreBenchmark" journal 20000 "$runs"; fi
+if wants clocks; then "$bin/StoreBenchmark" clocks 20000 "$runs"; fi
 if wants conflicts; then "$bin/ConflictBenchmark" 10000 "$runs"; fi
 if wants million; then
     # The tool imports a million documents from a pipe; what counts is that its memory stays flat.

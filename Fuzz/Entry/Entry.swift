@@ -6,6 +6,8 @@ private let target = FuzzTarget.document
 private let target = FuzzTarget.tree
 #elseif FUZZ_IDENTIFIER
 private let target = FuzzTarget.identifier
+#elseif FUZZ_CLOCKS
+private let target = FuzzTarget.clocks
 #else
 private let target = FuzzTarget.file
 #endif

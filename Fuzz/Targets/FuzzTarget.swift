@@ -7,6 +7,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case tree
     /// Ids of documents and revisions.
     case identifier
+    /// A document with clocks.
+    case clocks
     /// The file of a database.
     case file
 
@@ -16,6 +18,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .document: try DocumentTarget.run(bytes)
         case .tree: try TreeTarget.run(bytes)
         case .identifier: try IdentifierTarget.run(bytes)
+        case .clocks: try ClockTarget.run(bytes)
         case .file: try FileTarget.shared.run(bytes)
         }
     }

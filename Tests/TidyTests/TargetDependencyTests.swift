@@ -8,7 +8,7 @@ private let system: Set = [
 private let allowedImports: [String: Set<String>] = [
     "RevisionTree": ["CCrypto", "CommonCrypto", "Synchronization", "Glibc", "Darwin"],
     "SettleDatabase": system.union(["RevisionTree", "CSQLite", "CCrypto", "CZlib", "CPCRE2", "CICU"]),
-    "SettleReplication": system.union(["RevisionTree", "SettleDatabase", "CCurl", "CCrypto"]),
+    "SettleReplication": system.union(["RevisionTree", "SettleDatabase", "CCurl", "CCrypto", "Network"]),
     "Settle": ["RevisionTree", "SettleDatabase", "SettleReplication"],
     "SettleTesting": system.union(["RevisionTree", "SettleDatabase", "SettleReplication", "Settle"]),
     "SettleServer": system.union(["RevisionTree", "SettleDatabase", "SettleReplication", "CMicroHTTPD", "CCrypto"]),

@@ -39,7 +39,7 @@ extension ReplicationRoom {
     static func fill(_ database: Database, _ numbers: Range<Int>) throws {
         for first in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 1000) {
             let batch = try (first..<min(first + 1000, numbers.upperBound)).map { number in
-                try Document(id: DocumentID(ReplicationSample.id(number)), body: ReplicationSample.body(number))
+                try Document(id: ReplicationSample.documentID(number), body: ReplicationSample.body(number))
             }
             for outcome in try database.saveAll(batch, onConflict: .fail) { _ = try outcome.get() }
         }
@@ -57,7 +57,7 @@ extension ReplicationRoom {
         _ = try await Replicator(.pull(other, from: hub)).run()
         for number in stride(from: 0, to: count, by: 20) {
             for (side, database) in [source, other].enumerated() {
-                guard var document = try database.document(DocumentID(ReplicationSample.id(number))) else { continue }
+                guard var document = try database.document(ReplicationSample.documentID(number)) else { continue }
                 document["side\(side)"] = true
                 try database.save(document, onConflict: .fail)
             }
@@ -98,7 +98,7 @@ extension ReplicationRoom {
         for number in 0..<count {
             var generator = SystemRandomNumberGenerator()
             let bytes = (0..<size / 8).flatMap { _ in withUnsafeBytes(of: generator.next(), Array.init) }
-            var document = Document(id: try DocumentID(ReplicationSample.id(number)))
+            var document = Document(id: try ReplicationSample.documentID(number))
             document.attachments = [
                 try source.makeAttachment("file", contentType: "application/octet-stream", content: bytes)
             ]

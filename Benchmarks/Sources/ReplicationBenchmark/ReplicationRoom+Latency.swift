@@ -20,7 +20,7 @@ extension ReplicationRoom {
         }
         var milliseconds: [Double] = []
         for number in 0..<count {
-            let id = try DocumentID(ReplicationSample.id(number))
+            let id = try ReplicationSample.documentID(number)
             let changes = try there.observe()
             let start = ContinuousClock.now
             try here.save(Document(id: id, body: ReplicationSample.body(number)), onConflict: .fail)

@@ -46,21 +46,28 @@ struct ReplicationRoom {
     }
 
     static func processorSeconds() -> Double {
-        var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
+        let usage = usage
         let parts = [usage.ru_utime, usage.ru_stime]
         return parts.reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6 }
     }
 
     /// The most memory this process ever had, in MiB.
     static func peakMemory() -> Int {
-        var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
         #if canImport(Darwin)
-        return usage.ru_maxrss >> 20
+        usage.ru_maxrss >> 20
         #else
-        return usage.ru_maxrss >> 10
+        usage.ru_maxrss >> 10
         #endif
+    }
+
+    private static var usage: rusage {
+        var usage = rusage()
+        #if canImport(Darwin)
+        getrusage(RUSAGE_SELF, &usage)
+        #else
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        #endif
+        return usage
     }
 
     /// Prints a median rate, and what share of the time this process computed.

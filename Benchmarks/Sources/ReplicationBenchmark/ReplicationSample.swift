@@ -2,9 +2,9 @@ import Settle
 
 /// Documents of about 500 bytes, the same in every run.
 enum ReplicationSample {
-    static func id(_ number: Int) -> String {
+    static func documentID(_ number: Int) throws -> DocumentID {
         let digits = String(number)
-        return "doc-" + String(repeating: "0", count: 7 - digits.count) + digits
+        return try DocumentID(validating: "doc-" + String(repeating: "0", count: 7 - digits.count) + digits)
     }
 
     static func body(_ number: Int) throws -> DocumentBody {

@@ -3,7 +3,8 @@ import Measuring
 import Settle
 
 /// Settle's store against the floor, in the same run: `StoreBenchmark [documents] [runs]`; or only the documents, as JSON
-/// lines for the tool: `StoreBenchmark documents [count]`; or only the journal: `StoreBenchmark journal [documents] [runs]`.
+/// lines for the tool: `StoreBenchmark documents [count]`; or what stamping changes costs: `StoreBenchmark clocks [count]`;
+/// or only the journal: `StoreBenchmark journal [documents] [runs]`.
 @main
 struct StoreBenchmark {
     static func main() throws {
@@ -11,6 +12,9 @@ struct StoreBenchmark {
         let count = arguments.first ?? 100_000
         if CommandLine.arguments.dropFirst().first == "documents" { return Sample.printLines(count) }
         let measuring = Measuring(runs: arguments.dropFirst().first ?? 5)
+        if CommandLine.arguments.dropFirst().first == "clocks" {
+            return try ClockComparison(count: count, measuring: measuring).run()
+        }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("settle-bench-\(getpid())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -22,6 +22,9 @@ struct MergePath {
         return MergePath(shown: shown + step, rule: rule, depth: depth + 1)
     }
 
+    /// What a JSON Pointer has for one name.
+    static func step(_ name: String) -> [UInt8] { [UInt8(ascii: "/")] + escaped(name).utf8 }
+
     private static func escaped(_ name: String) -> String {
         guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
         var bytes: [UInt8] = []

@@ -6,6 +6,8 @@ public indirect enum MergeReason: Hashable, Sendable {
     case sameChange([Int])
     /// Several versions changed an object, which was merged member by member; decisions about its members follow.
     case mergedInside
+    /// This version's change was the latest, by the clocks the versions bear.
+    case latest(Int)
     /// The versions clashed and a rule decided.
     case rule(MergeRule.Kind)
     /// The versions clashed, and a rule did not fit; what decided instead comes last.
@@ -32,6 +34,7 @@ public indirect enum MergeReason: Hashable, Sendable {
         case .sameChange(let versions):
             versions.map(name).joined(separator: ", ") + " made the same change"
         case .mergedInside: "merged member by member"
+        case .latest(let version): "\(name(version)) changed it last"
         case .rule(let kind): "clash, decided by the rule “\(kind)”"
         case .fellBack(let kind, let misfit, let reason):
             "the rule “\(kind)” does not fit, for \(misfit); \(reason.explained(naming: name))"

@@ -54,7 +54,7 @@ public enum ThreeWayMerge {
 
 extension JSONObject {
     /// Whether both have the same members in any order, objects inside of objects too; arrays are compared as a whole.
-    fileprivate func hasSameMembers(as other: JSONObject) -> Bool {
+    func hasSameMembers(as other: JSONObject) -> Bool {
         count == other.count
             && allSatisfy { member in
                 guard let value = other[member.name] else { return false }

@@ -3,7 +3,9 @@ internal import Settle
 /// The policy that a command line names, with the rules for its merge.
 enum PolicyOptions {
     /// The policies by their names.
-    private static let names = ["keepAll", "mostRevisions", "deletesWin", "localWins", "remoteWins", "threeWayMerge"]
+    private static let names = [
+        "keepAll", "mostRevisions", "deletesWin", "localWins", "remoteWins", "threeWayMerge", "latestAttributeWins",
+    ]
     /// The rules by their names; the last one is followed by the name of a member.
     private static let rules = ["winner", "sum", "union", "lines", "leave", "array:KEY"]
 
@@ -28,6 +30,13 @@ enum PolicyOptions {
     /// The policy; a three-way merge unless another one was named.
     static func policy(_ arguments: Arguments, verb: String) throws -> ConflictPolicy {
         let name = arguments.text("--policy") ?? "threeWayMerge"
+        if name == "latestAttributeWins" {
+            guard arguments.texts("--merge-rule").isEmpty else {
+                throw CommandError.usage(
+                    "--merge-rule is for the policy threeWayMerge; \(name) goes by clocks", verb: verb)
+            }
+            return .latestAttributeWins(onClash: try mergeRules(arguments, verb: verb).onClash)
+        }
         if name != "threeWayMerge", names.contains(name), areRulesGiven(arguments) {
             throw CommandError.usage("rules are for the policy threeWayMerge, \(name) does not merge", verb: verb)
         }

@@ -2,7 +2,7 @@
 enum ReplicationGuide {
     /// What `--json` writes.
     static let json = """
-        {"ok":bool,"sent":{"documents":N,"filtered":N,"revisions":N,"present":N,"bytes":N,"refused":N,"failed":N,"gone":N,\
+        {"ok":bool,"sent":{"documents":N,"filtered":N,"left":N,"revisions":N,"present":N,"bytes":N,"refused":N,"failed":N,"gone":N,\
         "settled":N,"unsettled":N,"resyncs":N},"received":{the same},"seconds":N}, documents being the changed ones that \
         were compared; before it, under --events, {"event":"document","direction":…,"id":…,"revs":[…],"outcome":…} and, \
         under --continuous, {"event":"status","direction":…,"mode":…,"completed":N,"total":N,"written":N,"error":…}; on \

@@ -74,7 +74,8 @@ struct ReplicationLines {
             "documents": number(counts.changesRead), "filtered": number(counts.documentsFiltered),
             "revisions": number(counts.revisionsWritten), "present": number(counts.revisionsPresent),
             "bytes": .number(JSONNumber(counts.bytesWritten)), "refused": number(counts.revisionsRefused),
-            "failed": number(counts.revisionsFailed), "gone": number(counts.revisionsGone),
+            "left": number(counts.documentsLeft), "failed": number(counts.revisionsFailed),
+            "gone": number(counts.revisionsGone),
             "settled": number(counts.conflictsSettled), "unsettled": number(counts.conflictsFailed),
             "resyncs": number(counts.resyncs),
         ]
@@ -98,6 +99,7 @@ struct ReplicationLines {
         case .settled: "settled"
         case .unsettled: "unsettled"
         case .failed: "failed"
+        case .left: "left"
         }
     }
 

@@ -36,7 +36,8 @@ struct ReplicationOptions {
         }
     }
 
-    private func filter() throws -> ReplicationFilter {
+    /// Which documents take part.
+    func filter() throws -> ReplicationFilter {
         let names = ["--id", "--selector", "--filter", "--channel"]
         let given = names.filter { !arguments.texts($0).isEmpty }
         for other in given.dropFirst() { try arguments.refuse(given[0], with: other) }

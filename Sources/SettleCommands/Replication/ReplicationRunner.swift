@@ -87,17 +87,25 @@ final class ReplicationRunner {
                 for one in running { Task.detached { await one.replicator.stop() } }
             }
             try writeHappened()
+            showBar(running.filter { !$0.isDone })
             for index in running.indices { try show(&running[index]) }
         }
         return running.compactMap { $0.outcome.withLock(\.self) }
     }
 
+    /// Draws one bar for all that are active.
+    private func showBar(_ running: [Running]) {
+        let active = running.map { (label: $0.job.label, status: $0.replicator.status) }.filter {
+            $0.status.mode == .active
+        }
+        guard let first = active.first else { return }
+        let statuses = active.map(\.status)
+        let label = active.count == 1 ? first.label : "Syncing"
+        bar.update(label, fraction: ReplicationProgress(statuses).fraction, details(statuses))
+    }
+
     private func show(_ one: inout Running) throws {
         let status = one.replicator.status
-        if status.mode == .active, !one.isDone {
-            let share = status.total > 0 ? Double(status.completed) / Double(status.total) : nil
-            bar.update(one.job.label, fraction: share, details(status, share))
-        }
         guard one.job.configuration.isContinuous, status.mode != .active else { return }
         let written = status.counts.revisionsWritten
         if let told = one.told, told == (status.mode, written) { return }
@@ -107,17 +115,19 @@ final class ReplicationRunner {
         try console.output.flush()
     }
 
-    private func details(_ status: ReplicationStatus, _ share: Double?) -> String {
-        let rate = Quantity.rate(status.counts.revisionsWritten, in: elapsed)
+    private func details(_ statuses: [ReplicationStatus]) -> String {
+        let progress = ReplicationProgress(statuses)
+        let rate = Quantity.rate(statuses.reduce(0) { $0 + $1.counts.revisionsWritten }, in: elapsed)
         var words = [
-            "\(Quantity.grouped(status.completed)) of \(Quantity.of(status.total, "document"))", rate,
-            Quantity.bytes(status.bytesWritten),
+            "\(Quantity.grouped(progress.completed)) of \(Quantity.of(progress.total, "document"))", rate,
+            Quantity.bytes(statuses.reduce(0) { $0 + $1.bytesWritten }),
         ]
-        if let share, share > 0.02, share < 1 {
+        if let share = progress.fraction, share > 0.02, share < 1 {
             let left = Quantity.seconds(elapsed) * (1 - share) / share
             words.append("\(Quantity.duration(.seconds(left.rounded()))) left")
         }
-        if status.pendingConflicts > 0 { words.append("\(Quantity.of(status.pendingConflicts, "conflict"))") }
+        let conflicts = statuses.reduce(0) { $0 + $1.pendingConflicts }
+        if conflicts > 0 { words.append("\(Quantity.of(conflicts, "conflict"))") }
         return words.joined(separator: "  ")
     }
 

@@ -48,7 +48,7 @@ struct ReplicationVerb {
         let console = invocation.console
         let lines = ReplicationLines(console: console)
         for result in results { lines.complain(result.ledger) }
-        let isWhole = results.allSatisfy { $0.ledger.count == 0 }
+        let isWhole = results.allSatisfy { $0.ledger.entries.allSatisfy { $0.kind == .left } }
         var received: ReplicationCounts?
         var sent: ReplicationCounts?
         if receives { received = results.first?.counts }

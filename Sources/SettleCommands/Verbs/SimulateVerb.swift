@@ -16,6 +16,10 @@ enum SimulateVerb: Verb {
             Option("--rounds", value: "N", "how many schedules (default 1000)"),
             Option("--replicas", value: "N", "how many replicas, from 2 to 8"),
             Option("--policy", value: "NAME", "the policy of all replicas, such as threeWayMerge"),
+            Option(
+                "--clocks",
+                "stamp what users change with the moment, by wall clocks that are a day apart and are put forward and back"
+            ),
             Option("--files", "keep the databases in files, where a crash is a real reopening"),
         ],
         examples: [
@@ -60,6 +64,7 @@ enum SimulateVerb: Verb {
             throw CommandError.usage("--replicas takes a whole number from 2 to 8", verb: "simulate")
         }
         if arguments.flag("--files") { options.kind = .file }
+        options.attributeClocks = arguments.flag("--clocks")
         guard let name = arguments.text("--policy") else { return options }
         guard let policy = SimulatedPolicy.named(name) else {
             let names = SimulatedPolicy.all.map(\.name).joined(separator: ", ")
@@ -93,7 +98,7 @@ enum SimulateVerb: Verb {
     private static func replay(_ failure: SimulationFailure, _ arguments: Arguments) -> String {
         let replicas = arguments.text("--replicas").map { " --replicas \($0)" } ?? ""
         let policy = arguments.text("--policy").map { " --policy \($0)" } ?? ""
-        let files = arguments.flag("--files") ? " --files" : ""
+        let files = (arguments.flag("--clocks") ? " --clocks" : "") + (arguments.flag("--files") ? " --files" : "")
         return "settle simulate --seed \(failure.seed) --rounds 1\(replicas)\(policy)\(files)"
     }
 

@@ -3,7 +3,7 @@ internal import Settle
 /// `settle version`: says which version this is.
 enum VersionVerb: Verb {
     /// The version of the tool.
-    static let version = "0.1.0-dev"
+    static var version: String { ProductVersion.current }
 
     static let guide = Guide(
         "version", "say which version this is",

@@ -20,6 +20,8 @@ public final class AttachmentWriter {
     private var encodedLength: Int64 = 0
     private var inMemory: [UInt8] = []
     private var file: (path: String, writer: FileHandleWriter)?
+    /// Where the content is kept if it is not finished.
+    private var place: PartialBlobs.Place?
     private var isFinished = false
 
     init(store: BlobStore, contentType: String, encoding: Attachment.Encoding?) throws {
@@ -30,9 +32,40 @@ public final class AttachmentWriter {
         self.encoding = compresses ? .gzip : encoding ?? .identity
     }
 
-    /// What was not finished leaves no file.
+    /// Goes on with a content of which an earlier writer has left the first bytes, if one has; they are read once.
+    init(store: BlobStore, resuming digest: AttachmentDigest, length: Int64) throws {
+        self.store = store
+        contentType = "application/octet-stream"
+        (gzip, encoding) = (nil, .identity)
+        guard length > Int64(BlobStore.largestInRow), let place = try store.partial.take(digest, length: length) else {
+            return
+        }
+        self.place = place
+        file = (place.path, try FileHandleWriter(path: place.path, goesOn: true))
+        let reader = try FileHandleReader(path: place.path)
+        guard try reader.size() <= length else {
+            file = (place.path, try FileHandleWriter(path: place.path))
+            return
+        }
+        while case let piece = try reader.read(upTo: 256 * 1024), !piece.isEmpty {
+            piece.withUnsafeBytes { bytes in
+                md5.update(bytes)
+                sha256.update(bytes)
+            }
+            self.length += Int64(piece.count)
+        }
+        encodedLength = self.length
+    }
+
+    /// How many bytes it has.
+    package var storedLength: Int64 { encodedLength }
+
+    /// Lets go of what has come so far; nothing is kept of it.
+    package func discard() { place = nil }
+
+    /// What was not finished leaves no file, unless another writer is to go on with it.
     deinit {
-        if let file { try? removeIfThere(file.path) }
+        if let file, place == nil || encodedLength == 0 { try? removeIfThere(file.path) }
     }
 
     /// Takes the next piece of the content.
@@ -76,7 +109,7 @@ public final class AttachmentWriter {
             try file.writer.synchronize()
             try store.adopt(file.path, as: blob)
         }
-        file = nil
+        (file, place) = (nil, nil)
         return Attachment(
             name: name, contentType: contentType, revpos: 0, digest: digest, length: decodedLength ?? length,
             encodedLength: encodedLength, encoding: encoding, blob: blob, pending: pending)

@@ -18,12 +18,17 @@ final class BlobStore: Sendable {
     static let largestInRow = 64 * 1024
 
     private let files: DatabaseFiles?
+    /// Those that have come in part.
+    let partial: PartialBlobs
     private let pins = Guarded<[BlobDigest: Int]>([:])
+    /// The folders of files that are there for good: made, and their names forced to the disk.
+    private let folders = Guarded<Set<String>>([])
     /// Numbers the files that are being written, across all databases and openings of this process.
     private static let counter = Atomic<Int>(0)
 
     init(files: DatabaseFiles?) throws {
         self.files = files
+        partial = PartialBlobs(files: files)
         guard let files, FileManager.default.fileExists(atPath: files.newAttachments) else { return }
         for name in (try? FileManager.default.contentsOfDirectory(atPath: files.newAttachments)) ?? [] {
             try? FileManager.default.removeItem(atPath: files.newAttachments + "/" + name)
@@ -54,16 +59,22 @@ final class BlobStore: Sendable {
             try? FileManager.default.removeItem(atPath: file)
             return
         }
-        let folder = "\(files.attachments)/\(digest.description.prefix(2))"
-        if !FileManager.default.fileExists(atPath: folder) {
-            do {
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-            } catch  where !FileManager.default.fileExists(atPath: folder) {
-                throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
+        try makeFolder("\(files.attachments)/\(digest.description.prefix(2))")
+        try renameDurably(file, to: path)
+    }
+
+    /// Makes a folder of files unless it is there; whoever comes second waits until its name is on the disk.
+    private func makeFolder(_ folder: String) throws {
+        try folders.withLock { folders in
+            if folders.contains(folder) { return }
+            if !FileManager.default.fileExists(atPath: folder) {
+                do {
+                    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+                } catch { throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error) }
             }
             try synchronizeFolder(above: folder)
+            folders.insert(folder)
         }
-        try renameDurably(file, to: path)
     }
 
     private static var wasDeleted: DatabaseError { DatabaseError(.closed, "the database was deleted") }

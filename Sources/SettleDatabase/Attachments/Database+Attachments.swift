@@ -13,6 +13,21 @@ extension Database {
         try AttachmentWriter(store: blobs, contentType: contentType, encoding: encoding)
     }
 
+    /// Begins to write a content that is known by its digest and comes from elsewhere, or goes on with one of which an earlier
+    /// writer has left the first bytes, in this process or in one before: ``AttachmentWriter/storedLength`` says how many.
+    ///
+    /// What it has when it goes without being finished is kept until the next compaction, if it is too large for a row.
+    ///
+    /// - Parameters:
+    ///   - digest: The MD5 of the stored bytes.
+    ///   - length: How many of them there will be.
+    /// - Returns: A writer that keeps bytes as they come. Whether they are what the digest says is for the caller to see, and
+    ///   then to ``AttachmentWriter/discard()``.
+    /// - Throws: ``DatabaseError`` with code `inputOutput` or `closed`.
+    package func attachmentWriter(resuming digest: AttachmentDigest, length: Int64) throws -> AttachmentWriter {
+        try AttachmentWriter(store: blobs, resuming: digest, length: length)
+    }
+
     /// Makes an attachment of content that is in memory.
     public func makeAttachment(
         _ name: String, contentType: String = "application/octet-stream", content: [UInt8]

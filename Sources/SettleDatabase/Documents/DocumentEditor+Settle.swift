@@ -53,6 +53,7 @@ extension DocumentEditor {
     private func write(_ write: SettlementPlan.Write, of id: DocumentID) throws {
         let record = try writer.record(of: id, withContent: true)
         let document = Document(id: id, body: write.body, attachments: write.attachments)
-        _ = try edit(document, body: write.body, on: write.parent, isDeleted: write.isDeleted, in: record)
+        _ = try withoutClocks.edit(
+            document, body: write.body, on: write.parent, isDeleted: write.isDeleted, in: record)
     }
 }

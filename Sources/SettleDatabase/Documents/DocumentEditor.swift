@@ -18,6 +18,8 @@ struct DocumentEditor {
     let options: DatabaseOptions
     let revisionLimit: Int
     let identity: UInt64
+    /// Stamps changes; `nil` for edits that are nobody's change.
+    var clocks: DeviceClock?
     /// Keeps the journal; `nil` where there is none, and for edits that are no operations.
     var journal: JournalRecorder?
 
@@ -48,6 +50,7 @@ struct DocumentEditor {
         guard generation <= RevisionID.maximumGeneration else {
             throw DatabaseError(.invalid, "\"\(document.id)\" has reached the highest generation there is")
         }
+        let body = try stamped(body, of: document.id, on: parent, isDeleted: isDeleted, in: record)
         let before = document.attachments.isEmpty ? nil : try parent.flatMap { try content(of: $0, in: record) }
         let attachments = try settled(document.attachments, of: document.id, before: before, generation: generation)
         let revision = hasher.revision(
@@ -77,6 +80,7 @@ struct DocumentEditor {
 
     /// Stores a revision as a peer has made it.
     func insert(_ replicated: ReplicatedRevision) throws -> ReplicatedRevision.Outcome {
+        try clocks?.learn(replicated.body, writer)
         let record = try writer.record(of: replicated.id, withContent: true)
         let revision = replicated.history.revision
         if let record, record.tree.contains(revision) { return try join(replicated, in: record) }

@@ -11,6 +11,7 @@ internal import Foundation
 ///       database.new           the same while it is being made
 ///       attachments/ab/…       large attachments, by their SHA-256
 ///       attachments/new/…      attachments that are being written
+///       attachments/partial/…  attachments that have come in part, and whose rest may come
 ///       lock                   locked by the process that has the database open
 struct DatabaseFiles: Sendable {
     let folder: String
@@ -25,6 +26,7 @@ struct DatabaseFiles: Sendable {
     var unfinished: [String] { ["", "-journal", "-wal", "-shm"].map { unfinishedDatabase + $0 } }
     var attachments: String { folder + "/attachments" }
     var newAttachments: String { attachments + "/new" }
+    var partialAttachments: String { attachments + "/partial" }
     var lock: String { folder + "/lock" }
 
     /// Whether there is a database in the folder.

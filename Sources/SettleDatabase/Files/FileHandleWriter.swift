@@ -9,9 +9,9 @@ final class FileHandleWriter {
     private let descriptor: Int32
     private let path: String
 
-    /// Makes a new file; one that is there is emptied.
-    init(path: String) throws {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    /// Makes a new file; one that is there is emptied, or goes on.
+    init(path: String, goesOn: Bool = false) throws {
+        descriptor = open(path, O_WRONLY | O_CREAT | (goesOn ? O_APPEND : O_TRUNC) | O_CLOEXEC, 0o644)
         self.path = path
         if descriptor < 0 { throw systemError("making \(path)") }
     }

@@ -47,7 +47,7 @@ extension Journal {
     private func revert(_ entry: JournalEntry, with editor: DocumentEditor) throws {
         let id = entry.documentID
         let record = try editor.writer.record(of: id, withContent: true)
-        let current = record?.tree.winner?.isDeleted == false ? record?.content : nil
+        let current = record?.tree.winner?.isDeleted == false ? record?.content?.withoutClocks : nil
         try write(Self.content(before: entry, now: current), of: id, instead: current, with: editor)
         try editor.writer.removeJournalEntry(entry.number)
     }

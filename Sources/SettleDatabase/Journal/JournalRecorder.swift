@@ -22,7 +22,7 @@ struct JournalRecorder {
 
     /// The content an app sees; `nil` of a document that is deleted or was never there.
     private static func seen(_ record: DocumentRecord) -> RevisionContent? {
-        record.tree.winner?.isDeleted == false ? record.content : nil
+        record.tree.winner?.isDeleted == false ? record.content?.withoutClocks : nil
     }
 
     private func append(_ entry: JournalEntry, with editor: DocumentEditor) throws {
@@ -66,7 +66,7 @@ struct JournalRecorder {
             let record = try editor.writer.record(of: old.id, withContent: true),
             let content = try editor.content(of: revision, in: record)
         else { return }
-        let base = record.tree[revision]?.isDeleted == true ? nil : content
+        let base = record.tree[revision]?.isDeleted == true ? nil : content.withoutClocks
         guard let first = entries.first else {
             let now = Self.seen(record)
             guard !base.isSame(as: now) else { return }
@@ -94,7 +94,7 @@ struct JournalRecorder {
             let theirs = leaves.first(where: { $0.isShared && !$0.marks.contains(.closing) })
         else { return }
         for entry in entries { try editor.writer.removeJournalEntry(entry.number) }
-        entry.old = theirs.isDeleted ? nil : try editor.content(of: theirs.revision, in: record)
+        entry.old = theirs.isDeleted ? nil : try editor.content(of: theirs.revision, in: record)?.withoutClocks
         entry.new = Self.seen(record)
         entry.revision = winner.revision
         let isLeft = !entry.old.isSame(as: entry.new)

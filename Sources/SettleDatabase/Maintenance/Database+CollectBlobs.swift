@@ -33,11 +33,13 @@ extension Database {
         return removed
     }
 
-    /// Removes the files that no row names: those of contents removed before, and those a crash has left.
+    /// Removes the files that no row names: those of contents removed before, and those a crash has left,
+    /// and contents of which the rest has not come.
     ///
     /// Rows that were removed must be gone from the disk for good before this begins, or a loss of power could bring back
     /// a row without its file. Each step is a write, so that no transaction is open that has yet to commit the row.
     func collectBlobFiles() throws {
+        blobs.partial.removeAll()
         let doomed = try blobs.digestsOfFiles().filter { digest in try engine.read { try $0.blob(digest) } == nil }
         for start in stride(from: 0, to: doomed.count, by: Self.filesAtOnce) {
             try engine.write { writer in

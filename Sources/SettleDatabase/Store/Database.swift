@@ -31,6 +31,10 @@ private enum Identities {
 /// - ``save(_:onConflict:)``
 /// - ``delete(_:keeping:onConflict:)``
 /// - ``transaction(_:)``
+/// ### Attribute clocks
+/// - ``attributeClocks()``
+/// - ``setAttributeClocks(_:)``
+/// - ``noteServerTime(_:)``
 /// ### Local changes
 /// - ``journal``
 /// ### Following changes
@@ -52,6 +56,8 @@ public final class Database: Sendable {
     /// What layers above keep with the database; see ``companion(_:_:)``.
     let companions = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
     let settingsChanges = Atomic<UInt64>(0)
+    /// The clock that stamps changes, where that is switched on.
+    let clocks: DeviceClock
     /// What is to be sent; `nil` where there is no journal.
     let pendingCache: PendingCache?
     private let lock: DatabaseLock?
@@ -63,6 +69,7 @@ public final class Database: Sendable {
         self.options = options
         path = files?.folder
         blobs = try BlobStore(files: files)
+        clocks = try DeviceClock(isOn: options.attributeClocks, now: options.now, engine: engine)
         pendingCache = try Self.openJournal(options.journal, engine)
         let notifier = notifier
         engine.onCommit { notifier.announce($0) }
@@ -144,7 +151,8 @@ public final class Database: Sendable {
             try body(
                 DocumentEditor(
                     writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
-                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity, journal: journalRecorder))
+                    revisionLimit: try Self.revisionLimit(in: writer), identity: identity, clocks: clocks,
+                    journal: journalRecorder))
         }
     }
 }

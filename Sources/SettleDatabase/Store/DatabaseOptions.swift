@@ -17,6 +17,9 @@ public struct DatabaseOptions: Sendable {
     public var readers = 4
     /// The largest body a document may have, in bytes; 8,000,000 unless set, as in CouchDB (COUCHDB-FACTS 39).
     public var maximumDocumentSize = 8_000_000
+    /// Whether each save stamps the members it changes with the moment; see ``Database/setAttributeClocks(_:)``. The database
+    /// remembers it, and `nil`, which it is unless set, leaves it as it is: off for a new one.
+    public var attributeClocks: Bool?
     /// Whether local operations are kept in a ``Journal`` until a peer has acknowledged them. The database remembers it, and
     /// `nil`, which it is unless set, leaves it as it is: off for a new one. Switching it off forgets the journal.
     public var journal: Bool?

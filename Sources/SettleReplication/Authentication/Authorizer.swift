@@ -12,6 +12,8 @@ final class Authorizer: Sendable {
     let credentials: Credentials
     private let secret: RenewedSecret?
     private let clock: @Sendable () -> Double
+    /// What the server asked for last.
+    private let challenge = Guarded<AuthenticationChallenge?>(nil)
 
     /// - Parameters:
     ///   - credentials: What to put on requests.
@@ -33,7 +35,7 @@ final class Authorizer: Sendable {
                 let token = try await source()
                 return RenewedSecret.Secret(text: token, end: TokenExpiry.end(of: token))
             }
-        case .none, .basic, .fixedBearer, .oauth1, .proxy: secret = nil
+        case .none, .basic, .fixedBearer, .oauth1, .proxy, .cookie, .stored: secret = nil
         }
     }
 
@@ -48,8 +50,13 @@ final class Authorizer: Sendable {
     func authorize(_ request: inout HTTPClientRequest) async throws -> String? {
         switch credentials.kind {
         case .none: break
-        case .basic(let user, let password):
-            request.headers["Authorization"] = "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
+        case .basic(let user, let password): request.headers["Authorization"] = Self.basic(user, password)
+        case .stored(let store):
+            if let entry = store.entry(for: request.url, challenge.withLock(\.self)) {
+                request.headers["Authorization"] = Self.basic(entry.user, entry.password)
+            }
+        case .cookie(let cookie):
+            if let text = cookie.text(now: clock()) { request.headers["Cookie"] = "\(SessionCookie.name)=\(text)" }
         case .fixedBearer(let token): request.headers["Authorization"] = "Bearer \(token)"
         case .session:
             let cookie = try await secret?.text() ?? ""
@@ -75,12 +82,39 @@ final class Authorizer: Sendable {
         return nil
     }
 
+    private static func basic(_ user: String, _ password: String) -> String {
+        "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
+    }
+
     /// Looks whether an answer brings a newer cookie, as CouchDB's do when the old one is about to run out.
     func note(_ headers: HTTPClientHeaders) {
-        guard case .session = credentials.kind, let cookie = SessionCookie.read(headers, now: clock()) else { return }
-        secret?.replace(cookie)
+        guard let cookie = SessionCookie.read(headers, now: clock()) else { return }
+        switch credentials.kind {
+        case .session: secret?.replace(cookie)
+        case .cookie(let held): held.renew(cookie)
+        default: break
+        }
     }
 
     /// Forgets a secret that was refused.
     func forget(_ text: String) { secret?.forget(text) }
+
+    /// Takes note of what a server asks for that refused a request; returns whether there are other credentials for it.
+    func take(_ asked: AuthenticationChallenge, for url: HTTPURL) -> Bool {
+        guard case .stored(let store) = credentials.kind else { return false }
+        let before = challenge.withLock { challenge in
+            defer { challenge = asked }
+            return challenge
+        }
+        let entry = store.entry(for: url, asked)
+        return entry != nil && entry != store.entry(for: url, before)
+    }
+
+    /// What was tried at an address, for who is told that it was refused.
+    func tried(at url: HTTPURL) -> String {
+        guard case .stored(let store) = credentials.kind else { return credentials.description }
+        let asked = challenge.withLock(\.self)
+        guard let entry = store.entry(for: url, asked) else { return store.mismatch(for: url, asked) }
+        return Credentials.basic(user: entry.user, password: "").description
+    }
 }

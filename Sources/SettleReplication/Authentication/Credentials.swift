@@ -17,6 +17,8 @@ public struct Credentials: Sendable {
         case fixedBearer(String)
         case oauth1(OAuth1)
         case proxy(user: String, roles: [String], secret: String?)
+        case cookie(HeldCookie)
+        case stored(CredentialStore)
     }
 
     let kind: Kind
@@ -57,11 +59,18 @@ public struct Credentials: Sendable {
         Credentials(kind: .proxy(user: user, roles: roles, secret: secret))
     }
 
+    /// A session's cookie that the app got by itself and may change while a replication runs.
+    public static func cookie(_ cookie: HeldCookie) -> Credentials { Credentials(kind: .cookie(cookie)) }
+
+    /// Users with passwords by the places they are for.
+    public static func stored(_ store: CredentialStore) -> Credentials { Credentials(kind: .stored(store)) }
+
     /// Whether whoever reads a request can use what is in it for others.
     var areReadable: Bool {
         switch kind {
         case .none, .oauth1: false
-        case .basic, .session, .bearer, .fixedBearer, .proxy: true
+        case .basic, .session, .bearer, .fixedBearer, .proxy, .cookie: true
+        case .stored(let store): !store.isEmpty
         }
     }
 }
@@ -76,6 +85,8 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, Cu
         case .bearer, .fixedBearer: "a bearer token"
         case .oauth1(let keys): keys.description
         case .proxy(let user, _, _): "proxy authentication as '\(user)'"
+        case .cookie: "a cookie of the app"
+        case .stored: "stored credentials"
         }
     }
 

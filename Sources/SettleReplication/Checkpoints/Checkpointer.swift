@@ -41,7 +41,7 @@ struct Checkpointer: Sendable {
         self.id = id
         self.source = Side(peer: source)
         self.target = Side(peer: target)
-        start = WallTime.now().description
+        start = WallTime.now().http
     }
 
     /// Reads both logs and finds where to begin.
@@ -63,7 +63,7 @@ struct Checkpointer: Sendable {
             next.add(
                 CheckpointEntry(
                     sessionID: Self.newSession(), number: (log.history.first?.number ?? 0) + 1, started: start,
-                    ended: WallTime.now().description, from: started, to: position, counts))
+                    ended: WallTime.now().http, from: started, to: position, counts))
             next.onlySide = onlySide
             try await save(next, to: \.target)
             try await save(next, to: \.source)

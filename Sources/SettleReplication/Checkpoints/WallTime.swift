@@ -4,22 +4,36 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A time of day as CouchDB writes it into logs: `Sun, 06 Nov 1994 08:49:37 GMT`.
-struct WallTime: Sendable, CustomStringConvertible {
+/// A time to the second, in UTC, in the two spellings that CouchDB has: in logs of replications that of HTTP,
+/// `Sun, 06 Nov 1994 08:49:37 GMT`, and in states of replications that of ISO 8601, `1994-11-06T08:49:37Z`.
+package struct WallTime: Sendable {
     /// Seconds since 1970.
-    let seconds: Int
+    package let seconds: Int
+
+    package init(seconds: Int) { self.seconds = seconds }
 
     /// The present time.
-    static func now() -> WallTime { WallTime(seconds: time(nil)) }
+    package static func now() -> WallTime { WallTime(seconds: time(nil)) }
 
     /// The time in the format of HTTP's dates.
-    var description: String {
-        let days = Int((Double(seconds) / 86_400).rounded(.down))
-        let rest = seconds - days * 86_400
+    package var http: String {
         let (year, month, day) = Self.date(days)
-        let clock = [rest / 3600, rest / 60 % 60, rest % 60].map(Self.twoDigits).joined(separator: ":")
         let weekday = Self.weekdays[((days % 7) + 11) % 7]
         return "\(weekday), \(Self.twoDigits(day)) \(Self.months[month - 1]) \(year) \(clock) GMT"
+    }
+
+    /// The time in the format of ISO 8601.
+    package var iso8601: String {
+        let (year, month, day) = Self.date(days)
+        let years = String(repeating: "0", count: max(0, 4 - "\(year)".count)) + "\(year)"
+        return "\(years)-\(Self.twoDigits(month))-\(Self.twoDigits(day))T\(clock)Z"
+    }
+
+    private var days: Int { Int((Double(seconds) / 86_400).rounded(.down)) }
+
+    private var clock: String {
+        let rest = seconds - days * 86_400
+        return [rest / 3600, rest / 60 % 60, rest % 60].map(Self.twoDigits).joined(separator: ":")
     }
 
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]

@@ -9,16 +9,18 @@ extension CouchDBPeer {
     ///   something that is no CouchDB.
     public func connect() async throws -> PeerInfo {
         let calls = try calls()
-        let database = try await calls.json("GET", "")
+        let (database, date) = try await calls.datedJSON("GET", "")
         guard let sequence = database["update_seq"] ?? database["committed_update_seq"] else {
             throw PeerError(
                 .badAnswer, "\(name) is no database of a CouchDB; look at the address", isTransient: false)
         }
         let server = await welcome(calls)
         let product = Self.product(server)
-        return PeerInfo(
+        var info = PeerInfo(
             product: product, version: server["version"]?.string,
             instance: Self.instance(server, database, sequence, product), lastSequence: PeerSequence(sequence))
+        info.serverTime = date.map { Int64($0 * 1000) }
+        return info
     }
 
     /// Creates the database unless it is there.

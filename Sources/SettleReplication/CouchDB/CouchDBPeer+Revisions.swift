@@ -81,6 +81,21 @@ extension CouchDBPeer {
         return answers
     }
 
+    /// A refusal that may be somebody's on the way is confirmed by a question that every CouchDB answers with 200: to take a
+    /// revision for gone by mistake would leave it out for good.
+    private func confirm(
+        _ refusal: PeerError, _ request: RevisionRequest, _ calls: PeerCalls
+    ) async throws -> RevisionAnswer {
+        let asked = JSON.array([.string("\(request.revision)")]).description
+        do {
+            let answer = try await calls.json("GET", .document(request.id), query: ["open_revs": asked])
+            let isGone = answer.array?.contains { $0["missing"]?.string == "\(request.revision)" } ?? false
+            if isGone { return .missing(reason: refusal.message) }
+        } catch let error as PeerError where error.isAboutOneDocument {}
+        return .failed(
+            PeerError(refusal.code, refusal.message, status: refusal.status, isTransient: true, cause: refusal))
+    }
+
     private func single(_ request: RevisionRequest, _ calls: PeerCalls) async throws -> RevisionAnswer {
         let path = HTTPPath.document(request.id)
         do {
@@ -94,10 +109,8 @@ extension CouchDBPeer {
                     reason: "\(calls.place(path)) has \(fetched.history.revision) in place of \(request.revision)")
             }
             return .found(fetched.revision(for: request))
-        } catch let error as PeerError where error.status == 404 && !error.isAboutDatabase {
-            return .missing(reason: error.message)
-        } catch let error as PeerError where error.code == .forbidden {
-            return .missing(reason: error.message)
+        } catch let error as PeerError where error.isAboutOneDocument {
+            return try await confirm(error, request, calls)
         } catch let error as PeerError where error.code == .serverError {
             return .failed(error)
         } catch let error as PeerError { throw error } catch {
@@ -109,6 +122,9 @@ extension CouchDBPeer {
 }
 
 extension PeerError {
+    /// Whether it may say that a revision is not there, or not for this user.
+    fileprivate var isAboutOneDocument: Bool { code == .forbidden || status == 404 && !isAboutDatabase }
+
     /// Whether an answer to `_bulk_get` says that the server has none.
     fileprivate var saysNoBulkGet: Bool {
         guard let status, cause is CouchDBError else { return false }

@@ -72,6 +72,9 @@ public final class CouchDBPeer: Peer {
     /// None: the database is elsewhere.
     public var database: Database? { nil }
 
+    /// Whether the server is on another machine.
+    public var needsNetwork: Bool { !url.isLoopback }
+
     /// The address in one spelling and the user, without the password (SEMANTICS 134).
     public func identity() async throws -> String {
         guard let user else { return url.description }
@@ -100,7 +103,7 @@ extension Credentials {
     var user: String? {
         switch kind {
         case .basic(let user, _), .session(let user, _), .proxy(let user, _, _): user
-        case .none, .bearer, .fixedBearer, .oauth1: nil
+        case .none, .bearer, .fixedBearer, .oauth1, .cookie, .stored: nil
         }
     }
 }

@@ -61,6 +61,15 @@ struct PeerCalls: Sendable {
         do { return try JSON(utf8: bytes) } catch { throw PeerError(error, at: place(path)) }
     }
 
+    /// Sends a request and reads its answer as JSON, with the server's time, in seconds since 1970, where it is told.
+    func datedJSON(_ method: String, _ path: HTTPPath) async throws -> (json: JSON, date: Double?) {
+        let response = try await stream(method, path)
+        do {
+            let json = try JSON(utf8: await response.collect(limit: Self.longestAnswer))
+            return (json, response.headers["Date"].flatMap { HTTPDate.seconds(of: $0) })
+        } catch { throw PeerError(error, at: place(path)) }
+    }
+
     /// Takes the array of an answer apart as it arrives, and returns what stands around it.
     ///
     /// - Parameters:

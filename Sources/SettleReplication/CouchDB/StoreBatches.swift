@@ -94,7 +94,9 @@ struct StoreBatches {
         let told = PeerError(
             error.code, "\(revision.revision) of \"\(revision.id)\": \(error.message)", status: error.status,
             retryAfter: error.retryAfter, isTransient: error.isTransient, cause: error.cause)
-        return error.code == .attachmentMissing ? .failed(told) : .refused(told)
+        // A 400 that is none of CouchDB's is no verdict on the document; it may come of something on the way.
+        let isForeign = error.status == 400 && (error.cause as? CouchDBError)?.error.isEmpty == true
+        return error.code == .attachmentMissing || isForeign ? .failed(told) : .refused(told)
     }
 
     private static func outcome(

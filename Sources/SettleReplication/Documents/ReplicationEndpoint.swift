@@ -43,6 +43,11 @@ package struct ReplicationEndpoint: Sendable {
         (self.url, told, self.name, self.headers) = (url.withoutCredentials, url, name, headers)
     }
 
+    /// Whether a password is told.
+    var hasPassword: Bool {
+        if case .basic(_, let password)? = credentials?.kind { !password.isEmpty } else { false }
+    }
+
     /// The address as it is shown to anybody, with CouchDB's slash at its end.
     package var shown: String { url.map { "\($0)/" } ?? name }
 

@@ -116,14 +116,16 @@ public struct CouchDBConnection: Sendable {
         var plain = HTTPClientRequest(method, url.appending(path, query: query), body: body)
         adjust(&plain)
         var (response, secret) = try await send(plain)
-        if response.status == 401, let refused = secret {
+        let challenge = response.status == 401 ? AuthenticationChallenge(response.headers) : nil
+        let isOther = challenge.map { authorizer.take($0, for: plain.url) } ?? false
+        if response.status == 401, isOther || secret != nil {
             // Read to its end, the answer leaves its connection for the next request.
             _ = try? await response.collect(limit: 64 * 1024)
-            authorizer.forget(refused)
+            if let secret { authorizer.forget(secret) }
             (response, secret) = try await send(plain)
         }
         guard response.status < 300 || response.status == 304 else {
-            throw try await CouchDBError(reading: response, of: plain, tried: credentials.description)
+            throw try await CouchDBError(reading: response, of: plain, tried: authorizer.tried(at: plain.url))
         }
         return response
     }

@@ -14,7 +14,7 @@ public struct HTTPClientOptions: Sendable {
     /// `https` to `http` none is followed.
     public var redirects = 5
     /// The header `User-Agent`.
-    public var userAgent = "Settle/0.1.0-dev"
+    public var userAgent = "Settle/\(ProductVersion.current)"
     /// Whether bodies of requests that are bytes are sent compressed by gzip, those of a kibibyte at least; no unless set.
     ///
     /// CouchDB and Settle take them; what stands before a server may not.

@@ -64,6 +64,13 @@ public struct HTTPURL: Hashable, Sendable {
         return copy
     }
 
+    /// The same address without the password.
+    public var withoutPassword: HTTPURL {
+        var copy = self
+        copy.password = nil
+        return copy
+    }
+
     /// Whether nothing that is sent leaves this machine: the host is `localhost` or a loopback number.
     public var isLoopback: Bool {
         host == "localhost" || host.hasSuffix(".localhost") || host == "::1"

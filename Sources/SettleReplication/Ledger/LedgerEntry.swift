@@ -12,6 +12,9 @@ public struct LedgerEntry: Sendable, Hashable {
         case gone
         /// It is here, but its conflict could not be settled; the next start tries again (SEMANTICS 31).
         case conflicted
+        /// It does not pass the filter any more, or was deleted without the members that the filter asks for; the target keeps
+        /// an earlier state of it until it passes again (SEMANTICS 132).
+        case left
     }
 
     /// The document.

@@ -8,6 +8,8 @@ public struct ReplicationCounts: Sendable, Hashable {
     public var changesRead = 0
     /// Changed documents that a filter of this process did not pass.
     public var documentsFiltered = 0
+    /// Those of them that the target has in an earlier state, which passed (SEMANTICS 132).
+    public var documentsLeft = 0
     /// Leaves of changed documents that the target was asked about.
     public var revisionsChecked = 0
     /// Those that the target had.
@@ -35,7 +37,7 @@ public struct ReplicationCounts: Sendable, Hashable {
     /// How often a peer was not what it was at the last checkpoint, so that documents were compared again (SEMANTICS 206).
     public var resyncs = 0
 
-    /// Takes back what was on its way when all was given up to be compared again, where it is counted anew.
+    /// Takes back what was on its way when a run ended or began anew: it is counted when it is compared again.
     mutating func takeBackUnfinished() {
         let finished = revisionsWritten + revisionsKnown + revisionsRefused + revisionsFailed + revisionsGone
         let unfinished = max(revisionsMissing - finished, 0)

@@ -13,6 +13,8 @@ public struct ReplicationLedger: Sendable, Hashable {
 
     private var byKey: [Key: LedgerEntry] = [:]
     private var order: [Key] = []
+    /// The revisions that are listed of each document.
+    private var listed: [DocumentID: Set<RevisionID?>] = [:]
     /// How many entries were forgotten since there were too many.
     public private(set) var forgotten = 0
 
@@ -37,12 +39,14 @@ public struct ReplicationLedger: Sendable, Hashable {
     ) {
         let key = Key(id: id, revision: revision)
         let attempts = (byKey[key]?.attempts ?? 0) + 1
-        if byKey[key] == nil { order.append(key) }
+        if byKey[key] == nil {
+            order.append(key)
+            listed[id, default: []].insert(revision)
+        }
         byKey[key] = LedgerEntry(
             documentID: id, revision: revision, kind: kind, reason: reason, status: status, attempts: attempts)
         while byKey.count > Self.maximumEntries, let oldest = order.first {
-            order.removeFirst()
-            byKey[oldest] = nil
+            clear(oldest.id, oldest.revision)
             forgotten += 1
         }
     }
@@ -52,6 +56,15 @@ public struct ReplicationLedger: Sendable, Hashable {
         let key = Key(id: id, revision: revision)
         guard byKey.removeValue(forKey: key) != nil else { return }
         order.removeAll { $0 == key }
+        listed[id]?.remove(revision)
+        if listed[id]?.isEmpty == true { listed[id] = nil }
+    }
+
+    /// Takes all revisions of a document off the list but some: those that were not brought this time. What was not brought
+    /// before is at the target by now, or something that follows it is; the document's conflict stays.
+    mutating func clear(_ id: DocumentID, but kept: some Sequence<RevisionID>) {
+        guard let revisions = listed[id] else { return }
+        for revision in revisions.compactMap(\.self) where !kept.contains(revision) { clear(id, revision) }
     }
 }
 

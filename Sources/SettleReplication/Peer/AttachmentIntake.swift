@@ -5,7 +5,8 @@ internal import SettleDatabase
 ///
 ///     stub      ─→ the same content of an ancestor here, else the revision is asked for again as a whole
 ///     bytes     ─→ written
-///     source    ─→ the same content of a leaf here, else streamed, from the offset reached after a cut
+///     source    ─→ the same content of a leaf here, else streamed, from the offset reached after a cut, in this process
+///                  or in one before
 ///
 /// What is written is checked against its digest.
 struct AttachmentIntake: Sendable {
@@ -17,7 +18,7 @@ struct AttachmentIntake: Sendable {
 
     let peer: LocalPeer
     let revision: PeerRevision
-    /// How often an attachment is read on after a cut.
+    /// How often an attachment is asked for without a byte of it.
     private static let attempts = 4
 
     /// Brings all contents.
@@ -38,6 +39,8 @@ struct AttachmentIntake: Sendable {
     /// A stub that fits nothing here may come whole the next time; content that is not what it is said to be will not.
     private func outcome(of error: PeerError, _ attachment: PeerAttachment) -> StoreOutcome {
         if case .stub = attachment.content { return .failed(error) }
+        // What a status says, that it is not there for example, may have been said by somebody on the way.
+        if error.status != nil { return .failed(error) }
         return error.code == .attachmentMissing || error.code == .badRequest ? .refused(error) : .failed(error)
     }
 
@@ -65,16 +68,33 @@ struct AttachmentIntake: Sendable {
     }
 
     private func stream(_ source: any AttachmentSource, _ attachment: PeerAttachment) async throws -> Attachment {
-        let writer = try await AttachmentSink(peer)
-        for attempt in 1... {
-            do {
-                try await source.read(from: writer.length) { try await writer.write($0) }
-                break
-            } catch let error as PeerError where error.isTransient && attempt < Self.attempts {
-                continue
+        let writer = try await AttachmentSink(peer, resuming: attachment)
+        let kept = writer.length
+        do {
+            try await read(source, into: writer)
+            return try await finish(writer, attachment)
+        } catch let error as PeerError where error.code == .attachmentMissing {
+            writer.discard()
+            guard kept > 0 else { throw error }
+        }
+        // What was kept from before is not what it should be, after a loss of power for example.
+        let anew = try await AttachmentSink(peer)
+        try await read(source, into: anew)
+        return try await finish(anew, attachment)
+    }
+
+    /// Reads a source to its end, from where it was after a cut, a few times without a byte of progress.
+    private func read(_ source: any AttachmentSource, into writer: AttachmentSink) async throws {
+        var failures = 0
+        while true {
+            let start = writer.length
+            do { return try await source.read(from: start) { try await writer.write($0) } } catch let error as PeerError
+                where error.isTransient
+            {
+                failures = writer.length > start ? 1 : failures + 1
+                guard failures < Self.attempts else { throw error }
             }
         }
-        return try await finish(writer, attachment)
     }
 
     private func finish(_ writer: AttachmentSink, _ attachment: PeerAttachment) async throws -> Attachment {

@@ -6,13 +6,23 @@ internal import SettleDatabase
 final class AttachmentSink: @unchecked Sendable {
     private let peer: LocalPeer
     private let writer: AttachmentWriter
-    /// How many bytes it has taken.
-    private(set) var length: Int64 = 0
+    /// How many bytes it has, also of what came before.
+    private(set) var length: Int64
 
+    /// Begins with nothing.
     init(_ peer: LocalPeer) async throws {
         self.peer = peer
         // The bytes are kept as they come; what they are is said when they are all here.
         writer = try peer.local.attachmentWriter(contentType: "application/octet-stream", encoding: .identity)
+        length = 0
+    }
+
+    /// Goes on with what came of a content before, even if that was another process.
+    init(_ peer: LocalPeer, resuming attachment: PeerAttachment) async throws {
+        self.peer = peer
+        let (digest, length) = (attachment.digest, attachment.encodedLength)
+        writer = try await peer.perform { Unshared(try $0.attachmentWriter(resuming: digest, length: length)) }.value
+        self.length = writer.storedLength
     }
 
     /// Takes the next piece.
@@ -21,6 +31,18 @@ final class AttachmentSink: @unchecked Sendable {
         length += Int64(bytes.count)
     }
 
+    /// Lets go of what has come.
+    func discard() { writer.discard() }
+
     /// Ends the content.
     func finish() async throws -> Attachment { try await peer.perform { _ in try self.writer.finish(name: "content") } }
+}
+
+/// Hands a value from the thread that made it to the one that waited for it.
+///
+/// Unchecked: no lock guards it, for it is made on one thread and touched on the other alone.
+private struct Unshared<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
 }

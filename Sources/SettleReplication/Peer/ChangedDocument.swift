@@ -10,6 +10,9 @@ public struct ChangedDocument: Sendable, Hashable {
     public var leaves: [RevisionID]
     /// Whether the peer's own winner is a tombstone (SEMANTICS K2).
     public var isDeleted: Bool
+    /// Whether it does not pass the filter though an earlier revision of it may have: it is not to be brought, only told of
+    /// where the target has it (SEMANTICS 132).
+    public var mayHaveLeft = false
 
     /// Makes a change.
     public init(sequence: PeerSequence, id: DocumentID, leaves: [RevisionID], isDeleted: Bool = false) {

@@ -1,6 +1,6 @@
 /// Some of a peer's changes, in the order of their sequences.
 public struct ChangesPage: Sendable, Hashable {
-    /// The documents that were changed.
+    /// The documents that were changed, also those that may have left the filter.
     public var changes: [ChangedDocument]
     /// The position up to which the page tells everything: that of the last document, or beyond it when those after it
     /// did not pass the filter.

@@ -54,6 +54,11 @@ extension LocalPeer {
                     page.changes.append(ChangedDocument(change))
                 } else {
                     page.filtered += 1
+                    if try filter.needsDocuments && mayHaveLeft(change, database) {
+                        var left = ChangedDocument(change)
+                        left.mayHaveLeft = true
+                        page.changes.append(left)
+                    }
                 }
                 return true
             }
@@ -63,6 +68,12 @@ extension LocalPeer {
             page.pending = last == newest ? 0 : try database.count(changedIn: SequenceRange(after: last))
             return page
         }
+    }
+
+    /// Whether another peer has an earlier revision of a document that does not pass the filter.
+    private static func mayHaveLeft(_ change: Change, _ database: Database) throws -> Bool {
+        guard change.winner.generation > 1, let tree = try database.tree(of: change.id) else { return false }
+        return tree.revisions.contains { tree[$0]?.isShared == true }
     }
 
     /// The changes of few documents, found by their ids.

@@ -23,6 +23,9 @@ public protocol Peer: Sendable {
     /// Whether the peer is a database of this process, which settles conflicts and keeps merge bases.
     var database: Database? { get }
 
+    /// Whether the peer is reached over a network, so that a change of the network is of interest. No unless a peer says so.
+    var needsNetwork: Bool { get }
+
     /// What of the peer enters a replication's id: the same for the same database whatever the spelling of its URL and
     /// the password (SEMANTICS 134).
     func identity() async throws -> String
@@ -89,4 +92,9 @@ public protocol Peer: Sendable {
     /// Lets go of connections. Whoever made the peer calls it, once no replication needs it any more; replications do not, for
     /// several may share it.
     func close() async
+}
+
+extension Peer {
+    /// No.
+    public var needsNetwork: Bool { false }
 }

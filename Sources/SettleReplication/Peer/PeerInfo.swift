@@ -8,6 +8,8 @@ public struct PeerInfo: Sendable, Hashable {
     public var instance: String?
     /// The position of the newest change.
     public var lastSequence: PeerSequence
+    /// The time by the server's clock, in milliseconds since 1970, where it is told.
+    public var serverTime: Int64?
 
     /// Makes the information.
     public init(

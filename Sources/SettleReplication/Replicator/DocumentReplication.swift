@@ -13,6 +13,8 @@ public struct DocumentReplication: Sendable {
         case unsettled(DatabaseError)
         /// The target will not have some of it, or it could not be brought; ``ReplicationLedger`` says for each revision.
         case failed(PeerError)
+        /// It does not pass the filter any more: it was not brought, and the target keeps an earlier state of it.
+        case left
     }
 
     /// Which way it went.
@@ -29,7 +31,7 @@ public struct DocumentReplication: Sendable {
     /// Why it failed, if it did.
     public var error: (any Error)? {
         switch outcome {
-        case .replicated, .settled: nil
+        case .replicated, .settled, .left: nil
         case .unsettled(let error): error
         case .failed(let error): error
         }

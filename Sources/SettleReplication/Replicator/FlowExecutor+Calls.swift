@@ -12,7 +12,15 @@ extension FlowExecutor {
         for action in actions {
             switch action {
             case .read(let id, let request):
-                group.addTask { .flow(.changes(id, await PeerError.result { try await source.changes(request) })) }
+                let feeds = request.wait != nil && source.needsNetwork ? feeds : nil
+                group.addTask {
+                    .flow(.changes(id, await PeerError.result { try await Self.read(request, source, feeds) }))
+                }
+            case .probe(let id):
+                let away = [source, target].filter(\.needsNetwork)
+                group.addTask {
+                    .flow(.probed(id, await PeerError.result { for peer in away { _ = try await peer.connect() } }))
+                }
             case .compare(let id, let changes):
                 group.addTask { .flow(.differences(id, await Self.compare(changes, source, target))) }
             case .fetch(let id, let requests, let budget):
@@ -33,6 +41,9 @@ extension FlowExecutor {
                     return .flow(.time(id))
                 }
             case .report(let report): tell(report)
+            case .present(let ids):
+                guard !state.ledgerIsEmpty else { continue }
+                state.note { ledger in for id in ids { ledger.clear(id, but: []) } }
             case .startOver: end = .startOver
             case .end(let error): end = error.map { .failed($0) } ?? .done
             }
@@ -62,6 +73,16 @@ extension FlowExecutor {
         }
     }
 
+    /// Reads changes. Waiting for some ends when the network changes: the connection may be a dead one.
+    private static func read(
+        _ request: ChangesRequest, _ source: any Peer, _ feeds: WaitingFeeds?
+    ) async throws -> ChangesPage {
+        guard let feeds else { return try await source.changes(request) }
+        return try await feeds.waits(unless: ChangesPage(changes: [], last: request.since)) {
+            try await source.changes(request)
+        }
+    }
+
     private static func compare(
         _ changes: [ChangedDocument], _ source: any Peer, _ target: any Peer
     ) async -> Result<[RevisionsDiff], PeerError> {
@@ -84,6 +105,7 @@ extension FlowExecutor {
     /// Tells what became of a document; of one in conflict when that is settled (SEMANTICS 33).
     private mutating func tell(_ report: DocumentReport) {
         note(report)
+        if report.left != nil { return send(report, .left) }
         if report.problems.isEmpty, conflicts.contains(report.id) { return conflicts.keep(report) }
         let outcome = report.problems.first.map { DocumentReplication.Outcome.failed($0.error) } ?? .replicated
         send(report, outcome)
@@ -100,10 +122,16 @@ extension FlowExecutor {
     }
 
     private func note(_ report: DocumentReport) {
-        let isListed = state.ledgerIsEmpty && report.problems.isEmpty
-        guard !isListed else { return }
+        let isNoNews = state.ledgerIsEmpty && report.problems.isEmpty && report.left == nil
+        guard !isNoNews else { return }
         state.note { ledger in
-            for revision in report.revisions { ledger.clear(report.id, revision, unless: report.problems) }
+            ledger.clear(report.id, but: report.problems.map(\.revision))
+            if let left = report.left {
+                let reason = report.isDeleted ? "was deleted without what" : "was changed and is not what"
+                ledger.note(
+                    report.id, left, .left,
+                    reason: "it \(reason) the filter asks for, so the target keeps the state it has", status: nil)
+            }
             for problem in report.problems {
                 ledger.note(
                     report.id, problem.revision, problem.kind.entryKind, reason: problem.error.message,
@@ -131,14 +159,5 @@ extension DocumentReport.Problem.Kind {
         case .failed: .failed
         case .gone: .gone
         }
-    }
-}
-
-extension ReplicationLedger {
-    /// Takes a revision off the list that is no problem any more.
-    fileprivate mutating func clear(
-        _ id: DocumentID, _ revision: RevisionID, unless problems: [DocumentReport.Problem]
-    ) {
-        if !problems.contains(where: { $0.revision == revision }) { clear(id, revision) }
     }
 }

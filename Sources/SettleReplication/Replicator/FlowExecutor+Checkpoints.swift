@@ -48,7 +48,7 @@ extension FlowExecutor {
     }
 
     /// Keeps the ledger in the local database.
-    private var keepLedger: @Sendable () async -> Void {
+    var keepLedger: @Sendable () async -> Void {
         let (state, id, database) = (state, checkpointer.id.ledgerID, configuration.database)
         return {
             guard let database, let body = state.ledgerToKeep()?.json else { return }

@@ -37,6 +37,8 @@ struct FlowExecutor {
     var conflicts: ConflictQueue
     /// Stores that wait until fewer conflicts do.
     var deferred: [FlowAction] = []
+    /// Feeds of the source that wait for something to happen.
+    let feeds = WaitingFeeds()
     var isCheckpointing = false
     var isTimerSet = false
     var end: End?
@@ -69,7 +71,7 @@ struct FlowExecutor {
         switch end {
         case .startOver: return end
         // Who could not be reached would not be reached now.
-        case .failed(let error) where error.isTransient: return end
+        case .failed(let error) where error.isTransient: await keepLedger()
         case .done, .failed: await writeLastCheckpoint()
         }
         return end
@@ -132,7 +134,9 @@ struct FlowExecutor {
         let orders = orders
         group.addTask { .order(await orders.next()) }
         switch order {
-        case .network: handle(.network, &group)
+        case .network:
+            feeds.endAll()
+            handle(.network, &group)
         case .stop: handle(.stop, &group)
         case .suspend:
             conflicts.clear()

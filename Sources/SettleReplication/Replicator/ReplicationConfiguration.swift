@@ -39,6 +39,11 @@ public struct ReplicationConfiguration: Sendable {
     public var since: PeerSequence?
     /// When calls that failed are made again.
     public var retry = RetryPolicy()
+    /// Whether a change of this machine's network is looked at, where a peer is on another machine: what waits to be tried again
+    /// is tried at once, and what seems to be there is looked for. Yes unless set.
+    public var watchesNetwork = true
+    /// What tells of changes of the network.
+    var network = NetworkMonitor.shared
     /// What measures delays; another one is for tests.
     package var clock: any Clock<Duration> = ContinuousClock()
 

@@ -31,6 +31,8 @@ struct ReplicationRun: Sendable {
     mutating func run(
         _ ended: ((inout ReplicationStatus) -> Void) -> Void
     ) async -> Result<ReplicationResult, PeerError> {
+        let listener = listensToNetwork()
+        defer { withExtendedLifetime(listener) {} }
         state.forgetWarnings()
         state.show { status in
             status = ReplicationStatus()
@@ -45,8 +47,16 @@ struct ReplicationRun: Sendable {
         return outcome
     }
 
+    /// Hears of changes of the network, where that is of interest.
+    private func listensToNetwork() -> NetworkMonitor.Listener? {
+        guard configuration.watchesNetwork, configuration.source.needsNetwork || configuration.target.needsNetwork
+        else { return nil }
+        let orders = orders
+        return configuration.network.listen { orders.give(.network) }
+    }
+
     private mutating func runFlows() async -> Result<ReplicationResult, PeerError> {
-        var failures = 0
+        var (failures, restarts) = (0, 0)
         while true {
             switch await beginning() {
             case nil: return .success(finished())
@@ -64,16 +74,32 @@ struct ReplicationRun: Sendable {
                 var executor = begin(beginning)
                 let end = await executor.run()
                 counts = executor.flow.counts
+                counts.takeBackUnfinished()
                 result?.end = executor.flow.tracker.position
                 result?.log = executor.checkpointer.log.json
                 if executor.checkpointer.hasWritten { result?.hasWritten = true }
                 switch end {
                 case .done: return .success(finished())
                 case .failed(let error): return .failure(error)
-                case .startOver: counts.takeBackUnfinished()
+                case .startOver:
+                    // A source that goes back again and again gets no further by being asked faster.
+                    restarts = executor.checkpointer.hasWritten ? 0 : restarts + 1
+                    guard restarts > 2 else { continue }
+                    guard configuration.isContinuous || restarts < configuration.retry.attempts else {
+                        return .failure(Self.restless)
+                    }
+                    await pause(
+                        configuration.retry.delay(after: restarts - 2, jitter: .random(in: 0...1), retryAfter: nil))
                 }
             }
         }
+    }
+
+    private static var restless: PeerError {
+        PeerError(
+            .badAnswer,
+            "the positions that the source or the logs tell go back again and again; something is wrong there",
+            isTransient: false)
     }
 
     private func finished() -> ReplicationResult {
@@ -125,6 +151,7 @@ struct ReplicationRun: Sendable {
         async let sourceConnection = source.connect()
         async let targetConnection = target.connect()
         let (sourceInfo, targetInfo) = try await (sourceConnection, targetConnection)
+        if let time = sourceInfo.serverTime ?? targetInfo.serverTime { configuration.database?.noteServerTime(time) }
         let identities = (source: try await source.identity(), target: try await target.identity())
         if identities.source == identities.target {
             throw PeerError(.badRequest, "\(source.name) can't be replicated with itself", status: 400)
@@ -146,6 +173,11 @@ struct ReplicationRun: Sendable {
         if let since = configuration.since, result == nil || beginning.settings.start.isStart {
             beginning.settings.start = since
             beginning.problem = nil
+            if let wanted = since.number, let last = sourceInfo.lastSequence.number, last < wanted {
+                beginning.settings.start = .start
+                beginning.problem =
+                    "it was to begin behind \(since), but the source's newest change is \(last): it is another database"
+            }
         }
         if result == nil, let database = configuration.database {
             beginning.ledger = try await LocalPeer(database).localDocument(id.ledgerID).map {

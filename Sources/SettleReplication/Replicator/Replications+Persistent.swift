@@ -21,9 +21,11 @@ extension Replications {
     ///   - replicator: One of this database's replications, with a ``CouchDBPeer``.
     ///   - storesCredentials: Whether the password is kept with it, readable by whoever can read the database; else only the
     ///     user's name is.
+    /// - Returns: The name under which it is kept.
     /// - Throws: ``PeerError`` with code `badRequest` for one that can't be kept; ``DatabaseError`` when the database can't
     ///   be written.
-    public func persist(_ replicator: Replicator, storesCredentials: Bool = false) async throws {
+    @discardableResult
+    public func persist(_ replicator: Replicator, storesCredentials: Bool = false) async throws -> String {
         let configuration = replicator.configuration
         guard let database, configuration.database === database, all.contains(where: { $0 === replicator }) else {
             throw PeerError(.badRequest, "the replication is none of this database's: get it of its replications")
@@ -32,9 +34,10 @@ extension Replications {
         let members = try StoredReplications.members(of: configuration, withCredentials: storesCredentials)
         try await database.perform { try StoredReplications(database: $0).set(name, members) }
         noteStored(replicator, as: name)
+        return name
     }
 
-    /// Starts the persistent replications that were not completed.
+    /// Starts the persistent replications that were neither completed nor told to wait.
     ///
     /// Call it once when the database was opened and its validations and replication filters are registered, for those are
     /// not kept (SEMANTICS 125): nothing is replicated before.
@@ -58,7 +61,7 @@ extension Replications {
         guard let database else { return [] }
         let stored = try await database.perform { try StoredReplications(database: $0).all() }
         var started: [Replicator] = []
-        for (name, members) in stored where members["_replication_state"] != "completed" {
+        for (name, members) in stored where StoredReplications.state(of: members) == .active {
             let (document, isPush, url) = try StoredReplications.read(members)
             let endpoint = isPush ? document.target : document.source
             let place = endpoint.told ?? url

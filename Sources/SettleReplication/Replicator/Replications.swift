@@ -113,6 +113,11 @@ public final class Replications: Sendable {
         change { try $0.removeAll() }
     }
 
+    /// The replication of this process that the database keeps under a name.
+    func running(_ name: String) -> Replicator? {
+        entries.withLock { $0.values.first { $0.stored == name }?.replicator }
+    }
+
     /// Takes note that the database keeps a replication.
     func noteStored(_ replicator: Replicator, as name: String) {
         entries.withLock { entries in

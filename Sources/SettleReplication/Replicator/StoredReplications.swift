@@ -84,27 +84,21 @@ extension StoredReplications {
         if !configuration.usesCheckpoints { members["use_checkpoints"] = false }
         if configuration.branching == .refused { members["branching"] = "refused" }
         members["since_seq"] = configuration.since?.json
-        switch configuration.filter {
-        case .all: break
-        case .documents(let ids):
-            members["doc_ids"] = .array(ids.map { .string(PercentEscape.encode($0.string)) })
-        case .selector(let selector): members["selector"] = selector.json
-        case .named(let name, let parameters):
-            members["filter"] = .string(name)
-            members["query_params"] = .object(
-                JSONObject(parameters.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }))
-        case .channels(let channels):
-            members["filter"] = .string(byChannel)
-            members["query_params"] = ["channels": .string(channels.joined(separator: ","))]
-        }
+        for member in ReplicationDocument.members(of: configuration.filter) { members[member.name] = member.value }
         return members
+    }
+
+    /// What is to be done with a stored one.
+    static func state(of members: JSONObject) -> PersistentReplication.State {
+        if members["paused"] == true { return .paused }
+        return members["_replication_state"] == "completed" ? .completed : .active
     }
 
     /// What stored members say, without the other side's peer.
     static func read(_ members: JSONObject) throws -> (document: ReplicationDocument, isPush: Bool, url: HTTPURL) {
         var document: ReplicationDocument
         do { document = try ReplicationDocument(members) } catch { throw PeerError(.badRequest, error.message) }
-        if case .named(byChannel, let parameters) = document.filter {
+        if case .named(ReplicationDocument.byChannel, let parameters) = document.filter {
             document.filter = .channels((parameters["channels"] ?? "").split(separator: ",").map(String.init))
         }
         guard let url = document.source.url ?? document.target.url else {
@@ -113,20 +107,14 @@ extension StoredReplications {
         return (document, document.source.url == nil, url)
     }
 
-    private static let byChannel = "sync_gateway/bychannel"
-
     private static func endpoint(_ peer: CouchDBPeer, withCredentials: Bool) throws -> JSON {
         let url = peer.url
         guard let user = peer.credentials.user else { return ["url": .string("\(url)")] }
         // The user's name is part of what the replication is; the password is not.
         let place = "\(url.scheme.rawValue)://\(PercentEscape.encode(user))@\(url.authority)\(url.path)"
         guard withCredentials else { return ["url": .string(place)] }
-        guard case .basic(_, let password) = peer.credentials.kind else {
-            throw PeerError(.badRequest, "of credentials, only a user with a password sent each time can be kept")
-        }
         return [
-            "url": .string(place),
-            "auth": ["basic": ["username": .string(user), "password": .string(password)]],
+            "url": .string(place), "auth": try ReplicationDocument.endpoint(url, peer.credentials)["auth"] ?? .null,
         ]
     }
 }

@@ -9,6 +9,9 @@ struct BatchSizer: Sendable {
         revisions = min(self.most, 200)
     }
 
+    /// The peer did not take so many at once.
+    mutating func halve() { revisions = max(1, revisions / 2) }
+
     /// Learns from an answer to a whole batch.
     mutating func learn(_ count: Int, took time: Duration) {
         if time > .seconds(4) {

@@ -8,6 +8,8 @@ struct DocumentReport: Sendable {
     var revisions: [RevisionID]
     /// Whether the source's winner is a tombstone.
     var isDeleted: Bool
+    /// The source's winner, where it does not pass the filter any more and the target has an earlier state.
+    var left: RevisionID?
     /// Those that were not brought, each with the reason.
     var problems: [Problem] = []
 

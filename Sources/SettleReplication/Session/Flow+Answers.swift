@@ -11,7 +11,7 @@ extension Flow {
             isOver = true
             return actions.append(.startOver)
         }
-        counts.changesRead += page.changes.count
+        counts.changesRead += page.changes.count { !$0.mayHaveLeft }
         counts.documentsFiltered += page.filtered
         let first = tracker.add(page.changes.map(\.sequence), through: page.last)
         for (offset, change) in page.changes.enumerated() {
@@ -40,24 +40,49 @@ extension Flow {
     }
 
     /// Takes what is missing at the target.
-    mutating func take(_ differences: [RevisionsDiff], of id: Int) {
+    mutating func take(_ differences: [RevisionsDiff], of id: Int, _ actions: inout [FlowAction]) {
         guard case .compare(let rows) = end(id) else { return }
         isComparing -= 1
         // They stand in the order of the rows.
-        var next = 0
+        var (next, present) = (0, [DocumentID]())
         for row in rows {
-            counts.revisionsChecked += row.change.leaves.count
-            guard next < differences.count, differences[next].id == row.change.id else {
-                counts.revisionsPresent += row.change.leaves.count
+            let isMissing = next < differences.count && differences[next].id == row.change.id
+            if row.change.mayHaveLeft {
+                if isMissing, !differences[next].possibleAncestors.isEmpty { tellLeft(row.change, &actions) }
+                if isMissing { next += 1 }
                 finish(row, holds: false)
+                continue
+            }
+            guard isMissing else {
+                count(row, missing: [])
+                finish(row, holds: false)
+                present.append(row.change.id)
                 continue
             }
             let missing = differences[next]
             next += 1
-            counts.revisionsMissing += missing.missing.count
-            counts.revisionsPresent += row.change.leaves.count - missing.missing.count
+            count(row, missing: missing.missing)
             wanted.append(FlowJob(row, missing: missing))
         }
+        if !present.isEmpty { actions.append(.present(present)) }
+    }
+
+    /// The target has an earlier state of a document that does not pass the filter any more.
+    private mutating func tellLeft(_ change: ChangedDocument, _ actions: inout [FlowAction]) {
+        counts.documentsLeft += 1
+        var report = DocumentReport(id: change.id, revisions: [], isDeleted: change.isDeleted)
+        report.left = change.leaves.first
+        actions.append(.report(report))
+    }
+
+    /// Counts the leaves of a change. Of one that is tried again the others are counted already, and those that failed are
+    /// no failures any more.
+    private mutating func count(_ row: FlowRow, missing: [RevisionID]) {
+        let news = row.isCounted ? row.failed.union(missing).count : row.change.leaves.count
+        counts.revisionsFailed -= row.failed.count
+        counts.revisionsChecked += news - row.failed.count
+        counts.revisionsMissing += missing.count - row.failed.count
+        counts.revisionsPresent += news - missing.count
     }
 
     /// Takes revisions: as many answers as there was room for.
@@ -188,7 +213,7 @@ extension Flow {
             calls[id] = nil
             (fetching, bytesOnTheWay) = (fetching - 1, bytesOnTheWay - budget)
             guard jobs.count == 1, var job = jobs.first else {
-                sizer = BatchSizer(most: max(1, sizer.revisions / 2))
+                sizer.halve()
                 for job in jobs.reversed() { wanted.putBack(job) }
                 return true
             }
@@ -205,7 +230,9 @@ extension Flow {
                 return true
             }
             calls[id] = Call(work: .store([job]))
-            take(job.received.map { _ in .refused(error) }, of: id, jitter, &actions)
+            // What can't be understood is no verdict on a document; it may come of something on the way.
+            let outcome = error.code == .badAnswer ? StoreOutcome.failed(error) : .refused(error)
+            take(job.received.map { _ in outcome }, of: id, jitter, &actions)
         default: return false
         }
         return true

@@ -49,8 +49,15 @@ extension Flow {
     }
 
     private mutating func park(_ row: FlowRow) {
-        var newest = row
-        if let older = parked[row.change.id] { newest.earlier += older.earlier + [older.number] }
+        guard let other = parked[row.change.id] else {
+            parked[row.change.id] = row
+            return
+        }
+        // One that is tried again may come behind one that is newer.
+        var newest = row.number > other.number ? row : other
+        let older = row.number > other.number ? other : row
+        newest.earlier += older.earlier + [older.number]
+        newest.failed.formUnion(older.failed)
         parked[row.change.id] = newest
     }
 
@@ -95,8 +102,11 @@ extension Flow {
         let isFailed = job.report.problems.contains { $0.kind == .failed }
         finish(job.row, holds: isFailed || isRefused && settings.holdsRefused)
         if isFailed, settings.isContinuous, failedRows.count < SequenceTracker.maximumHeld {
-            failedRows[job.row.change.id] = job.row
-            call(.later([job.row]), after: settings.retry.failedDocumentsDelay, &actions)
+            var row = job.row
+            row.isCounted = true
+            row.failed = Set(job.report.problems.filter { $0.kind == .failed }.map(\.revision))
+            failedRows[row.change.id] = row
+            call(.later([row]), after: settings.retry.failedDocumentsDelay, &actions)
         }
         actions.append(.report(job.report))
     }
@@ -108,7 +118,7 @@ extension Flow {
             if holds { tracker.hold(number) } else { tracker.finish(number) }
         }
         if holds, held.count < SequenceTracker.maximumHeld {
-            held[id, default: []] += row.earlier + [row.number]
+            held[id, default: []].formUnion(row.earlier + [row.number])
         } else if !holds, !held.isEmpty, let numbers = held.removeValue(forKey: id) {
             for number in numbers { tracker.finish(number) }
         }

@@ -25,6 +25,7 @@ struct Flow: Sendable {
             case store([FlowJob])
             case again([FlowJob])
             case later([FlowRow])
+            case probe
         }
 
         var work: Work
@@ -44,7 +45,7 @@ struct Flow: Sendable {
     var onTheWay: Set<DocumentID> = []
     var parked: [DocumentID: FlowRow] = [:]
     /// Rows of documents that hold the position, until a later change of them is done.
-    var held: [DocumentID: [Int]] = [:]
+    var held: [DocumentID: Set<Int>] = [:]
     /// Documents that failed and are tried again after a while.
     var failedRows: [DocumentID: FlowRow] = [:]
     var bytesOnTheWay = 0
@@ -62,8 +63,8 @@ struct Flow: Sendable {
     var isStopping = false
     /// It has ended; nothing is done any more.
     var isOver = false
-    /// Whether the last call that ended did not reach its peer.
-    private(set) var unreachable: PeerError?
+    /// The calls that did not reach their peer when they were made last.
+    private var lost: [Int: PeerError] = [:]
     /// Rows that were done when all was done last.
     private var doneBefore = 0
 
@@ -87,19 +88,26 @@ struct Flow: Sendable {
         switch event {
         case .begin: break
         case .changes(let id, .success(let page)): take(page, of: id, &actions)
-        case .differences(let id, .success(let rows)): take(rows, of: id)
+        case .differences(let id, .success(let rows)): take(rows, of: id, &actions)
         case .revisions(let id, .success(let answers), let time): take(answers, of: id, time, jitter, &actions)
         case .outcomes(let id, .success(let outcomes)): take(outcomes, of: id, jitter, &actions)
         case .changes(let id, .failure(let error)), .differences(let id, .failure(let error)),
             .revisions(let id, .failure(let error), _), .outcomes(let id, .failure(let error)):
             fail(id, error, jitter, &actions)
         case .time(let id): if calls[id]?.isWaiting == true { resume(id, &actions) }
-        case .network: for id in calls.filter({ $0.value.isWaiting }).keys.sorted() { resume(id, &actions) }
-        case .stop: isStopping = true
+        case .probed(let id, .success): _ = end(id)
+        // A server that is there and refuses will say so to who wants something of it.
+        case .probed(let id, .failure(let error)) where !error.isTransient: _ = end(id)
+        case .probed(let id, .failure(let error)): fail(id, error, jitter, &actions)
+        case .network: networkChanged(&actions)
+        case .stop: stop()
         }
         if !isOver { advance(&actions) }
         return actions
     }
+
+    /// Why a peer can't be reached, if so: of the calls that did not reach theirs, the one that began first tells.
+    var unreachable: PeerError? { lost.min { $0.key < $1.key }?.value }
 
     /// Whether there is nothing to do but to wait for changes.
     var isIdle: Bool { settings.isContinuous && hasReachedEnd && tracker.openCount == 0 }
@@ -129,8 +137,29 @@ struct Flow: Sendable {
 
     /// A call has succeeded; returns its work.
     mutating func end(_ id: Int) -> Call.Work? {
-        unreachable = nil
+        lost[id] = nil
         return calls.removeValue(forKey: id)?.work
+    }
+
+    /// Makes calls again that wait, and looks whether idle peers are still there.
+    private mutating func networkChanged(_ actions: inout [FlowAction]) {
+        for id in calls.filter({ $0.value.isWaiting }).keys.sorted() { resume(id, &actions) }
+        let isProbing = calls.contains { if case .probe = $0.value.work { true } else { false } }
+        if settings.isContinuous, !isProbing, !isStopping { call(.probe, &actions) }
+    }
+
+    /// Begins to stop: what waits for another attempt to be stored stays for the next run.
+    private mutating func stop() {
+        isStopping = true
+        for (id, call) in calls where call.isWaiting { giveUp(id, call.work) }
+    }
+
+    /// Lets go of what can't be stored now, and of what would be stored after it.
+    private mutating func giveUp(_ id: Int, _ work: Call.Work) {
+        guard case .store = work else { return }
+        calls[id] = nil
+        storing -= 1
+        fetched = Queue()
     }
 
     private mutating func resume(_ id: Int, _ actions: inout [FlowAction]) {
@@ -157,15 +186,17 @@ struct Flow: Sendable {
         case .compare(let rows): actions.append(.compare(id, rows.map(\.change)))
         case .fetch(let jobs, let budget): actions.append(.fetch(id, jobs.flatMap(\.requests), budget: budget))
         case .store(let jobs): actions.append(.store(id, jobs.flatMap(\.received)))
+        case .probe: actions.append(.probe(id))
         case .again, .later: break
         }
     }
 
     /// A call has failed: it is made again later, in parts, or is the end.
     mutating func fail(_ id: Int, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]) {
-        guard var call = calls[id], error.code != .cancelled else { return }
+        guard var call = calls[id] else { return }
         call.failures += 1
-        unreachable = [.unreachable, .connectionLost, .timedOut].contains(error.code) ? error : nil
+        lost[id] = [.unreachable, .connectionLost, .timedOut].contains(error.code) ? error : nil
+        if error.isTransient, isStopping { return giveUp(id, call.work) }
         if error.isTransient, settings.isContinuous || call.failures < settings.retry.attempts {
             call.isWaiting = true
             calls[id] = call

@@ -12,9 +12,11 @@ enum FlowEvent: Sendable {
     case revisions(Int, Result<[RevisionAnswer], PeerError>, took: Duration)
     /// Revisions were stored, or not.
     case outcomes(Int, Result<[StoreOutcome], PeerError>)
+    /// Peers were looked for, and are there or not.
+    case probed(Int, Result<Void, PeerError>)
     /// The time has come that a call was to wait for.
     case time(Int)
-    /// The network changed: what waits for another attempt need not wait.
+    /// The network changed: what waits for another attempt need not wait, and who was there may not be.
     case network
     /// What is here is to be stored, and nothing else to be begun.
     case stop

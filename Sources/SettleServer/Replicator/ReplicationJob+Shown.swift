@@ -13,11 +13,11 @@ extension ReplicationJob {
             "history": .array(
                 history.map { event in
                     var members: JSONObject = [
-                        "timestamp": .string("\(event.time)"), "type": .string(event.kind),
+                        "timestamp": .string(event.time.iso8601), "type": .string(event.kind),
                     ]
                     members["reason"] = event.reason.map(JSON.string)
                     return .object(members)
-                }), "node": "nonode@nohost", "start_time": .string("\(start)"),
+                }), "node": "nonode@nohost", "start_time": .string(start.iso8601),
         ]
     }
 
@@ -28,8 +28,8 @@ extension ReplicationJob {
             "doc_id": origin.map { .string($0.document.string) } ?? .null, "id": .string(id), "node": "nonode@nohost",
             "source": .string(document.source.shown), "target": .string(document.target.shown),
             "source_proxy": .null, "target_proxy": .null, "state": .string(state), "info": info,
-            "error_count": .number(JSONNumber(failures)), "last_updated": .string("\(updated)"),
-            "start_time": .string("\(start)"),
+            "error_count": .number(JSONNumber(failures)), "last_updated": .string(updated.iso8601),
+            "start_time": .string(start.iso8601),
         ]
     }
 
@@ -41,7 +41,7 @@ extension ReplicationJob {
             "doc_id": origin.map { .string($0.document.string) } ?? .null,
             "source": .string(document.source.shown), "target": .string(document.target.shown),
             "continuous": .bool(document.isContinuous), "checkpoint_interval": .number(JSONNumber(interval)),
-            "started_on": .number(JSONNumber(start.seconds)), "updated_on": .number(JSONNumber(UTCTime.now().seconds)),
+            "started_on": .number(JSONNumber(start.seconds)), "updated_on": .number(JSONNumber(WallTime.now().seconds)),
         ]
         for (name, value) in Self.statistics(seen) { members[name] = value }
         return .object(members)

@@ -19,7 +19,7 @@ struct ReplicationJob: Sendable {
 
     /// What happened to a job.
     struct Event: Sendable {
-        let time: UTCTime
+        let time: WallTime
         let kind: String
         var reason: String?
     }
@@ -45,8 +45,8 @@ struct ReplicationJob: Sendable {
     /// Whether they are an administrator of the server.
     let isAdmin: Bool
     /// When it was made.
-    let start = UTCTime.now()
-    var updated = UTCTime.now()
+    let start = WallTime.now()
+    var updated = WallTime.now()
     var phase = Phase.pending
     /// How often it failed in a row.
     var failures = 0
@@ -82,7 +82,7 @@ struct ReplicationJob: Sendable {
 
     /// Writes down what happened.
     mutating func note(_ kind: String, _ reason: String? = nil) {
-        updated = UTCTime.now()
+        updated = WallTime.now()
         history.insert(Event(time: updated, kind: kind, reason: reason), at: 0)
         if history.count > Self.mostEvents { history.removeLast() }
     }

@@ -17,37 +17,37 @@ extension ReplicationScheduler {
 
     /// Runs a replication, and answers at its end, or at once when it is to go on for ever.
     func replicate(_ document: ReplicationDocument, for user: User) -> DeferredResponse {
-        let answer = DeferredResponse()
-        let client = policy.client(isAdmin: user.isServerAdmin)
-        Task {
-            do {
-                let id = ReplicationJob.id(try await JobRun.id(document, client), document)
-                let job = ReplicationJob(
-                    id: id, document: document, origin: nil, user: user.name, isAdmin: user.isServerAdmin)
-                guard !document.isContinuous else {
-                    add(job)
-                    return answer.fulfil(.json(["ok": true, "_local_id": .string(id)], status: 202))
+        answering(document, user) { [self] id, answer in
+            let job = ReplicationJob(
+                id: id, document: document, origin: nil, user: user.name, isAdmin: user.isServerAdmin)
+            guard !document.isContinuous else {
+                add(job)
+                return answer.fulfil(.json(["ok": true, "_local_id": .string(id)], status: 202))
+            }
+            add(job) { result in
+                switch result {
+                case .success(let result): answer.fulfil(.json(ReplicationAnswer.json(result, document)))
+                case .failure(let error): answer.fulfil(.error(ReplicationAnswer.error(error)))
                 }
-                add(job) { result in
-                    switch result {
-                    case .success(let result): answer.fulfil(.json(ReplicationAnswer.json(result, document)))
-                    case .failure(let error): answer.fulfil(.error(ReplicationAnswer.error(error)))
-                    }
-                }
-            } catch { answer.fulfil(.error(HTTPError(error))) }
+            }
         }
-        return answer
     }
 
     /// Stops what a request once started, by what that said.
     func cancel(_ document: ReplicationDocument, for user: User) -> DeferredResponse {
+        answering(document, user) { [self] id, answer in answer.fulfil(cancel(id)) }
+    }
+
+    /// Answers when the id of a replication is known.
+    private func answering(
+        _ document: ReplicationDocument, _ user: User, _ body: @escaping @Sendable (String, DeferredResponse) -> Void
+    ) -> DeferredResponse {
         let answer = DeferredResponse()
         let client = policy.client(isAdmin: user.isServerAdmin)
         Task {
-            do {
-                let id = ReplicationJob.id(try await JobRun.id(document, client), document)
-                answer.fulfil(cancel(id))
-            } catch { answer.fulfil(.error(HTTPError(error))) }
+            do { body(ReplicationJob.id(try await JobRun.id(document, client), document), answer) } catch {
+                answer.fulfil(.error(HTTPError(error)))
+            }
         }
         return answer
     }

@@ -16,7 +16,7 @@ final class ReplicatorDocuments: Sendable {
         let order: JSONObject
         /// Tells whether an answer is about this entry or an earlier one.
         let number: Int
-        let updated = UTCTime.now()
+        let updated = WallTime.now()
         var job: ReplicationJob?
         /// Why there is no job.
         var problem: String?
@@ -81,8 +81,8 @@ final class ReplicatorDocuments: Sendable {
             "target": ReplicationDocument.shownAddress(entry.order["target"]),
             "state": entry.problem == nil ? "initializing" : "error",
             "info": entry.problem.map { ["error": .string($0)] } ?? .null,
-            "error_count": entry.problem == nil ? 0 : 1, "last_updated": .string("\(entry.updated)"),
-            "start_time": .string("\(entry.updated)"),
+            "error_count": entry.problem == nil ? 0 : 1, "last_updated": .string(entry.updated.iso8601),
+            "start_time": .string(entry.updated.iso8601),
         ]
     }
 
@@ -200,7 +200,7 @@ final class ReplicatorDocuments: Sendable {
             "a replication can't be: \(reason)", ["document": "\(origin.database)/\(origin.document)"])
         write(origin, order) { members in
             members["_replication_state"] = "failed"
-            members["_replication_state_time"] = .string("\(UTCTime.now())")
+            members["_replication_state_time"] = .string(WallTime.now().iso8601)
             members["_replication_stats"] = nil
             members["_replication_state_reason"] = .string(reason)
         }
@@ -211,7 +211,7 @@ final class ReplicatorDocuments: Sendable {
         else { return }
         write(origin, entry.order) { members in
             members["_replication_state"] = "completed"
-            members["_replication_state_time"] = .string("\(UTCTime.now())")
+            members["_replication_state_time"] = .string(WallTime.now().iso8601)
             members["_replication_state_reason"] = nil
             members["_replication_stats"] = .object(
                 JSONObject([("start_time", .string("\(job.start)"))] + ReplicationJob.statistics(seen)))

@@ -62,6 +62,11 @@ enum RoutingTable {
             ["GET": SecurityEndpoints.read, "PUT": SecurityEndpoints.put], stricter: ["PUT": .settings]),
         Route("/{db}/_bulk_docs", .member, "POST", ["POST": BulkEndpoints.bulkDocuments]),
         Route("/{db}/_bulk_get", .member, "POST", ["POST": BulkEndpoints.bulkGet]),
+        Route("/{db}/_local_changes", .member, "POST", ["POST": LocalChangesEndpoints.post]),
+        Route(
+            "/{db}/_attribute_clocks", .member, "PUT,GET",
+            ["GET": LocalChangesEndpoints.clocks, "PUT": LocalChangesEndpoints.setClocks],
+            stricter: ["PUT": .settings]),
         Route("/{db}/_revs_diff", .member, "POST", ["POST": ReplicationEndpoints.revisionsDiff]),
         Route("/{db}/_missing_revs", .member, "POST", ["POST": ReplicationEndpoints.missingRevisions]),
         Route(

@@ -15,6 +15,10 @@ extension SimulatedPolicy {
         SimulatedPolicy("threeWayMergeDeletesWin", settles: .whereBasesAreKept) { _ in
             .threeWayMerge(deletionsWin: true)
         },
+        SimulatedPolicy("latestAttributeWins", settles: .whereBasesAreKept) { _ in .latestAttributeWins },
+        SimulatedPolicy("latestAttributeWinsDeletionsToo", settles: .whereBasesAreKept) { _ in
+            .latestAttributeWins(deletions: .latestWins)
+        },
         SimulatedPolicy("longest") { _ in .custom("longest", version: "1", deletions: true, longest) },
         SimulatedPolicy("versions", isPure: false) { device in
             .custom("longest", version: "\(device.replica % 2 + 1)") { conflict in

@@ -6,12 +6,17 @@ final class SimulatedReplica {
     let policy: SimulatedPolicy
     let settler: SimulatedPolicy.Settler
     private let temporary: TemporaryDatabase
+    /// Its wall clock, where changes are stamped.
+    let clock: SimulatedClock?
     /// Which replicas it hears of: those of the same group.
     var group = 0
     /// How far it has read each other replica.
     var seen: [Int: UpdateSequence] = [:]
 
-    init(_ index: Int, _ policy: SimulatedPolicy, _ temporary: TemporaryDatabase, seed: UInt64) {
+    init(
+        _ index: Int, _ policy: SimulatedPolicy, _ temporary: TemporaryDatabase, _ clock: SimulatedClock?, seed: UInt64
+    ) {
+        self.clock = clock
         self.index = index
         self.policy = policy
         self.temporary = temporary

@@ -27,6 +27,8 @@ public final class Simulation {
     /// What schedules are drawn from.
     public let options: SimulationOptions
     private var databases: [TemporaryDatabase] = []
+    /// The wall clocks of the databases made last, where changes are stamped.
+    private var clocks: [SimulatedClock] = []
 
     /// Makes a simulation.
     public init(_ options: SimulationOptions = SimulationOptions()) { self.options = options }
@@ -37,7 +39,7 @@ public final class Simulation {
     /// - Throws: ``Settle/DatabaseError`` when databases can't be made.
     public func run(_ seed: UInt64) throws -> SimulationOutcome {
         let schedule = SimulationSchedule(seed: seed, options)
-        var outcome = try run(schedule, on: usedDatabases(schedule.replicas)).outcome
+        var outcome = try run(schedule, on: usedDatabases(seed, schedule.replicas)).outcome
         if outcome.failure != nil { outcome.failure = try shrink(schedule) ?? outcome.failure }
         return outcome
     }
@@ -55,7 +57,7 @@ public final class Simulation {
     private func run(
         _ schedule: SimulationSchedule, on databases: [TemporaryDatabase], tells: Bool = false
     ) throws -> SimulationRun {
-        let run = SimulationRun(schedule, databases, tells: tells)
+        let run = SimulationRun(schedule, databases, clocks, tells: tells)
         do { try run.go() } catch let problem as SimulationProblem {
             run.outcome.failure = SimulationFailure(
                 seed: schedule.seed, rule: problem.rule, message: problem.message,
@@ -90,17 +92,38 @@ public final class Simulation {
     }
 
     private func failure(_ schedule: SimulationSchedule, tells: Bool = false) throws -> SimulationFailure? {
-        try run(schedule, on: newDatabases(schedule.replicas), tells: tells).outcome.failure
+        let databases =
+            try options.attributeClocks
+            ? clockedDatabases(schedule.seed, schedule.replicas) : newDatabases(schedule.replicas)
+        return try run(schedule, on: databases, tells: tells).outcome.failure
     }
 
     /// Databases that were emptied after the last schedule.
-    private func usedDatabases(_ count: Int) throws -> [TemporaryDatabase] {
+    private func usedDatabases(_ seed: UInt64, _ count: Int) throws -> [TemporaryDatabase] {
+        // A clock remembers what it showed.
+        if options.attributeClocks { return try clockedDatabases(seed, count) }
         for temporary in databases {
             for change in try temporary.database.changes() { try temporary.database.purge(change.id) }
             if try temporary.database.revisionLimit() != 1000 { try temporary.database.setRevisionLimit(1000) }
         }
         databases += try newDatabases(max(count - databases.count, 0))
         return Array(databases.prefix(count))
+    }
+
+    /// New databases that stamp changes, with wall clocks up to a day apart and names that come from the number.
+    private func clockedDatabases(_ seed: UInt64, _ count: Int) throws -> [TemporaryDatabase] {
+        var random = SeededRandom(seed: seed ^ 0xC10C)
+        clocks = (0..<count).map { _ in SimulatedClock() }
+        return try clocks.enumerated().map { index, clock in
+            clock.set(1_700_000_000_000 + Int64(random.below(2 * SimulationRun.day)) - Int64(SimulationRun.day))
+            var options = DatabaseOptions()
+            options.warn = { _ in }
+            options.now = { clock.now }
+            options.attributeClocks = true
+            let temporary = try TemporaryDatabase(self.options.kind, options: options)
+            try temporary.database.nameClock("d\(index)")
+            return temporary
+        }
     }
 
     private func newDatabases(_ count: Int) throws -> [TemporaryDatabase] {

@@ -12,6 +12,9 @@ public struct SimulationOptions: Sendable {
     public var stems = true
     /// Whether some schedules compact databases.
     public var compacts = true
+    /// Whether replicas stamp what their users change with the moment. Their wall clocks are up to a day apart and are put
+    /// forward and back then, and some edits are made by software that knows no clocks.
+    public var attributeClocks = false
 
     /// Makes options that leave all to the seed.
     public init() {}

@@ -24,6 +24,9 @@ public enum SimulationRule: String, Sendable, Hashable, CaseIterable, Error {
     case sameRevisions
     /// A policy that keeps all writes nothing.
     case keepsAll
+    /// Where changes are stamped and settled by their moments, each member ends with the latest of its changes, and no
+    /// device stamps a later change with an earlier moment.
+    case latestStays
     /// The databases are sound.
     case sound
 }

@@ -55,6 +55,7 @@ extension SimulationRun {
             try checkSame(id, trees)
             try checkSettled(id, trees)
             try checkKept(id, trees)
+            try checkStamps(id)
         }
         for replica in replicas where schedule.seed % 8 == 0 {
             let report = try replica.database.verify()

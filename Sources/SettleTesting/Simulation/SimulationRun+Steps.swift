@@ -7,7 +7,7 @@ extension SimulationRun {
     func take(_ step: SimulationStep) throws {
         let replica = replicas[step.replica % replicas.count]
         guard step.crashes, step.kind.isTransaction else { return try act(step, on: replica) }
-        let kept = (ledgers, answers, story, inFlight, replicas.map(\.seen))
+        let kept = (ledgers, answers, story, inFlight, replicas.map(\.seen), stamps)
         let trees = try schedule.documents.map { try replica.tree($0) }
         let sequence = try replica.database.lastSequence()
         do {
@@ -17,6 +17,7 @@ extension SimulationRun {
             }
         } catch is Crash {}
         (ledgers, answers, story, inFlight) = (kept.0, kept.1, kept.2, kept.3)
+        stamps = kept.5
         for (replica, seen) in zip(replicas, kept.4) { replica.seen = seen }
         tell("    \(replica.index) crashes before it has done: \(step.kind.rawValue)")
         try replica.reopen()
@@ -29,6 +30,7 @@ extension SimulationRun {
     private func act(_ step: SimulationStep, on replica: SimulatedReplica) throws {
         var random = SeededRandom(seed: step.number)
         let id = schedule.documents[step.document % schedule.documents.count]
+        for replica in replicas { replica.clock?.step(by: 1 + Int64(step.number % 2000)) }
         let peer = replicas[step.peer % replicas.count]
         switch step.kind {
         case .edit: try edit(id, on: replica, &random)
@@ -67,6 +69,11 @@ extension SimulationRun {
             isStemmed = true
             try replica.database.setRevisionLimit(limit)
         case .reopen: try replica.reopen()
+        case .editForeign: try editForeign(id, on: replica, &random)
+        case .setClock:
+            let step = random.below(2 * Self.day) - Self.day
+            tell("    the clock of \(replica.index) steps by \(step) ms")
+            replica.clock?.step(by: Int64(step))
         }
     }
 }
@@ -75,8 +82,10 @@ extension SimulationStep.Kind {
     /// Whether it can be thrown away in the middle.
     fileprivate var isTransaction: Bool {
         switch self {
-        case .edit, .editLoser, .attach, .delete, .revive, .editAndDelete, .closeByHand, .settle, .settleAll: true
-        case .exchange, .send, .deliver, .part, .meet, .compact, .limit, .reopen: false
+        case .edit, .editLoser, .attach, .delete, .revive, .editAndDelete, .closeByHand, .settle, .settleAll,
+            .editForeign:
+            true
+        case .exchange, .send, .deliver, .part, .meet, .compact, .limit, .reopen, .setClock: false
         }
     }
 }

@@ -6,11 +6,12 @@ extension SimulationRun {
         _ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom, leaf: RevisionID? = nil
     ) throws {
         let database = replica.database
-        var document = try leaf.map { try database.document(id, revision: $0) } ?? database.document(id)
+        let document = try leaf.map { try database.document(id, revision: $0) } ?? database.document(id)
         if document == nil, try !replica.tree(id).isEmpty { return }
         var edited = document ?? Document(id: id)
         Self.change(&edited, &random)
-        document = try database.save(edited, onConflict: .fail)
+        let saved = try database.save(edited, onConflict: .fail)
+        try noteStamps(saved, before: document, on: replica)
         try note(id, on: replica, ofUser: true)
     }
 
@@ -71,7 +72,7 @@ extension SimulationRun {
     }
 
     /// Changes some members: plain ones, a counter, an array, one inside of another.
-    private static func change(_ document: inout Document, _ random: inout SeededRandom) {
+    static func change(_ document: inout Document, _ random: inout SeededRandom) {
         for _ in 0...random.below(2) {
             let number = random.below(8)
             let value = JSON.number(JSONNumber(number))

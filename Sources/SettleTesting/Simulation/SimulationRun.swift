@@ -12,6 +12,8 @@ final class SimulationRun {
     let schedule: SimulationSchedule
     let replicas: [SimulatedReplica]
     var ledgers: [DocumentID: SimulationLedger] = [:]
+    /// What was stamped of each document.
+    var stamps: [DocumentID: StampLedger] = [:]
     var inFlight: [Message] = []
     /// Whether anything was forgotten of a tree, or was sent without it.
     var isStemmed = false
@@ -22,10 +24,14 @@ final class SimulationRun {
     /// What happens, for people; `nil` when nobody reads it.
     var story: [String]?
 
-    init(_ schedule: SimulationSchedule, _ databases: [TemporaryDatabase], tells: Bool) {
+    init(
+        _ schedule: SimulationSchedule, _ databases: [TemporaryDatabase], _ clocks: [SimulatedClock], tells: Bool
+    ) {
         self.schedule = schedule
         replicas = schedule.policies.enumerated().map { index, policy in
-            SimulatedReplica(index, policy, databases[index], seed: schedule.seed)
+            SimulatedReplica(
+                index, policy, databases[index], clocks.indices.contains(index) ? clocks[index] : nil,
+                seed: schedule.seed)
         }
         story = tells ? [] : nil
     }

@@ -30,6 +30,7 @@ struct SimulationSchedule: Sendable {
             case .compact: compacts
             case .limit: stems
             case .reopen: options.kind == .file
+            case .editForeign, .setClock: options.attributeClocks
             default: true
             }
         }.flatMap { kind, weight in Array(repeating: kind, count: weight) }
@@ -47,6 +48,6 @@ struct SimulationSchedule: Sendable {
         (.edit, 26), (.editLoser, 5), (.attach, 5), (.delete, 5), (.revive, 4), (.editAndDelete, 3), (.closeByHand, 4),
         (.exchange, 24), (.send, 6), (.deliver, 6), (.part, 2), (.meet, 3), (.settle, 8), (.settleAll, 5),
         (.compact, 3),
-        (.limit, 3), (.reopen, 4),
+        (.limit, 3), (.reopen, 4), (.editForeign, 6), (.setClock, 5),
     ]
 }

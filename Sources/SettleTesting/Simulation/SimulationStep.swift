@@ -33,6 +33,10 @@ public struct SimulationStep: Sendable, Hashable {
         case settle
         /// A replica settles all conflicts.
         case settleAll
+        /// Software that knows no clocks edits the winner.
+        case editForeign
+        /// A replica's wall clock is put forward or back, by up to a day.
+        case setClock
         /// A replica lets go of old contents.
         case compact
         /// A replica keeps only a few revisions of each branch from now on.

@@ -153,7 +153,7 @@ extension JSONObject {
 extension MergeDecision {
     fileprivate var isClash: Bool {
         switch reason {
-        case .onlyOneChanged, .sameChange, .mergedInside: false
+        case .onlyOneChanged, .sameChange, .mergedInside, .latest: false
         case .rule, .fellBack, .left: true
         }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import Settle
 import Testing
 
@@ -89,6 +90,22 @@ struct DocumentCommandTests {
         #expect(try ids("--limit", "0") == [])
         let bodies = try room.run("docs", "g", "--bodies", "--limit", "1").json
         #expect(bodies["_id"] == "a" && bodies["v"] == 1)
+    }
+
+    @Test func `an attachment of 400 MB goes in and out in 60 MB of memory`() throws {
+        let room = try Room()
+        try room.run("create", "g")
+        let size: UInt64 = 400 << 20
+        try room.write("", to: "big")
+        let file = try FileHandle(forWritingTo: room.folder.appending(path: "big"))
+        try file.truncate(atOffset: size)
+        try file.close()
+        let added = try room.run(all: ["attach", "g", "a", "big"], memory: 60_000)
+        #expect(added.status == 0, "\(added.errors)")
+        let read = try room.run(all: ["get", "g", "a", "--attachment", "big", "-o", "out"], memory: 60_000)
+        #expect(read.status == 0, "\(read.errors)")
+        let attributes = try FileManager.default.attributesOfItem(atPath: room.path("out"))
+        #expect(attributes[.size] as? UInt64 == size)
     }
 
     @Test func `attachments go in and out`() throws {

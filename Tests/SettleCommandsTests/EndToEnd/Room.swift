@@ -45,22 +45,29 @@ final class Room {
         try run(all: words, input: input, environment: environment)
     }
 
-    /// Runs the tool to its end.
-    func run(all words: [String], input: String = "", environment: [String: String] = [:]) throws -> Outcome {
+    /// Runs the tool to its end, in so many kilobytes of memory if `memory` is given.
+    func run(
+        all words: [String], input: String = "", environment: [String: String] = [:], memory: Int? = nil
+    ) throws -> Outcome {
         let number = UUID().uuidString
         try write(input, to: "in-\(number)")
-        let process = try start(words, number, environment)
+        let process = try start(words, number, environment, memory: memory)
         process.waitUntilExit()
         return try outcome(process, number)
     }
 
     /// Starts the tool, with a file as its input and files for its output.
     func start(
-        _ words: [String], _ number: String, _ environment: [String: String] = [:], input pipe: Pipe? = nil
+        _ words: [String], _ number: String, _ environment: [String: String] = [:], input pipe: Pipe? = nil,
+        memory: Int? = nil
     ) throws -> Process {
         let process = Process()
         process.executableURL = try Self.tool()
         process.arguments = words
+        if let memory {
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = ["-c", "ulimit -d \(memory) && exec \"$0\" \"$@\"", try Self.tool().path] + words
+        }
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         for name in ["out", "err"] { try write("", to: "\(name)-\(number)") }

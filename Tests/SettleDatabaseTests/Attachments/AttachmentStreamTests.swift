@@ -4,50 +4,14 @@ import SettleTesting
 import Testing
 
 @Suite struct AttachmentStreamTests {
-    @Test(arguments: ["application/octet-stream"])
-    func `300 MB stream in and out in bounded memory`(type: String) throws {
-        try withTemporaryDatabase(.file) { database in
-            let piece = [UInt8](repeating: 0x5A, count: 1 << 20)
-            let before = try residentKilobytes()
-            var most = before
-            let writer = try database.attachmentWriter(contentType: type)
-            for number in 0..<300 {
-                try writer.write(piece)
-                if number % 50 == 0 { most = max(most, try residentKilobytes()) }
-            }
-            let attachment = try writer.finish(name: "big")
-            let saved = try database.save(Document(id: "a", attachments: [attachment]), onConflict: .fail)
-            let reader = try database.attachmentReader(for: saved.attachments[0])
-            var length = 0
-            var pieces = 0
-            while let piece = try reader.read() {
-                length += piece.count
-                pieces += 1
-                if pieces % 1000 == 0 { most = max(most, try residentKilobytes()) }
-            }
-            #expect(length == 300 << 20)
-            #expect(saved.attachments[0].length == 300 << 20)
-            // Other tests run in this process at the same time, so the bound is loose; it is still a third of the content.
-            #expect(most - before < 100_000)
-        }
-    }
-
-    /// The memory of this process, by the system.
-    private func residentKilobytes() throws -> Int {
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-        return line?.split { !$0.isNumber }.first.flatMap { Int($0) } ?? 0
-    }
-
-    @Test func `a large content in memory is read in reasonable time`() throws {
+    @Test(.timeLimit(.minutes(1))) func `reading a large content in memory does not copy it for each piece`() throws {
         try withTemporaryDatabase(.memory) { database in
-            let attachment = try database.makeAttachment("x", content: [UInt8](repeating: 3, count: 32 << 20))
-            let start = ContinuousClock.now
+            // Copied for each of its pieces it would take minutes.
+            let attachment = try database.makeAttachment("x", content: [UInt8](repeating: 3, count: 256 << 20))
             let reader = try database.attachmentReader(for: attachment)
             var length = 0
             while let piece = try reader.read() { length += piece.count }
-            #expect(length == 32 << 20)
-            #expect(ContinuousClock.now - start < .seconds(2))
+            #expect(length == 256 << 20)
         }
     }
 

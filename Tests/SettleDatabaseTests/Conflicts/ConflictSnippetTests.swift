@@ -10,6 +10,10 @@ import Testing
         return lines.filter { !$0.hasPrefix("settle: ") }
     }
 
+    @Test func `the article's race of John and Marie`() throws {
+        #expect(try lines(of: "AttributeClocks") == [#""Family Holidays" 50"#, "after the budget"])
+    }
+
     @Test func `the article's own examples`() throws {
         #expect(
             try lines(of: "Conflicts") == [

@@ -56,6 +56,23 @@ import Testing
         #expect(try database.verify().problems == [])
     }
 
+    @Test func `contents whose files get the same new folder are adopted by many threads at once`() throws {
+        let blobs = database.blobs
+        let failures = Log<String>()
+        for first in UInt8(0)..<64 {
+            let files = try (0..<4).map { _ in try #require(try blobs.newFile()) }
+            for file in files { try Data("x".utf8).write(to: URL(fileURLWithPath: file)) }
+            onThreads(files.count) { number in
+                do {
+                    let digest = try #require(BlobDigest([first, UInt8(number)] + Array(repeating: 0, count: 30)))
+                    try blobs.adopt(files[number], as: digest)
+                } catch { failures.add("\(error)") }
+            }
+        }
+        #expect(failures.values == [])
+        #expect(files(in: "").count >= 64 * 4)
+    }
+
     @Test func `compaction removes the file of a content nobody holds`() throws {
         try database.save(Document(id: "a", attachments: [large(1)]), onConflict: .fail)
         #expect(try database.info().attachmentFilesSize == 100_000)

@@ -5,8 +5,10 @@ import Testing
 struct JournalUndoTests {
     private let time = ManualTime()
 
-    private func withDatabase(_ body: (Database, Journal) throws -> Void) throws {
-        try withTemporaryDatabase(.memory, options: time.options) { database in
+    private func withDatabase(clocks: Bool = false, _ body: (Database, Journal) throws -> Void) throws {
+        var options = time.options
+        options.attributeClocks = clocks
+        try withTemporaryDatabase(.memory, options: options) { database in
             let document = try database.add("1", ["name": "item1_3"])
             try database.markShared([("1", try #require(document.revision))])
             try body(database, try #require(database.journal))
@@ -14,8 +16,9 @@ struct JournalUndoTests {
     }
 
     // SEMANTICS 191, 192
-    @Test func `the journal is whole and is undone from its end`() throws {
-        try withDatabase { database, journal in
+    @Test(arguments: [false, true]) func `the journal is whole and is undone from its end`(withClocks: Bool) throws {
+        try withDatabase(clocks: withClocks) { database, journal in
+            #expect((try database.document("1")?["$clocks"] != nil) == withClocks)
             try database.add("t_1", ["name": "item2"])
             try database.set("1", "name", "item1_4")
             try database.delete("t_1")

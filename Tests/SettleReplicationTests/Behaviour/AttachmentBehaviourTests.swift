@@ -10,7 +10,7 @@ struct AttachmentBehaviourTests {
         return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     }
 
-    @Test(arguments: PeerPair.all)
+    @Test(arguments: PeerPair.everywhere)
     func `small and large attachments arrive, compressed ones as they are stored`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         let database = source.database
@@ -34,7 +34,7 @@ struct AttachmentBehaviourTests {
         #expect(try target.database.verify().problems.isEmpty)
     }
 
-    @Test(arguments: PeerPair.all)
+    @Test(arguments: PeerPair.everywhere)
     func `an attachment that the target has is not sent again`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         var document = Document(id: "files", body: ["n": 1])
@@ -50,7 +50,7 @@ struct AttachmentBehaviourTests {
         try expectSame(source.database, target.database)
     }
 
-    @Test(arguments: PeerPair.all)
+    @Test(arguments: PeerPair.everywhere)
     func `one content in many documents is stored once`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         let content = Self.bytes(200_000, seed: 4)

@@ -5,7 +5,7 @@ import Testing
 /// What arrives of all that a database may hold.
 @Suite(.timeLimit(.minutes(5)))
 struct ContentBehaviourTests {
-    @Test(arguments: PeerPair.all)
+    @Test(arguments: PeerPair.everywhere)
     func `an empty database replicates`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         let result = try await replicate(source, to: target)
@@ -13,7 +13,7 @@ struct ContentBehaviourTests {
         try expectSame(source.database, target.database)
     }
 
-    @Test(arguments: PeerPair.all)
+    @Test(arguments: PeerPair.everywhere)
     func `documents of every kind arrive, and local ones stay`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         let database = source.database
@@ -40,7 +40,7 @@ struct ContentBehaviourTests {
         #expect(again.counts.revisionsMissing == 0)
     }
 
-    @Test(arguments: PeerPair.all)
+    @Test(arguments: PeerPair.everywhere)
     func `trees with branches, tombstones and detached roots arrive whole`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         let database = source.database
@@ -63,7 +63,7 @@ struct ContentBehaviourTests {
         expectSums(result.counts)
     }
 
-    @Test(arguments: PeerPair.all)
+    @Test(arguments: PeerPair.everywhere)
     func `a stemmed history arrives`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         try source.database.setRevisionLimit(3)
@@ -78,7 +78,7 @@ struct ContentBehaviourTests {
         #expect(try target.database.leaves(of: "long").count == 1)
     }
 
-    @Test(arguments: PeerPair.all)
+    @Test(arguments: PeerPair.everywhere)
     func `many documents arrive in bounded batches`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         try source.database.transaction {

@@ -2,6 +2,8 @@ import Settle
 import SettleTesting
 import Testing
 
+@testable import SettleReplication
+
 /// Replications of some documents.
 @Suite(.timeLimit(.minutes(5)))
 struct FilterBehaviourTests {
@@ -13,7 +15,7 @@ struct FilterBehaviourTests {
         }
     }
 
-    @Test(arguments: PeerPair.all)
+    @Test(arguments: PeerPair.everywhere)
     func `documents are chosen by id`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         try fill(source.database)
@@ -23,7 +25,7 @@ struct FilterBehaviourTests {
     }
 
     // SEMANTICS 128, 129
-    @Test(arguments: PeerPair.all)
+    @Test(arguments: PeerPair.everywhere)
     func `documents are chosen by a selector, and a deletion only if it keeps what is asked for`(
         pair: PeerPair
     ) async throws {
@@ -42,6 +44,80 @@ struct FilterBehaviourTests {
         #expect(try target.database.document("d0") != nil)
         #expect(try target.database.document("d2") == nil)
         #expect(try target.database.document("d4")?["owner"] == "ada")
+    }
+
+    // SEMANTICS 132
+    @Test(arguments: PeerPair.fromLocal)
+    func `one that leaves the filter is told of and listed, until it passes again`(pair: PeerPair) async throws {
+        let (source, target) = try await pair.make()
+        let (here, there) = (source.database, target.database)
+        try fill(here)
+        let selector = try Selector(["owner": "ada"])
+        let change = { (configuration: inout ReplicationConfiguration) in configuration.filter = .selector(selector) }
+        try await replicate(source, to: target, change)
+        let left = try here.put("d4", ["owner": "bob"])
+        try here.delete("d0")
+        try here.delete("d2", keeping: ["owner"])
+        // Neither of these was ever at the target.
+        try here.put("d1", ["owner": "eve"])
+        try here.put("new", ["owner": "bob"])
+        try here.put("new", ["owner": "eve"])
+        var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
+        change(&configuration)
+        let replicator = Replicator(configuration)
+        let events = replicator.events
+        let result = try await replicator.run()
+        #expect(result.counts.documentsLeft == 2 && result.counts.documentsFiltered == 4)
+        #expect(result.counts.changesRead == 1 && result.counts.revisionsWritten == 1)
+        expectSums(result.counts)
+        #expect(Set(result.ledger.entries.map(\.documentID)) == ["d0", "d4"])
+        #expect(result.ledger.entries.allSatisfy { $0.kind == .left })
+        #expect(result.ledger["d4"].first?.revision == left)
+        var told: [DocumentID: Bool] = [:]
+        for await event in events {
+            guard case .document(let document) = event else { continue }
+            if case .left = document.outcome { told[document.documentID] = document.isDeleted }
+            if told.count == 2 { break }
+        }
+        #expect(told == ["d0": true, "d4": false])
+        #expect(try there.document("d4")?["owner"] == "ada" && there.document("d0") != nil)
+        // It is known after a restart too, and forgotten when the document passes again.
+        #expect(try await replicate(source, to: target, change).ledger.count == 2)
+        try here.put("d4", ["owner": "ada", "n": 2])
+        let again = try await replicate(source, to: target, change)
+        #expect(again.ledger.entries.map(\.documentID) == ["d0"])
+        #expect(try there.document("d4")?["n"] == 2)
+    }
+
+    // SEMANTICS 132, 133
+    @Test func `a channel that a document was removed from is told of, and its empty revision is not brought`()
+        async throws
+    {
+        let server = try OddServer { request in
+            if request.path.hasSuffix("_changes") {
+                return .init(
+                    200,
+                    #"{"results":[{"seq":7,"id":"d","removed":["c"],"changes":[{"rev":"2-b"}]}],"last_seq":7,"pending":0}"#
+                )
+            }
+            if request.path.contains("_local") {
+                return request.method == "GET"
+                    ? .init(404, #"{"error":"not_found","reason":"missing"}"#) : .init(201, #"{"rev":"0-1"}"#)
+            }
+            return .init(200, #"{"update_seq":7,"couchdb":"Welcome"}"#)
+        }
+        let notes = try Database.inMemory()
+        defer { notes.close() }
+        try notes.insertReplicated([
+            ReplicatedRevision(
+                id: "d", history: RevisionHistory(try #require(RevisionID("1-a"))), body: try DocumentBody(["n": 1]))
+        ])
+        var configuration = ReplicationConfiguration.pull(notes, from: try server.peer())
+        configuration.filter = .channels(["c"])
+        let result = try await Replicator(configuration).run()
+        #expect(result.ledger["d"].map(\.kind) == [.left] && result.counts.documentsLeft == 1)
+        #expect(server.count("/db/_bulk_get") == 0)
+        #expect(try notes.document("d")?.revision == RevisionID("1-a"))
     }
 
     @Test func `a registered function is a filter, with parameters`() async throws {

@@ -48,7 +48,7 @@ struct RefusalBehaviourTests {
         }
         let mended = try await replicate(source, to: target, push)
         #expect(mended.counts.revisionsRefused == 0)
-        #expect(mended.ledger["d3"].map(\.revision?.generation) == [1])
+        #expect(mended.ledger.count == 0)
         let last = try await replicate(source, to: target, push)
         #expect(last.counts.changesRead == 0)
     }

@@ -100,8 +100,9 @@ struct ReplicationLogTests {
     }
 
     @Test func `times are written as CouchDB writes them`() {
-        #expect(WallTime(seconds: 784_111_777).description == "Sun, 06 Nov 1994 08:49:37 GMT")
-        #expect(WallTime(seconds: 0).description == "Thu, 01 Jan 1970 00:00:00 GMT")
-        #expect(WallTime(seconds: 1_709_164_800).description == "Thu, 29 Feb 2024 00:00:00 GMT")
+        #expect(WallTime(seconds: 784_111_777).http == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(WallTime(seconds: 784_111_777).iso8601 == "1994-11-06T08:49:37Z")
+        #expect(WallTime(seconds: 0).http == "Thu, 01 Jan 1970 00:00:00 GMT")
+        #expect(WallTime(seconds: 1_709_164_800).http == "Thu, 29 Feb 2024 00:00:00 GMT")
     }
 }

@@ -2,6 +2,8 @@ import Foundation
 import RevisionTree
 import Settle
 import SettleDatabase
+import SettleServer
+import SettleTesting
 import Testing
 
 @testable import SettleReplication
@@ -17,6 +19,7 @@ import Testing
     {
         let server = try OddServer { request in
             if request.path == "/db/_bulk_get" { return .init(status, #"{"error":"x","reason":"missing"}"#) }
+            if request.target.hasPrefix("/db/no?open_revs") { return .init(200, #"[{"missing":"1-a"}]"#) }
             if request.path == "/db/no" { return .init(404, #"{"error":"not_found","reason":"missing"}"#) }
             if request.path == "/db/sick" { return .init(500, #"{"error":"x","reason":"y"}"#) }
             return .init(
@@ -38,6 +41,31 @@ import Testing
         #expect(server.count("/db/_bulk_get") == 1 && server.count("/db/a") == 2)
         #expect(server.requests.contains { $0.target == "/db/a?rev=1-a&revs=true&att_encoding_info=true" })
         #expect(try await peer.revisions(asked, budget: 1).count == 1)
+    }
+
+    @Test(arguments: [404, 403])
+    func `a revision is gone only if the server says so for sure, for others on the way refuse too`(
+        _ status: Int
+    ) async throws {
+        let refusal = OddServer.Answer(status, #"{"error":"not_found","reason":"missing"}"#)
+        let server = try OddServer { request in
+            if request.path == "/db/_bulk_get" { return .init(405, #"{"error":"x","reason":"y"}"#) }
+            guard request.target.contains("open_revs") else { return refusal }
+            switch request.path {
+            case "/db/gone": return .init(200, #"[{"missing":"1-a"}]"#)
+            case "/db/there": return .init(200, #"[{"ok":{"_id":"there","_rev":"1-a"}}]"#)
+            default: return refusal
+            }
+        }
+        let answers = try await server.peer().revisions(requests("gone", "there", "never"), budget: 1 << 20)
+        let names = answers.map { answer in
+            switch answer {
+            case .found: "found"
+            case .missing: "missing"
+            case .failed(let error): error.isTransient ? "failed" : "failed for good"
+            }
+        }
+        #expect(names == ["missing", "failed", "failed"])
     }
 
     @Test func `a database that is gone is no lack of bulk get`() async throws {
@@ -291,6 +319,43 @@ import Testing
         #expect(server.requests[1].target.contains("heartbeat=10000"))
     }
 
+    @Test func `a proxy that ends silent connections is learnt of, and a replication through it stays idle`()
+        async throws
+    {
+        let live = try LiveServer()
+        let hub = try Store(path: live.folder.path).create("hub")
+        // Whoever lets it hear nothing for longer than a second is cut off.
+        let limit = FaultPlan("idle limit") { request, _ in
+            request.path.contains("feed=longpoll") && !request.path.contains("heartbeat=1000")
+                ? .silence(.milliseconds(1100)) : .none
+        }
+        let proxy = try FaultProxy(to: live.server.port, plan: limit)
+        defer { proxy.stop() }
+        let notes = try Database.inMemory()
+        defer { notes.close() }
+        let (asked, telling) = AsyncStream.makeStream(of: String.self)
+        let client = TellingClient(client: CurlHTTPClient()) { telling.yield($0.url.query ?? "") }
+        let peer = try CouchDBPeer(
+            HTTPURL("\(proxy.address)/hub"), credentials: .basic(user: "admin", password: "secret-word"),
+            client: client)
+        var configuration = ReplicationConfiguration.pull(notes, from: peer)
+        configuration.isContinuous = true
+        let replicator = Replicator(configuration)
+        let modes = Guarded<Set<ReplicationStatus.Mode>>([])
+        let statuses = replicator.statuses
+        let watching = Task { for await status in statuses { modes.withLock { _ = $0.insert(status.mode) } } }
+        replicator.start()
+        await replicator.waits { $0.mode == .idle }
+        // The feed that is asked for behind the cut one brings the change.
+        for await query in asked where query.contains("heartbeat=1000") { break }
+        try hub.put("a", ["n": 1])
+        await replicator.waits { $0.counts.revisionsWritten == 1 }
+        await replicator.stop()
+        watching.cancel()
+        #expect(!modes.withLock(\.self).contains(.offline))
+        #expect(proxy.statistic[.silence] != nil, "\(proxy.report)")
+    }
+
     @Test func `signs of life are asked for once a second at the most`() {
         var limit = IdleLimit()
         #expect(limit.heartbeat(.seconds(30)) == .seconds(30))
@@ -300,5 +365,16 @@ import Testing
         #expect(limit.heartbeat(.seconds(30)) == .seconds(1))
         let late = limit.noteCut(after: .seconds(3), asked: .seconds(1))
         #expect(!late)
+    }
+}
+
+/// A client that tells of each request before it sends it.
+private struct TellingClient: HTTPClient {
+    let client: any HTTPClient
+    let tell: @Sendable (HTTPClientRequest) -> Void
+
+    func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+        tell(request)
+        return try await client.send(request)
     }
 }

@@ -111,9 +111,32 @@ struct StatusTests {
         flaky.tell { $0.onStore = { _ in nil } }
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(60))
-        await replicator.waits { $0.counts.revisionsWritten == 5 }
+        let done = await replicator.waits { $0.counts.revisionsWritten == 5 }
+        #expect(done.counts.revisionsChecked == 5 && done.counts.revisionsFailed == 0)
+        expectSums(done.counts)
         #expect(replicator.ledger.count == 0)
         await replicator.stop()
+    }
+
+    @Test func `one that is stopped while it can't reach a peer ends at once, and its sums hold`() async throws {
+        let (source, target) = try await PeerPair.local[0].make()
+        for number in 0..<50 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
+        let flaky = ScriptedPeer(target.peer)
+        flaky.tell { $0.always[.store] = PeerError(.unreachable, "no route") }
+        var configuration = ReplicationConfiguration(source: source.peer, target: flaky)
+        configuration.isContinuous = true
+        configuration.retry.firstDelay = .seconds(3600)
+        configuration.retry.maximumDelay = .seconds(3600)
+        let replicator = Replicator(configuration)
+        replicator.start()
+        let offline = await replicator.waits { $0.mode == .offline }
+        #expect(offline.counts.revisionsMissing > 0)
+        await replicator.stop()
+        expectSums(replicator.status.counts)
+        #expect(replicator.status.counts.revisionsMissing == 0)
+        flaky.tell { $0.always = [:] }
+        let result = try await replicate(source, to: target)
+        #expect(result.counts.revisionsWritten == 50)
     }
 
     @Test func `a task that is cancelled stops its run`() async throws {

@@ -153,6 +153,44 @@ struct FlowTests {
         #expect(retry.delay(after: 9, jitter: 0, retryAfter: nil) == .seconds(1))
     }
 
+    @Test func `answers that nobody understands are no verdict on documents, which are tried again the next time`()
+        throws
+    {
+        var world = try makeWorld(seed: 4, continuous: false, holdsRefused: false)
+        (world.unlucky, world.refused, world.failures) = ([], [], 0)
+        world.send(.begin)
+        let bad = try #require(world.source.keys.sorted().first)
+        var steps = 0
+        while world.end == nil, steps < 20_000 {
+            steps += 1
+            let index = world.open.firstIndex { action in
+                if case .store(_, let revisions) = action { revisions.contains { $0.id == bad } } else { false }
+            }
+            if let index, case .store(let id, _) = world.open.remove(at: index) {
+                world.send(.outcomes(id, .failure(PeerError(.badAnswer, "<html>", isTransient: false))))
+            } else if !world.step() {
+                break
+            }
+        }
+        #expect(world.end != nil)
+        expectSums(world.flow.counts)
+        #expect(world.flow.counts.revisionsRefused == 0)
+        #expect(world.flow.counts.revisionsFailed == world.source[bad]?.leaves.count)
+        let before = try #require(world.source[bad]).sequence
+        #expect(Int(world.flow.tracker.position.number ?? 0) < before)
+    }
+
+    @Test func `batches that were made smaller grow again`() {
+        var sizer = BatchSizer(most: 1000)
+        let start = sizer.revisions
+        sizer.halve()
+        #expect(sizer.revisions == start / 2)
+        for _ in 0..<20 { sizer.halve() }
+        #expect(sizer.revisions == 1)
+        for _ in 0..<20 { sizer.learn(sizer.revisions, took: .milliseconds(1)) }
+        #expect(sizer.revisions == 1000)
+    }
+
     @Test func `a batch that a peer does not take is taken apart, and one document is refused`() throws {
         var world = try makeWorld(seed: 3, continuous: false, holdsRefused: false)
         (world.unlucky, world.refused, world.failures) = ([], [], 0)

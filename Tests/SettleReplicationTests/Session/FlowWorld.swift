@@ -58,6 +58,7 @@ struct FlowWorld {
                 for problem in report.problems { listed.insert(Self.key(report.id, problem.revision)) }
             case .end(let error): end = .some(error)
             case .startOver: problems.append("it began anew")
+            case .present(let ids): for id in ids { checkIsThere(id) }
             default: open.append(action)
             }
         }
@@ -65,6 +66,12 @@ struct FlowWorld {
         if progress.completed > progress.total { problems.append("\(progress.completed) of \(progress.total)") }
         mostBytes = max(mostBytes, flow.bytesOnTheWay)
         checkPosition()
+    }
+
+    /// What is said to be at the target is there.
+    private mutating func checkIsThere(_ id: DocumentID) {
+        guard !target.contains(where: { $0.hasPrefix("\(id) ") }) else { return }
+        problems.append("\(id) is not at the target")
     }
 
     /// No position passes a leaf that the target has not and that is not listed.
@@ -101,8 +108,9 @@ struct FlowWorld {
             send(.revisions(id, answers, took: .milliseconds(random.below(9000))))
         case .store(let id, let revisions):
             send(.outcomes(id, fails ? .failure(error) : .success(store(revisions))))
+        case .probe(let id): send(.probed(id, fails ? .failure(error) : .success(())))
         case .wait(let id, _): send(.time(id))
-        case .report, .startOver, .end: break
+        case .report, .present, .startOver, .end: break
         }
         return true
     }

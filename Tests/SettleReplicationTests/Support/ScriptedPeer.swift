@@ -16,6 +16,8 @@ final class ScriptedPeer: Peer {
         var onStore: @Sendable (PeerRevision) -> StoreOutcome? = { _ in nil }
         /// What is made of each answer.
         var onAnswer: @Sendable (RevisionRequest, RevisionAnswer) -> RevisionAnswer = { $1 }
+        /// What is made of each page of changes.
+        var onPage: @Sendable (ChangesRequest, ChangesPage) -> ChangesPage = { $1 }
         /// How often each call was made.
         var calls: [Call: Int] = [:]
     }
@@ -23,7 +25,9 @@ final class ScriptedPeer: Peer {
     let base: any Peer
     let script = Guarded(Script())
 
-    init(_ base: any Peer) { self.base = base }
+    let needsNetwork: Bool
+
+    init(_ base: any Peer, needsNetwork: Bool = false) { (self.base, self.needsNetwork) = (base, needsNetwork) }
 
     var name: String { base.name }
     var database: Database? { base.database }
@@ -48,7 +52,8 @@ final class ScriptedPeer: Peer {
 
     func changes(_ request: ChangesRequest) async throws -> ChangesPage {
         try pass(.changes)
-        return try await base.changes(request)
+        let page = try await base.changes(request)
+        return script.withLock(\.onPage)(request, page)
     }
 
     func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {

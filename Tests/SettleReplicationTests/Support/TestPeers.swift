@@ -5,15 +5,30 @@ import Testing
 /// Two sides between which replication is to behave the same, whatever they are. To add a pair, add a line to `all`.
 struct PeerPair: Sendable, CustomTestStringConvertible {
     /// One side: the database itself, to write to and to look into, and the peer that replications reach it by.
+    ///
+    /// A database in another program can't be looked into. Then the one here is a copy of it, which is brought to it before a
+    /// replication and from it afterwards.
     final class Side: Sendable {
         let database: Database
         let peer: any Peer
+        private let isCopy: Bool
         private let kept: any Sendable
 
-        init(_ database: Database, _ peer: any Peer, keeping kept: any Sendable) {
+        init(_ database: Database, _ peer: any Peer, isCopy: Bool = false, keeping kept: any Sendable) {
             self.database = database
             self.peer = peer
+            self.isCopy = isCopy
             self.kept = kept
+        }
+
+        /// Brings what was written here to the peer.
+        func send() async throws {
+            if isCopy { try await Replicator(.push(database, to: peer)).run() }
+        }
+
+        /// Brings here what is at the peer.
+        func bring() async throws {
+            if isCopy { try await Replicator(.pull(database, from: peer)).run() }
         }
     }
 
@@ -34,6 +49,23 @@ struct PeerPair: Sendable, CustomTestStringConvertible {
             PeerPair("http → file", served, local(.file)),
             PeerPair("http → http", served, served),
         ]
+
+    /// All pairs, and those with the CouchDB of `SETTLE_COUCHDB_URL` where there is one.
+    static let everywhere =
+        ServerKind.all == [.settle]
+        ? all
+        : all + [
+            PeerPair("memory → CouchDB", local(.memory), couchDB),
+            PeerPair("CouchDB → memory", couchDB, local(.memory)),
+            PeerPair("file → CouchDB", local(.file), couchDB),
+            PeerPair("CouchDB → file", couchDB, local(.file)),
+            PeerPair("http → CouchDB", served, couchDB),
+            PeerPair("CouchDB → http", couchDB, served),
+            PeerPair("CouchDB → CouchDB", couchDB, couchDB),
+        ]
+
+    /// Pairs whose source is reached in this process, so that filters run here.
+    static let fromLocal = [local[0], local[1], all[2]]
 
     private init(
         _ name: String, _ source: @escaping @Sendable () async throws -> Side,
@@ -62,6 +94,14 @@ struct PeerPair: Sendable, CustomTestStringConvertible {
     return PeerPair.Side(database, peer, keeping: server)
 }
 
+/// A database of the CouchDB at hand.
+@Sendable private func couchDB() async throws -> PeerPair.Side {
+    let peer = try PeerHome().peer(.couchdb)
+    try await peer.create()
+    let copy = try Kept(TemporaryDatabase(.memory))
+    return PeerPair.Side(copy.database, peer, isCopy: true, keeping: copy)
+}
+
 /// Keeps a temporary database from being removed.
 ///
 /// Unchecked: nobody touches it but to let it go.
@@ -87,5 +127,9 @@ func replicate(
 ) async throws -> ReplicationResult {
     var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
     change(&configuration)
-    return try await Replicator(configuration).run()
+    try await source.send()
+    try await target.send()
+    let result = try await Replicator(configuration).run()
+    try await target.bring()
+    return result
 }

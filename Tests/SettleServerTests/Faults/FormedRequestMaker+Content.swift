@@ -62,6 +62,32 @@ extension FormedRequestMaker {
             text = grammar.choices.pick([
                 "1", "5", "1000", "0", "-1", "\"true\"", "\"x\"", "1.5", "99999999999999999999",
             ])
+        case .boolean: text = grammar.choices.pick(["true", "true", "true", "false", "1", "\"true\""])
+        case .localChanges:
+            text = grammar.object([
+                (
+                    "envelopes",
+                    grammar.list(3) { grammar in
+                        grammar.object([
+                            ("id", grammar.text(grammar.id())),
+                            (
+                                "changes",
+                                grammar.list(3) { grammar in
+                                    grammar.object([
+                                        ("attribute", grammar.text(grammar.id())), ("value", grammar.value()),
+                                        (
+                                            "timestamp",
+                                            grammar.choices.pick([
+                                                "1", "1423083473", "1423083473.5", "1e12", "-1", "\"1\"",
+                                            ])
+                                        ),
+                                    ])
+                                }
+                            ),
+                        ])
+                    }
+                )
+            ])
         case .form:
             type = grammar.choices.pick(["application/json", "application/x-www-form-urlencoded"])
             text =

@@ -39,7 +39,7 @@ import Testing
             }
         }
         #expect(try live.send("GET", "/").head.hasPrefix("HTTP/1.1 200"))
-        for _ in 0..<500 where live.server.load != (0, 0) { usleep(20_000) }
+        for _ in 0..<3000 where live.server.load != (0, 0) { usleep(20_000) }
         #expect(live.server.load == (0, 0))
         #expect((statuses["200"] ?? 0) > count / 100 && (statuses["201"] ?? 0) > count / 1000, "\(statuses)")
         if count > 3000 { print("statuses: \(statuses.sorted { $0.key < $1.key })") }

@@ -4,7 +4,8 @@ import Settle
 /// have, and what kind of body goes with it.
 struct RequestForm {
     enum Body {
-        case none, document, documents, bulkGet, revisions, keys, queries, changes, security, number, user, form, parts,
+        case none, document, documents, bulkGet, revisions, keys, queries, changes, security, number, boolean,
+            localChanges, user, form, parts,
             bytes
     }
 
@@ -81,6 +82,8 @@ struct RequestForm {
         RequestForm(path: "/{db}/_bulk_docs", methods: ["POST"], body: .documents),
         RequestForm(path: "/{db}/_bulk_get", methods: ["POST"], query: reading, body: .bulkGet),
         RequestForm(path: "/{db}/_revs_diff", methods: ["POST"], body: .revisions),
+        RequestForm(path: "/{db}/_attribute_clocks", methods: ["GET", "PUT"], body: .boolean),
+        RequestForm(path: "/{db}/_local_changes", methods: ["POST"], body: .localChanges),
         RequestForm(path: "/{db}/_missing_revs", methods: ["POST"], body: .revisions),
         RequestForm(path: "/{db}/_changes", methods: ["GET", "POST", "HEAD"], query: changes, body: .changes),
         RequestForm(path: "/{db}/_changes", methods: ["GET", "POST"], query: changes, body: .changes),

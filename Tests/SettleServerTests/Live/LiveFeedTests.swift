@@ -77,16 +77,16 @@ import Testing
         live.server.stop()
     }
 
-    @Test func `stopping does not wait for ever for an upload that makes no progress`() throws {
+    @Test(.timeLimit(.minutes(1))) func `stopping does not wait for ever for an upload that makes no progress`() throws
+    {
         let live = try LiveServer { $0.stopTimeout = 0.2 }
         _ = try live.send("PUT", "/db")
         let upload = try live.connect()
         try upload.write(
             "PUT /db/a/x HTTP/1.1\r\nHost: test\r\nContent-Type: image/x\r\nContent-Length: 9000000\r\n\r\n"
                 + String(repeating: "x", count: 2_000_000))
-        let start = ContinuousClock.now
         live.server.stop()
-        #expect(ContinuousClock.now - start < .seconds(7))
+        #expect(throws: (any Error).self) { try RawConnection(port: live.port) }
     }
 
     private func threadCount() -> Int {

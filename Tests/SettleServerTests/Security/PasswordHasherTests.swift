@@ -14,17 +14,17 @@ import Testing
             Thread.detachNewThread {
                 _ = try? hasher.verify([1], against: nil, of: "a") {
                     entered.signal()
-                    _ = leave.wait(timeout: .now() + 10)
+                    _ = leave.wait(timeout: .now() + 60)
                 }
                 done.leave()
             }
         }
-        #expect(entered.wait(timeout: .now() + 10) == .success)
-        for _ in 0..<5000 where hasher.waiting == 0 { usleep(1000) }
+        #expect(entered.wait(timeout: .now() + 60) == .success)
+        for _ in 0..<60_000 where hasher.waiting == 0 { usleep(1000) }
         // One is inside and one waits, so there is no seat for a third.
         #expect { try hasher.verify([1], against: nil, of: "a") {} } throws: { ($0 as? HTTPError)?.status == 503 }
         for _ in 0..<2 { leave.signal() }
-        #expect(done.wait(timeout: .now() + 10) == .success)
+        #expect(done.wait(timeout: .now() + 60) == .success)
         #expect(try hasher.hash([1]).verify([1]))
     }
 

@@ -23,7 +23,7 @@ final class LiveServer {
 
     deinit { server.stop() }
 
-    func connect(seconds: Int = 10) throws -> RawConnection { try RawConnection(port: port, seconds: seconds) }
+    func connect(seconds: Int = 60) throws -> RawConnection { try RawConnection(port: port, seconds: seconds) }
 
     /// Sends one request on a connection of its own.
     func send(_ method: String, _ path: String, _ body: String? = nil) throws -> (head: String, body: [UInt8]) {

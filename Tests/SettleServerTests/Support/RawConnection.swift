@@ -15,7 +15,7 @@ final class RawConnection {
 
     struct Failure: Error, CustomStringConvertible { let description: String }
 
-    init(port: Int, seconds: Int = 10) throws {
+    init(port: Int, seconds: Int = 60) throws {
         #if canImport(Glibc)
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else

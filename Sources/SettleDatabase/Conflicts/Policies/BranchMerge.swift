@@ -4,6 +4,20 @@ internal import RevisionTree
 ///
 /// - Complexity: that of the merges.
 struct BranchMerge {
+    /// How versions are merged on a base.
+    enum Method: Sendable {
+        case threeWay(MergeRules)
+        case latestAttribute(onClash: MergeRule)
+
+        /// Merges versions; `nil` when it takes the base, and that is not kept.
+        func merge(_ versions: [JSONObject], base: JSONObject?) -> MergeOutcome? {
+            switch self {
+            case .threeWay(let rules): base.map { ThreeWayMerge.merge(base: $0, versions: versions, rules: rules) }
+            case .latestAttribute(let rule): LatestAttributeMerge.merge(versions, base: base, onClash: rule)
+            }
+        }
+    }
+
     /// A leaf, or what was merged of several.
     private struct Version {
         var members: JSONObject
@@ -13,13 +27,13 @@ struct BranchMerge {
     private static let attachmentsName = "_attachments"
 
     private let conflict: Conflict
-    private let rules: MergeRules
+    private let method: Method
     private var versions: [Version]
     private var members: [MemberDecision] = []
 
-    init(_ conflict: Conflict, _ rules: MergeRules) {
+    init(_ conflict: Conflict, _ method: Method) {
         self.conflict = conflict
-        self.rules = rules
+        self.method = method
         versions = conflict.liveLeaves.map { leaf in
             Version(members: Self.members(of: leaf), name: leaf.revision?.description ?? "")
         }
@@ -32,10 +46,13 @@ struct BranchMerge {
                 "there are \(versions.count) live leaves, more than \(Conflict.maximumMerged) that can be merged")
         }
         for step in steps {
-            guard let base = base(of: step) else {
+            let concerned = step.versions.map { versions[$0] }
+            guard let outcome = method.merge(concerned.map(\.members), base: base(of: step)) else {
                 return left("the content of \(name(of: step)), the base of the merge, is not kept here")
             }
-            guard merge(step, on: base) else { return left("a clash is to be left for somebody to decide") }
+            guard take(outcome, of: concerned, at: step.versions[0]) else {
+                return left("a clash is to be left for somebody to decide")
+            }
         }
         let merged = versions[0].members
         guard let body = try? DocumentBody(.object(without(merged))) else { return left("the merge can't be stored") }
@@ -60,14 +77,12 @@ struct BranchMerge {
         return conflict.bases[base].map { $0.isDeleted ? JSONObject() : Self.members(of: $0) }
     }
 
-    /// Merges some versions into the first of them; false when a clash is left.
-    private mutating func merge(_ step: MergeStep, on base: JSONObject) -> Bool {
-        let concerned = step.versions.map { versions[$0] }
-        let outcome = ThreeWayMerge.merge(base: base, versions: concerned.map(\.members), rules: rules)
+    /// Puts what was merged of some versions in the place of the first of them; false when a clash is left.
+    private mutating func take(_ outcome: MergeOutcome, of concerned: [Version], at place: Int) -> Bool {
         let names = concerned.map(\.name)
         members += outcome.decisions.map { MemberDecision($0, names: names) }
-        guard let merged = outcome.merged, let first = step.versions.first else { return false }
-        versions[first] = Version(members: merged, name: "merge of " + names.joined(separator: " and "))
+        guard let merged = outcome.merged else { return false }
+        versions[place] = Version(members: merged, name: "merge of " + names.joined(separator: " and "))
         return true
     }
 

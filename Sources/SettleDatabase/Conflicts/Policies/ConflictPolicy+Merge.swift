@@ -21,7 +21,8 @@ extension ConflictPolicy {
     ///   - deletionsWin: Whether a user's deletion wins over a live leaf; else the live leaf stays, as in CouchDB.
     /// - Returns: The policy.
     public static func threeWayMerge(_ rules: MergeRules = MergeRules(), deletionsWin: Bool = false) -> ConflictPolicy {
-        let merge = ConflictPolicy("threeWayMerge", kinds: [.branches], .now { BranchMerge($0, rules).decision() })
+        let merge = ConflictPolicy(
+            "threeWayMerge", kinds: [.branches], .now { BranchMerge($0, .threeWay(rules)).decision() })
         return deletionsWin ? .deletesWin(otherwise: merge) : merge
     }
 

@@ -18,6 +18,8 @@
 /// - ``localWins``
 /// - ``remoteWins``
 /// - ``threeWayMerge(_:deletionsWin:)``
+/// - ``latestAttributeWins``
+/// - ``latestAttributeWins(onClash:deletions:)``
 /// ### Rules of an app
 /// - ``custom(_:version:deletions:_:)``
 /// - ``asking(_:version:deletions:_:)``

@@ -36,6 +36,7 @@ public struct MemberDecision: Sendable, Hashable {
         isClash =
             switch decision.reason {
             case .onlyOneChanged, .sameChange, .mergedInside: false
+            case .latest: Set(decision.versions.filter { $0 != decision.base }).count > 1
             case .rule, .fellBack, .left: true
             }
     }

@@ -32,7 +32,10 @@ struct ChangeRow {
             return revision
         }
         let isDeleted = try outline["deleted"].map { try text.json(in: $0) == true } ?? false
-        change = ChangedDocument(sequence: sequence ?? before, id: id, leaves: leaves, isDeleted: isDeleted)
+        var change = ChangedDocument(sequence: sequence ?? before, id: id, leaves: leaves, isDeleted: isDeleted)
+        // Sync Gateway: the document is in none of the channels any more, and its revision is shown without its content.
+        change.mayHaveLeft = outline["removed"] != nil
+        self.change = change
     }
 
     /// The revision of `{"rev": "2-b"}`.

@@ -51,6 +51,9 @@ final class OddServer: Sendable {
         }
     }
 
+    /// The address of the server.
+    var url: String { server.url }
+
     /// What was asked, in order.
     var requests: [Request] { log.withLock { $0 } }
 

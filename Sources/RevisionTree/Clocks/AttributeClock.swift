@@ -1,0 +1,95 @@
+/// When a member of a document was changed: a hybrid logical clock's value.
+///
+///     1423083473000-0-9f3a6c21
+///     └ wall clock ┘ │ └ device
+///       milliseconds └ counter: how many changes before it had the same milliseconds
+///
+/// The wall clock comes first, so of two changes made apart the one made later is the greater. The counter keeps changes in
+/// order while the wall clock stands still or was put back. The device makes the order total, the same on every replica
+/// (SEMANTICS 158); who has the greater name is chance and means nothing.
+///
+/// A value past ``latest`` is nobody's: such a text is not read as a clock.
+public struct AttributeClock: Hashable, Sendable {
+    /// Milliseconds since 1970, never more than ``latest``.
+    public let milliseconds: Int64
+    /// How many changes came before with the same milliseconds, never more than ``maximumCounter``.
+    public let counter: Int64
+    /// Who made the change: 1 to 32 letters and digits of ASCII.
+    public let device: String
+
+    /// The end of the year 2199; no clock shows more.
+    public static let latest: Int64 = 7_258_118_399_999
+    /// The highest counter; the next change after it has the next millisecond.
+    public static let maximumCounter: Int64 = 0x7FFF_FFFF
+
+    /// Makes a value; `nil` when a part is out of range.
+    public init?(milliseconds: Int64, counter: Int64 = 0, device: String) {
+        guard 0...Self.latest ~= milliseconds, 0...Self.maximumCounter ~= counter, Self.isDevice(device.utf8) else {
+            return nil
+        }
+        self.init(unchecked: milliseconds, counter, device)
+    }
+
+    private init(unchecked milliseconds: Int64, _ counter: Int64, _ device: String) {
+        self.milliseconds = milliseconds
+        self.counter = counter
+        self.device = device
+    }
+
+    /// Whether a text may name a device.
+    static func isDevice(_ text: some Collection<UInt8>) -> Bool {
+        1...32 ~= text.count
+            && text.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// The least value of a device that is greater than this one; `nil` at the end of all clocks.
+    public func successor(on device: String) -> AttributeClock? {
+        counter < Self.maximumCounter
+            ? AttributeClock(milliseconds: milliseconds, counter: counter + 1, device: device)
+            : AttributeClock(milliseconds: milliseconds + 1, device: device)
+    }
+}
+
+extension AttributeClock: Comparable {
+    /// Whether one was made before the other: by milliseconds, then counter, then device.
+    public static func < (left: AttributeClock, right: AttributeClock) -> Bool {
+        if left.milliseconds != right.milliseconds { return left.milliseconds < right.milliseconds }
+        if left.counter != right.counter { return left.counter < right.counter }
+        return left.device.utf8.lexicographicallyPrecedes(right.device.utf8)
+    }
+}
+
+extension AttributeClock: LosslessStringConvertible {
+    /// Reads `milliseconds-counter-device`; `nil` for anything else.
+    public init?(_ text: String) { self.init(text.utf8[...]) }
+
+    init?(_ bytes: Substring.UTF8View) {
+        var rest = bytes
+        guard let milliseconds = Self.number(&rest), let counter = Self.number(&rest), let device = String(rest) else {
+            return nil
+        }
+        self.init(milliseconds: milliseconds, counter: counter, device: device)
+    }
+
+    /// Takes a number in the one spelling it has, digits, no sign, no zero in front, and the hyphen behind it.
+    private static func number(_ rest: inout Substring.UTF8View) -> Int64? {
+        var value: Int64 = 0
+        var count = 0
+        while let byte = rest.popFirst(), byte != UInt8(ascii: "-") {
+            guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte, count < 13, count == 0 || value > 0 else { return nil }
+            value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+            count += 1
+        }
+        return count > 0 ? value : nil
+    }
+
+    /// The value as it stands in documents.
+    public var description: String { String(milliseconds) + "-" + String(counter) + "-" + device }
+}

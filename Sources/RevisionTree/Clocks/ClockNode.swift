@@ -1,0 +1,96 @@
+/// The entries of a document's `$clocks`, as a tree of names.
+struct ClockNode {
+    /// What an entry says.
+    enum Entry: Hashable {
+        /// When the member was changed, and the digest of what it was changed to.
+        case known(AttributeClock, ValueDigest)
+        /// Somebody who knows no clocks removed it.
+        case unknown
+    }
+
+    var entry: Entry?
+    var inside: [ClockedMembers.Name: ClockNode] = [:]
+
+    /// Reads a document's entries. What is none is passed over, for anybody can write anything into a document.
+    init(_ entries: JSONObject) {
+        for member in entries {
+            guard let text = member.value.string, let entry = Entry(text) else { continue }
+            if let name = Self.onlyName(in: member.name) {
+                inside[ClockedMembers.Name(text: name), default: ClockNode()].entry = entry
+            } else if let path = Self.names(in: member.name) {
+                insert(entry, at: path[...])
+            }
+        }
+    }
+
+    /// The name a JSON Pointer of one step has, where nothing is escaped: most have.
+    private static func onlyName(in pointer: String) -> String? {
+        let bytes = pointer.utf8
+        guard bytes.first == UInt8(ascii: "/"),
+            !bytes.dropFirst().contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "~") })
+        else { return nil }
+        return String(pointer.unicodeScalars.dropFirst())
+    }
+
+    private init() {}
+
+    private mutating func insert(_ entry: Entry, at path: ArraySlice<String>) {
+        guard let name = path.first else {
+            self.entry = entry
+            return
+        }
+        inside[ClockedMembers.Name(text: name), default: ClockNode()].insert(entry, at: path.dropFirst())
+    }
+
+    /// The names a JSON Pointer is made of; `nil` for what is none, or leads too deep.
+    private static func names(in pointer: String) -> [String]? {
+        if pointer.isEmpty { return [] }
+        guard MergePath.isPointer(pointer) else { return nil }
+        let steps = pointer.utf8.split(
+            separator: UInt8(ascii: "/"), maxSplits: ClockedDocument.depth + 1, omittingEmptySubsequences: false
+        ).dropFirst()
+        guard steps.count <= ClockedDocument.depth else { return nil }
+        return steps.map(unescaped)
+    }
+
+    private static func unescaped(_ step: Substring.UTF8View) -> String {
+        guard step.contains(UInt8(ascii: "~")) else { return String(Substring(step)) }
+        var bytes: [UInt8] = []
+        var isEscape = false
+        for byte in step {
+            if isEscape {
+                bytes.append(byte == UInt8(ascii: "0") ? UInt8(ascii: "~") : UInt8(ascii: "/"))
+                isEscape = false
+            } else if byte == UInt8(ascii: "~") {
+                isEscape = true
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension ClockNode.Entry {
+    /// Reads an entry: a clock, a blank, a digest; or a question mark.
+    init?(_ text: String) {
+        if text == "?" {
+            self = .unknown
+            return
+        }
+        let bytes = text.utf8
+        guard bytes.count > 9, case let blank = bytes.index(bytes.endIndex, offsetBy: -9),
+            bytes[blank] == UInt8(ascii: " "), let digest = ValueDigest(bytes[bytes.index(after: blank)...]),
+            let clock = AttributeClock(bytes[..<blank])
+        else { return nil }
+        self = .known(clock, digest)
+    }
+
+    /// The entry as it stands in a document.
+    var text: String {
+        switch self {
+        case .known(let clock, let digest): "\(clock) \(digest.text)"
+        case .unknown: "?"
+        }
+    }
+}

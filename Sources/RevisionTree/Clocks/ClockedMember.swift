@@ -1,0 +1,91 @@
+/// A member as a document has it, with what is known of when it was changed.
+///
+///     value      clock      is unknown
+///     a value    10:00      no           changed at 10:00
+///     none       10:00      no           removed at 10:00
+///     a value    none       yes          by somebody who knows no clocks, or before there were any
+///     none       none       no           never there, as far as this document knows
+///     an object  none       no           what counts is inside
+///     an object  10:00      no           it was written as a whole at 10:00: all that is inside is as new, or newer
+struct ClockedMember: Hashable, Sendable {
+    /// The value, `nil` for none.
+    let value: JSON?
+    /// When it was changed as a whole; `nil` when it never was, or that is not known.
+    let clock: AttributeClock?
+    /// Whether it was changed, or may have been, by somebody who knows no clocks.
+    let isUnknown: Bool
+    /// What is inside of an object, removed members too; `nil` for what is one value.
+    let inside: ClockedMembers?
+    /// Whether of this and of all inside it is known when it was changed.
+    let isTrusted: Bool
+    /// The latest change of it or of anything inside.
+    let newest: AttributeClock?
+
+    init(_ value: JSON?, clock: AttributeClock?, isUnknown: Bool = false, inside: ClockedMembers? = nil) {
+        self.value = value
+        self.clock = isUnknown ? nil : clock
+        self.isUnknown = isUnknown
+        self.inside = inside
+        isTrusted = !isUnknown && inside?.members.allSatisfy(\.isTrusted) ?? true
+        newest = inside?.members.reduce(self.clock) { Self.later($0, $1.newest) } ?? self.clock
+    }
+
+    /// A member that is not there and never was.
+    static let nothing = ClockedMember(nil, clock: nil)
+
+    /// An object without members, or with those given.
+    static func object(_ inside: ClockedMembers, clock: AttributeClock? = nil) -> ClockedMember {
+        ClockedMember(inside.json, clock: clock, inside: inside)
+    }
+
+    /// Reads a member.
+    ///
+    /// - Parameters:
+    ///   - value: The value, `nil` for none.
+    ///   - node: The entries about it.
+    ///   - hasClocks: Whether the document has clocks at all; then what it does not mention was never there.
+    ///   - depth: How many objects are around it.
+    ///   - cover: The latest clock of an object around it; an entry older than that is none.
+    init(_ value: JSON?, _ node: ClockNode?, hasClocks: Bool, depth: Int, cover: AttributeClock? = nil) {
+        let object = depth < ClockedDocument.depth ? value?.object : nil
+        var clock: AttributeClock?
+        var isUnknown = node?.entry != nil
+        if case .known(let known, let digest) = node?.entry, cover.map({ known >= $0 }) ?? true,
+            digest == ValueDigest(of: value, isObject: object != nil)
+        {
+            (clock, isUnknown) = (known, false)
+        }
+        guard let object else {
+            let isMentioned = node.map { $0.entry != nil || !$0.inside.isEmpty } ?? false
+            if value != nil || isMentioned {
+                // What was an object has become one value, or nothing, behind the back of the clocks inside.
+                isUnknown = isUnknown || clock == nil || node?.inside.isEmpty == false
+            } else {
+                isUnknown = !hasClocks
+            }
+            self.init(value, clock: clock, isUnknown: isUnknown)
+            return
+        }
+        let cover = Self.later(cover, clock)
+        var inside = ClockedMembers()
+        for member in object {
+            let node = node?.inside[ClockedMembers.Name(text: member.name)]
+            inside.append(
+                member.name,
+                ClockedMember(member.value, node, hasClocks: hasClocks, depth: depth + 1, cover: cover))
+        }
+        let removed = (node?.inside ?? [:]).filter { object[$0.key.text] == nil }
+        for (name, node) in removed.sorted(by: { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }) {
+            inside.append(
+                name.text, ClockedMember(nil, node, hasClocks: hasClocks, depth: depth + 1, cover: cover))
+        }
+        self.init(
+            value, clock: clock, isUnknown: isUnknown || inside.isEmpty && clock == nil && depth > 0, inside: inside)
+    }
+
+    /// The later of two moments.
+    static func later(_ first: AttributeClock?, _ second: AttributeClock?) -> AttributeClock? {
+        guard let first, let second else { return first ?? second }
+        return max(first, second)
+    }
+}

@@ -1,0 +1,59 @@
+/// The members inside of an object with their clocks, in order; names are matched byte by byte.
+struct ClockedMembers: Hashable, Sendable {
+    /// A name that is compared by its bytes, where Swift compares by canonical equivalence.
+    struct Name: Hashable, Sendable {
+        let text: String
+
+        static func == (left: Name, right: Name) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+        func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+    }
+
+    private(set) var names: [String] = []
+    private(set) var members: [ClockedMember] = []
+    private var positions: [Name: Int] = [:]
+    /// Up to so many are searched one by one.
+    private static let searched = 16
+
+    var isEmpty: Bool { members.isEmpty }
+
+    subscript(name: String) -> ClockedMember? {
+        if positions.isEmpty {
+            for index in names.indices where names[index].hasSameBytes(as: name) { return members[index] }
+            return nil
+        }
+        return positions[Name(text: name)].map { members[$0] }
+    }
+
+    /// Adds a member whose name is not there.
+    mutating func append(_ name: String, _ member: ClockedMember) {
+        names.append(name)
+        members.append(member)
+        if !positions.isEmpty {
+            positions[Name(text: name)] = names.count - 1
+        } else if names.count > Self.searched {
+            for (index, name) in names.enumerated() { positions[Name(text: name)] = index }
+        }
+    }
+
+    /// Puts another member in the place of the one that has the name, or adds it.
+    mutating func set(_ name: String, _ member: ClockedMember) {
+        let position =
+            positions.isEmpty ? names.firstIndex { $0.hasSameBytes(as: name) } : positions[Name(text: name)]
+        if let position { members[position] = member } else { append(name, member) }
+    }
+
+    /// The members that are there, as a value.
+    var json: JSON {
+        .object(JSONObject(zip(names, members).compactMap { name, member in member.value.map { (name, $0) } }))
+    }
+
+    /// The names of several objects: those of the first in order, then what the others have besides.
+    static func names(of all: [ClockedMembers?]) -> [String] {
+        var known = JSONObject()
+        for members in all {
+            for name in members?.names ?? [] where known[name] == nil { known[name] = .null }
+        }
+        return known.names
+    }
+}

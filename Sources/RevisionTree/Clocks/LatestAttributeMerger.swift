@@ -1,0 +1,104 @@
+/// Walks down the members of clocked documents, decides about each, and notes why.
+struct LatestAttributeMerger {
+    /// The members all versions started from, `nil` when they are not at hand.
+    let base: JSONObject?
+    let onClash: MergeRule
+    private(set) var decisions: [MergeDecision] = []
+    /// Whether something could not be decided without the base.
+    private(set) var lacksBase = false
+    /// What each version has where it has nothing: one without any clocks may have had something there.
+    private let absent: [ClockedMember]
+
+    init(_ documents: [ClockedDocument], base: JSONObject?, onClash: MergeRule) {
+        absent = documents.map { $0.hasClocks ? .nothing : ClockedMember(nil, clock: nil, isUnknown: true) }
+        self.base = base
+        self.onClash = onClash
+    }
+
+    /// Decides about one member.
+    ///
+    /// - Parameters:
+    ///   - versions: The member in each version.
+    ///   - value: What it was in the base.
+    ///   - path: Where it is.
+    /// - Returns: The member; `nil` when it is left, or the base is lacking.
+    mutating func merge(_ versions: [ClockedMember], base value: JSON?, at path: MergePath) -> ClockedMember? {
+        guard let first = versions.first else { return .nothing }
+        if versions.dropFirst().allSatisfy({ $0 == first }) { return first }
+        if versions.allSatisfy(\.isPlain) { return mergeInside(versions, base: value, at: path) }
+        if versions.allSatisfy(\.isTrusted) {
+            let joined = ClockedMember.join(versions) ?? .nothing
+            note(joined.value, of: versions, base: value, at: path)
+            return joined
+        }
+        return mergeByBase(versions, base: value, at: path)
+    }
+
+    private mutating func mergeInside(
+        _ versions: [ClockedMember], base value: JSON?, at path: MergePath
+    ) -> ClockedMember? {
+        var merged = ClockedMembers()
+        var isComplete = true
+        for name in ClockedMembers.names(of: versions.map(\.inside)) {
+            let members = zip(versions, absent).map { $0.inside?[name] ?? $1 }
+            guard let member = merge(members, base: value?[name], at: path.member(name)) else {
+                isComplete = false
+                continue
+            }
+            if member != .nothing { merged.append(name, member) }
+        }
+        return isComplete ? .object(merged) : nil
+    }
+
+    /// Lets a three-way merge decide about what was changed by somebody who knows no clocks.
+    private mutating func mergeByBase(
+        _ versions: [ClockedMember], base value: JSON?, at path: MergePath
+    ) -> ClockedMember? {
+        let values = versions.map(\.value)
+        if let first = values.first, values.dropFirst().allSatisfy({ $0 == first }) {
+            return Self.adopt(first, from: versions)
+        }
+        guard base != nil else {
+            lacksBase = true
+            return nil
+        }
+        var merger = Merger(rules: MergeRules(onClash: onClash), repeats: versions.map { _ in false })
+        let result = merger.settle(MergeMember([value] + values, at: path))
+        decisions += merger.decisions
+        if case .left = result { return nil }
+        return Self.adopt(result.value, from: versions)
+    }
+
+    /// Gives a value the clocks of the versions that have it; what none of them is sure about has none.
+    private static func adopt(_ value: JSON?, from versions: [ClockedMember]) -> ClockedMember {
+        let trusted = versions.filter { $0.value == value && $0.isTrusted && $0.newest != nil }
+        if let joined = ClockedMember.join(trusted) { return joined }
+        guard let object = value?.object, versions.contains(where: { $0.inside != nil }) else {
+            return ClockedMember(value, clock: nil, isUnknown: true)
+        }
+        var inside = ClockedMembers()
+        for name in object.names {
+            inside.append(name, adopt(object[name], from: versions.map { $0.inside?[name] ?? .nothing }))
+        }
+        for name in ClockedMembers.names(of: versions.map(\.inside)) where object[name] == nil {
+            inside.append(name, adopt(nil, from: versions.map { $0.inside?[name] ?? .nothing }))
+        }
+        return ClockedMember(value, clock: nil, inside: inside)
+    }
+
+    /// Notes a decision by the clocks, if there was anything to decide.
+    private mutating func note(_ result: JSON?, of versions: [ClockedMember], base value: JSON?, at path: MergePath) {
+        let values = versions.map(\.value)
+        guard let first = values.first, values.dropFirst().contains(where: { $0 != first }) else { return }
+        let latest = values.firstIndex { $0 == result }
+        decisions.append(
+            MergeDecision(
+                path: path.shown, base: value, versions: values, result: result,
+                reason: latest.map(MergeReason.latest) ?? .mergedInside))
+    }
+}
+
+extension ClockedMember {
+    /// Whether nothing is to be decided but what is inside: an object that was never written as a whole, or nothing.
+    fileprivate var isPlain: Bool { !isUnknown && clock == nil && (inside != nil || value == nil) }
+}

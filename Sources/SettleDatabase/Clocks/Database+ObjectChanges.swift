@@ -1,0 +1,106 @@
+package import RevisionTree
+
+extension Database {
+    /// Changes attributes of objects, each unless it was changed later.
+    ///
+    ///     stored    {"name": "Holiday 2015" @3, "budget": 40 @1}
+    ///     changes   name → "Family Holidays" @2, budget → 50 @2
+    ///     becomes   {"name": "Holiday 2015" @3, "budget": 50 @2}      name was superseded
+    ///
+    /// All changes of one object are one revision (SEMANTICS 150, 168). The same changes again write nothing and have the
+    /// same outcomes, unless something later came in between. An object that is not there is made. One that is deleted is
+    /// there again, as it was, if a change was made after the deletion and it is known when that was; else the deletion
+    /// stays (166). A member changed by software that knows no clocks gives way to any change, for a moment that is known
+    /// counts more.
+    ///
+    /// An object that refers to another one of the same call, by its id among the values, is written after that. If that one
+    /// is refused and not there, the object waits for it instead of referring to nothing (SEMANTICS 167).
+    ///
+    /// - Parameters:
+    ///   - objects: What to change.
+    ///   - latest: The latest moment that is believed, in milliseconds since 1970: a stored one after it gives way.
+    ///   - refused: Objects that belong to the call and were refused before.
+    /// - Returns: For each object, in the order given, what became of its changes.
+    /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
+    package func change(
+        _ objects: [ObjectChanges], believing latest: Int64, refused: [DocumentID] = []
+    ) throws -> [ObjectChanges.Outcome] {
+        try editByAnyThread { editor in
+            let order = ReferenceOrder(objects, and: refused)
+            var lacking = Set(try refused.filter { try !editor.isThere($0) })
+            var outcomes: [Int: ObjectChanges.Outcome] = [:]
+            for index in order.order {
+                let object = objects[index]
+                if let missing = order.references(of: index).first(where: lacking.contains) {
+                    outcomes[index] = .waits(for: missing)
+                } else {
+                    do {
+                        let resolved = try editor.withoutClocks.change(object, believing: latest)
+                        outcomes[index] = .resolved(resolved)
+                        continue
+                    } catch let error as DatabaseError where error.code.isOfOneDocument {
+                        outcomes[index] = .refused(error)
+                    }
+                }
+                if try !editor.isThere(object.id) { lacking.insert(object.id) }
+            }
+            return objects.indices.compactMap { outcomes[$0] }
+        }
+    }
+}
+
+extension DocumentEditor {
+    /// Whether there is a document that is not deleted.
+    fileprivate func isThere(_ id: DocumentID) throws -> Bool {
+        try writer.record(of: id, withContent: false).map { !$0.tree.isDeleted } ?? false
+    }
+
+    fileprivate func change(_ object: ObjectChanges, believing latest: Int64) throws -> ObjectChanges.Resolved {
+        let record = try writer.record(of: object.id, withContent: true)
+        let winner = record?.tree.winner
+        var document = try clocked(winner?.revision, in: record)
+        if winner?.isDeleted == true {
+            guard let deletion = document.deletion,
+                object.changes.contains(where: { $0.moment > deletion || deletion.milliseconds > latest })
+            else {
+                let outcomes = object.changes.map { _ in AttributeChange.Outcome.deleted(at: document.deletion) }
+                return ObjectChanges.Resolved(revision: winner?.revision, isWritten: false, changes: outcomes)
+            }
+            document = try clocked(winner.flatMap { record?.tree.parent(of: $0.revision) }, in: record)
+        }
+        try see(to: object.type, in: &document, object)
+        let before = document
+        let outcomes = object.changes.map { Self.apply($0, to: &document, believing: latest) }
+        guard winner == nil || winner?.isDeleted == true || document != before else {
+            return ObjectChanges.Resolved(revision: winner?.revision, isWritten: false, changes: outcomes)
+        }
+        let attachments = winner?.isDeleted == false ? record?.content?.attachments ?? [] : []
+        let body = try DocumentBody(.object(document.document))
+        let saved = try edit(
+            Document(id: object.id, body: body, attachments: attachments), body: body, on: winner?.revision,
+            isDeleted: false, in: record)
+        if winner?.isDeleted == true { try closeDeletions(of: saved) }
+        return ObjectChanges.Resolved(revision: saved.revision, isWritten: true, changes: outcomes)
+    }
+
+    /// Sees that an object has the type it is said to be of; a new one gets it.
+    private func see(
+        to type: (name: String, value: String), in document: inout ClockedDocument, _ object: ObjectChanges
+    ) throws {
+        if let known = document.members[type.name] {
+            guard known != .string(type.value) else { return }
+            throw DatabaseError(
+                .invalid, "\"\(object.id)\" is of another type: its member \"\(type.name)\" is \(known)")
+        }
+        guard document.members.isEmpty, let first = object.changes.map(\.moment).min() else { return }
+        document.write(type.name, .string(type.value), at: first)
+    }
+
+    private static func apply(
+        _ change: AttributeChange, to document: inout ClockedDocument, believing latest: Int64
+    ) -> AttributeChange.Outcome {
+        document.write(change.name, change.value, at: change.moment, believing: latest)
+        let value = document.members[change.name]
+        return value == change.value ? .applied : .superseded(by: value, at: document.newest(of: change.name))
+    }
+}

@@ -1,0 +1,81 @@
+/// Passwords by the places they are for, as a keychain holds them.
+///
+///     var store = CredentialStore()
+///     store.add(user: "anna", password: secret, for: try HTTPURL("https://couch.example:6984"), realm: "notes")
+///     let peer = try CouchDBPeer(url, credentials: .stored(store))
+///
+/// One is used where scheme, host and port are the very same; one with a realm only after the server has asked for that realm.
+/// Where none fits, nothing is sent, and what the server then refuses says in what the nearest one is different
+/// (SEMANTICS 136).
+public struct CredentialStore: Sendable {
+    /// A user's password for a place.
+    struct Entry: Sendable, Equatable {
+        let server: HTTPURL
+        let realm: String?
+        let user: String
+        let password: String
+    }
+
+    private var entries: [Entry] = []
+
+    /// Makes an empty store.
+    public init() {}
+
+    /// Whether it holds nothing.
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Adds a user's password.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - password: The password.
+    ///   - server: The address of the server; of it, scheme, host and port count.
+    ///   - realm: What the server calls the place when it asks for a password; `nil` for whatever it calls it.
+    public mutating func add(user: String, password: String, for server: HTTPURL, realm: String? = nil) {
+        entries.append(Entry(server: server.withoutCredentials, realm: realm, user: user, password: password))
+    }
+
+    /// The first entry for an address and what the server asked for; before it has asked, one that is for any realm.
+    func entry(for url: HTTPURL, _ challenge: AuthenticationChallenge?) -> Entry? {
+        if let challenge, !challenge.isBasic { return nil }
+        return entries.first { entry in
+            entry.server.hasSameOrigin(as: url) && (entry.realm == nil || entry.realm == challenge?.realm)
+        }
+    }
+
+    /// Says why no entry fits, of the one that is the nearest.
+    func mismatch(for url: HTTPURL, _ challenge: AuthenticationChallenge?) -> String {
+        let nearest = entries.map { ($0, Self.differences($0, url, challenge)) }.min { $0.1.count < $1.1.count }
+        guard let (entry, differences) = nearest else { return "no authentication, for no credentials are stored" }
+        return
+            "no authentication, for the stored credentials of '\(entry.user)' are for \(differences.joined(separator: ", "))"
+    }
+
+    private static func differences(
+        _ entry: Entry, _ url: HTTPURL, _ challenge: AuthenticationChallenge?
+    ) -> [String] {
+        let method = challenge?.method ?? AuthenticationChallenge.basic
+        let parts: [(String, String?, String)] = [
+            ("host", entry.server.host, url.host), ("port", "\(entry.server.port)", "\(url.port)"),
+            ("scheme", entry.server.scheme.rawValue, url.scheme.rawValue),
+            ("realm", entry.realm.map { "'\($0)'" }, challenge?.realm.map { "'\($0)'" } ?? "one that is not told"),
+            ("method", AuthenticationChallenge.basic, method),
+        ]
+        return parts.compactMap { name, stored, asked in
+            stored.flatMap { $0 == asked ? nil : "the \(name) \($0) and not \(asked)" }
+        }
+    }
+}
+
+extension CredentialStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The users and the places, without passwords.
+    public var description: String {
+        entries.map { "\($0.user) at \($0.server)" + ($0.realm.map { " '\($0)'" } ?? "") }.joined(separator: ", ")
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The users and the places.
+    public var customMirror: Mirror { Mirror(self, children: ["entries": description], displayStyle: .struct) }
+}

@@ -1,0 +1,43 @@
+package import RevisionTree
+internal import SettleDatabase
+
+/// What is written down, the other way round from reading a document.
+extension ReplicationDocument {
+    /// The filter of Sync Gateway that channels are a parameter of.
+    static let byChannel = "sync_gateway/bychannel"
+
+    /// The members that say which documents take part; none for all.
+    package static func members(of filter: ReplicationFilter) -> JSONObject {
+        switch filter {
+        case .all: [:]
+        case .documents(let ids): ["doc_ids": .array(ids.map { .string(PercentEscape.encode($0.string)) })]
+        case .selector(let selector): ["selector": selector.json]
+        case .named(let name, let parameters):
+            [
+                "filter": .string(name),
+                "query_params": .object(
+                    JSONObject(parameters.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })),
+            ]
+        case .channels(let channels):
+            ["filter": .string(byChannel), "query_params": ["channels": .string(channels.joined(separator: ","))]]
+        }
+    }
+
+    /// A side that is reached at an address, with the password that is needed there.
+    ///
+    /// - Parameters:
+    ///   - url: The address; of it, user and password do not count.
+    ///   - credentials: Who one is there: nobody, or a user with a password that is sent each time.
+    /// - Returns: An address, or an object with `auth`.
+    /// - Throws: ``PeerError`` with code `badRequest` for other credentials.
+    package static func endpoint(_ url: HTTPURL, _ credentials: Credentials) throws -> JSON {
+        let address = JSON.string("\(url.withoutCredentials)")
+        switch credentials.kind {
+        case .none: return address
+        case .basic(let user, let password):
+            return ["url": address, "auth": ["basic": ["username": .string(user), "password": .string(password)]]]
+        default:
+            throw PeerError(.badRequest, "of credentials, only a user with a password sent each time can be kept")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+#if canImport(Glibc)
+internal import Glibc
+
+/// What Linux's kernel tells of links, addresses and routes: an `rtnetlink` socket (`man 7 rtnetlink`).
+final class RouteSocket: Sendable {
+    /// Links, addresses of both kinds, routes of both kinds.
+    private static let groups: UInt32 = 0x1 | 0x10 | 0x100 | 0x40 | 0x400
+    private static let newRoute: UInt16 = 24
+    private static let oldRoute: UInt16 = 25
+    private static let headerLength = 16
+
+    private let descriptor: Int32
+
+    /// Opens one; `nil` where that is not allowed.
+    init?() {
+        let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        // struct sockaddr_nl: family, padding, port, groups.
+        var address: (UInt16, UInt16, UInt32, UInt32) = (UInt16(AF_NETLINK), 0, 0, Self.groups)
+        let code = withUnsafeBytes(of: &address) { bytes in
+            guard let start = bytes.baseAddress else { return Int32(-1) }
+            return bind(descriptor, start.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+        }
+        guard code == 0 else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Waits for messages.
+    ///
+    /// - Returns: Whether one was about the way out, so that all may be different though no address is; `nil` when there
+    ///   will be no more.
+    func wait() -> Bool? {
+        var buffer = [UInt8](repeating: 0, count: 32 * 1024)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            if count > 0 { return Self.changesWayOut(buffer[..<count]) }
+            if count < 0, errno == EINTR { continue }
+            // More was told than fits into the socket's memory.
+            if count < 0, errno == ENOBUFS { return true }
+            return nil
+        }
+    }
+
+    /// Whether one of some messages adds or removes a route that leads everywhere: one whose prefix is empty.
+    static func changesWayOut(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var place = 0
+            // A header: length, type, …; then, of a route, the family and the length of the prefix.
+            while place + headerLength + 2 <= bytes.count {
+                let length = Int(bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+                let type = bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt16.self)
+                if type == newRoute || type == oldRoute, bytes[place + headerLength + 1] == 0 { return true }
+                guard length >= headerLength else { return false }
+                place += (length + 3) & ~3
+            }
+            return false
+        }
+    }
+}
+#endif

@@ -1,0 +1,82 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Reads what a thin client has changed: types, objects, and lists of changes (SEMANTICS 149).
+///
+///     {
+///       "envelopes": [{
+///         "id": "17bb2c1c-313d-41a6-ae31-c90785155687",
+///         "changes": [{"attribute": "name", "value": "A New Name", "timestamp": 1423083473}]
+///       }]
+///     }
+///
+/// What is not of this form refuses the whole request; what concerns one object refuses that object.
+struct LocalChangesReader {
+    /// An object as it was sent, in its place in the answer.
+    struct Object {
+        let id: String
+        let attributes: [String]
+        let changes: Result<ObjectChanges, HTTPError>
+    }
+
+    /// The member that says what type an object is of.
+    static let typeName = "type"
+    /// Who changed what, where that is told by nobody; see ``AttributeClock/device``.
+    static let device = "0"
+
+    /// The latest timestamp that is taken, in milliseconds since 1970.
+    let latest: Int64
+    let writeGuard: WriteGuard
+
+    /// The objects of each type, in order.
+    ///
+    /// - Throws: ``HTTPError`` with status 400 for what is not of the form.
+    func objects(in body: JSONObject) throws -> [(type: String, objects: [Object])] {
+        try body.map { type in
+            guard let list = type.value.array else { throw Self.bad("`\(type.name)` must be an array of objects") }
+            return (type.name, try list.map { try object($0, type: type.name) })
+        }
+    }
+
+    private func object(_ value: JSON, type: String) throws -> Object {
+        guard let id = value["id"]?.string, let list = value["changes"]?.array else {
+            throw Self.bad("an object of `\(type)` must have an `id` and a list of `changes`")
+        }
+        let changes = try list.map(Self.change)
+        return Object(
+            id: id, attributes: changes.map(\.name),
+            changes: Result { try checked(id, type, changes) }.mapError { HTTPError($0) })
+    }
+
+    private static func change(_ value: JSON) throws -> (name: String, value: JSON?, milliseconds: Int64) {
+        guard let name = value["attribute"]?.string else { throw bad("a change must have an `attribute`") }
+        guard let seconds = value["timestamp"]?.double, seconds >= 0, seconds * 1000 <= Double(AttributeClock.latest)
+        else { throw bad("the `timestamp` of `\(name)` must be seconds since 1970") }
+        return (name, value["value"], Int64((seconds * 1000).rounded()))
+    }
+
+    private static func bad(_ reason: String) -> HTTPError { .badRequest(reason) }
+
+    /// The changes of one object, if they may be made.
+    private func checked(
+        _ id: String, _ type: String, _ changes: [(name: String, value: JSON?, milliseconds: Int64)]
+    ) throws -> ObjectChanges {
+        guard !id.hasPrefix("_") else { throw HTTPError.illegalID("An object's id must not start with an underscore.") }
+        guard !changes.isEmpty else { throw HTTPError.invalidDocument("The object has no changes.") }
+        let documentID = try WireDocument.checked(id)
+        try writeGuard.check(documentID)
+        let moments = try changes.map { name, value, milliseconds in
+            guard !name.hasPrefix("_"), name != Self.typeName, name != ClockedDocument.memberName else {
+                throw HTTPError.invalidDocument("`\(name)` can't be changed as an attribute.")
+            }
+            guard milliseconds <= latest,
+                let moment = AttributeClock(milliseconds: milliseconds, device: Self.device)
+            else {
+                throw HTTPError.forbidden(
+                    "The timestamp of `\(name)` is ahead of the server's clock by more than a minute.")
+            }
+            return AttributeChange(name, value, at: moment)
+        }
+        return ObjectChanges(documentID, type: (Self.typeName, type), changes: moments)
+    }
+}

@@ -1,0 +1,99 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Changes of thin clients, which keep no documents and no revisions: an extension of ours.
+enum LocalChangesEndpoints {
+    /// `POST /{db}/_local_changes`
+    ///
+    /// Each attribute is resolved by itself: the later change stays. The answer has the form of the request, with an
+    /// outcome in the place of each change.
+    static let post: Endpoint = { context in
+        try context.requireContentType()
+        let database = try context.database()
+        guard !context.parameter("db").hasPrefix("_") else {
+            throw HTTPError.forbidden("Local changes can't be written to a system database.")
+        }
+        guard try database.attributeClocks() else {
+            throw HTTPError(
+                412, "precondition_failed",
+                "Attribute clocks are off in this database; an administrator can PUT true to its _attribute_clocks.")
+        }
+        let latest = database.clockTime + HybridClock.tolerance
+        let reader = LocalChangesReader(latest: latest, writeGuard: try WriteGuard(context))
+        let types = try reader.objects(in: try context.jsonObject())
+        let objects = types.flatMap(\.objects)
+        var outcomes = try database.change(
+            objects.compactMap { try? $0.changes.get() }, believing: latest,
+            refused: objects.compactMap { (try? $0.changes.get()) == nil ? DocumentID(unchecked: $0.id) : nil })[...]
+        context.server.metrics.wroteDocuments(
+            outcomes.count { if case .resolved(let resolved) = $0 { resolved.isWritten } else { false } })
+        let answer = types.map { type, objects in
+            (type, JSON.array(objects.map { told($0, &outcomes) }))
+        }
+        return .json(.object(JSONObject(answer)))
+    }
+
+    /// What became of an object; those that were not refused before have an outcome each.
+    private static func told(
+        _ object: LocalChangesReader.Object, _ outcomes: inout ArraySlice<ObjectChanges.Outcome>
+    ) -> JSON {
+        var told: JSONObject = ["id": .string(object.id)]
+        func refuse(_ error: HTTPError) {
+            told["error"] = .string(error.error)
+            told["reason"] = .string(error.reason)
+        }
+        if case .failure(let error) = object.changes {
+            refuse(error)
+            return .object(told)
+        }
+        switch outcomes.popFirst() {
+        case .resolved(let resolved):
+            told["rev"] = resolved.revision.map { .string($0.description) }
+            told["changes"] = .array(zip(object.attributes, resolved.changes).map(Self.told))
+        case .refused(let error): refuse(HTTPError(error))
+        case .waits(let id):
+            refuse(HTTPError(424, "waiting", "It refers to \(id), which was refused and is not there."))
+        case nil: break
+        }
+        return .object(told)
+    }
+
+    /// What became of one change.
+    private static func told(_ attribute: String, _ outcome: AttributeChange.Outcome) -> JSON {
+        let by: JSON
+        switch outcome {
+        case .applied: return ["attribute": .string(attribute), "outcome": "applied"]
+        case .superseded(let value, let moment): by = winner(("value", value), at: moment)
+        case .deleted(let moment): by = winner(("deleted", true), at: moment)
+        }
+        return ["attribute": .string(attribute), "outcome": "superseded", "by": by]
+    }
+
+    /// What a change gave way to, with the seconds since 1970 it was made at.
+    private static func winner(_ what: (name: String, value: JSON?), at moment: AttributeClock?) -> JSON {
+        var by: JSON = [:]
+        by[what.name] = what.value
+        guard let milliseconds = moment?.milliseconds else { return by }
+        let seconds = Double(milliseconds) / 1000
+        by["timestamp"] =
+            milliseconds % 1000 == 0
+            ? .number(JSONNumber(milliseconds / 1000)) : JSONNumber(seconds).map(JSON.number)
+        return by
+    }
+
+    /// `GET /{db}/_attribute_clocks`
+    static let clocks: Endpoint = { context in .json(.bool(try context.database().attributeClocks())) }
+
+    /// `PUT /{db}/_attribute_clocks`
+    static let setClocks: Endpoint = { context in
+        let database = try context.database()
+        guard let areOn = try context.json().bool else {
+            throw HTTPError.badRequest("`_attribute_clocks` must be true or false")
+        }
+        guard !context.parameter("db").hasPrefix("_") else {
+            throw HTTPError.forbidden("A system database has no attribute clocks.")
+        }
+        try database.setAttributeClocks(areOn)
+        return .ok()
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Settle
+import Testing
+
+/// Replications that are kept, by the real tool.
+struct ReplicationsCommandTests {
+    let room: RemoteRoom
+
+    init() throws { room = try RemoteRoom() }
+
+    private func list(_ place: String) throws -> [JSON] {
+        try room.run("replications", "list", place, "--json").lines.map { try JSON(parsing: $0) }
+    }
+
+    @Test func `what a folder keeps is listed, paused, resumed and removed`() throws {
+        try room.run("create", "notes")
+        #expect(try room.run("replications", "list", "notes").line == "No replication is kept")
+        let added = try room.run(
+            "replications", "add", "notes", "local", room.url("hub"), "--continuous", "--selector", #"{"a":1}"#,
+            "--json")
+        let id = try #require(added.json["id"]?.string)
+        try room.run("replications", "add", "notes", room.url("hub"), "local", "--store-password")
+        let all = try list("notes")
+        #expect(all.count == 2 && all[0]["id"]?.string == id)
+        #expect(all[0]["source"] == "local" && all[0]["continuous"] == true && all[0]["state"] == "active")
+        #expect(all[0]["target"]?.string == room.url("hub", "admin@"))
+        #expect(all[1]["target"] == "local" && all[1]["continuous"] == false)
+        let text = try room.run("replications", "list", "notes")
+        #expect(text.lines.count == 2 && !text.output.contains("secret-word"))
+        let first = try #require(text.lines.first)
+        #expect(first.contains("local → ") && first.hasSuffix("active, continuous"))
+        #expect(try room.run("replications", "pause", "notes", String(id.prefix(8))).line == "Paused \(id)")
+        #expect(try list("notes").map { $0["state"]?.string } == ["paused", "active"])
+        try room.run("replications", "resume", "notes", id)
+        #expect(try list("notes").map { $0["state"]?.string } == ["active", "active"])
+        try room.run("replications", "remove", "notes", id)
+        #expect(try list("notes").map { $0["target"] } == ["local"])
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `a server is told to replicate, to wait, to go on, and to forget`() async throws {
+        try room.run("create", room.url("from"))
+        try room.run("put", room.url("from"), "milk", "{}")
+        let server = room.url("", "admin:secret-word@")
+        let added = try room.run(
+            "replications", "add", server, room.url("from"), room.url("to"), "--continuous", "--create", "--name",
+            "copy")
+        #expect(added.line == "Added copy", "\(added.errors)")
+        try await room.wait { try room.run("docs", room.url("to")).lines.count == 1 }
+        let running = try list(server)
+        #expect(running.count == 1 && running[0]["id"] == "copy" && running[0]["state"] == "running")
+        #expect(running[0]["continuous"] == true)
+        #expect(running[0]["source"]?.string == room.url("from", "") + "/")
+        #expect(try room.run("replications", "pause", server, "co").line == "Paused copy")
+        #expect(try list(server).map { $0["state"]?.string } == ["paused"])
+        #expect(try room.run("docs", room.url("_replicator"), "--json").output == "")
+        try room.run("put", room.url("from"), "bread", "{}")
+        try room.run("replications", "resume", server, "copy")
+        try await room.wait { try room.run("docs", room.url("to")).lines.count == 2 }
+        #expect(try list(server).map { $0["id"]?.string } == ["copy"])
+        try room.run("replications", "pause", server, "copy")
+        try room.run("replications", "remove", server, "copy")
+        #expect(try list(server).isEmpty)
+        #expect(try room.run("replications", "resume", server, "copy").status == 3)
+    }
+
+    @Test func `what can't be is told, and what to do instead`() throws {
+        try room.run("create", "notes")
+        let server = room.url("")
+        for (words, status, told) in [
+            (["list"], 2, "DB is missing"), (["lsit", "notes"], 2, "did you mean list?"),
+            (["notes", "x"], 2, "`settle replications list notes`"), (["pause", "notes"], 2, "ID is missing"),
+            (["pause", "notes", "9f"], 3, "no replication's ID begins with"),
+            (["add", "notes", room.url("a"), room.url("b")], 2, "between itself, called `local`, and a URL"),
+            (["add", "notes", "local", room.url("a"), "--name", "x"], 2, "--name is for servers"),
+            (["add", server, "a", room.url("b")], 2, "SOURCE must be a URL"),
+            (["add", server, room.url("a", "anna@"), room.url("b")], 2, "there is no password of \"anna\""),
+            (["list", room.url("", "admin:wrong-one@")], 5, "did not accept"),
+        ] as [([String], Int32, String)] {
+            let outcome = try room.run(all: ["replications"] + words)
+            #expect(outcome.status == status, "\(words): \(outcome.errors)")
+            #expect(outcome.errors.contains(told), "\(words): \(outcome.errors)")
+            #expect(!outcome.errors.contains("wrong-one") && !outcome.errors.contains("secret-word"))
+        }
+    }
+}

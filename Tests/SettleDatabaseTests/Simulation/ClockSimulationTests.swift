@@ -1,0 +1,52 @@
+import Settle
+import SettleTesting
+import Testing
+
+/// Random schedules with attribute clocks: wall clocks a day apart that are put forward and back, and edits by software
+/// that knows no clocks.
+@Suite struct ClockSimulationTests {
+    // SEMANTICS 157, 158, 159, 163
+    @Test(arguments: 0..<4)
+    func `all replicas agree, and the latest change of each member stays`(part: Int) throws {
+        var options = SimulationOptions()
+        options.attributeClocks = true
+        options.steps = 6...24
+        options.policies = [try #require(SimulatedPolicy.named("latestAttributeWins"))]
+        let first = UInt64(part * 100)
+        let failure = try Simulation(options).failure(in: first..<(first + 60))
+        #expect(failure == nil, "\(failure?.description ?? "")")
+    }
+
+    @Test func `a clock does not go back when its database is opened again`() throws {
+        var options = SimulationOptions()
+        options.attributeClocks = true
+        options.kind = .file
+        options.replicas = 3
+        options.steps = 6...20
+        options.policies = [try #require(SimulatedPolicy.named("latestAttributeWins"))]
+        let failure = try Simulation(options).failure(in: 3000..<3012)
+        #expect(failure == nil, "\(failure?.description ?? "")")
+    }
+
+    // SEMANTICS 166
+    @Test(arguments: ["latestAttributeWinsDeletionsToo", "threeWayMerge", "deletesWin", "mostRevisions"])
+    func `other policies go on keeping the rules where changes are stamped`(name: String) throws {
+        var options = SimulationOptions()
+        options.attributeClocks = true
+        options.steps = 6...20
+        options.policies = [try #require(SimulatedPolicy.named(name))]
+        let failure = try Simulation(options).failure(in: 4000..<4030)
+        #expect(failure == nil, "\(failure?.description ?? "")")
+    }
+
+    @Test func `a policy that lets an earlier change win is found`() throws {
+        var options = SimulationOptions()
+        options.attributeClocks = true
+        // It says to go by the clocks, and takes the winner.
+        options.policies = [SimulatedPolicy("latestAttributeWins") { _ in .mostRevisions }]
+        let failure = try #require(try Simulation(options).failure(in: 0..<100))
+        #expect(failure.rule == .latestStays, "\(failure)")
+        let again = try Simulation(options).run(failure.seed).failure
+        #expect(again?.steps == failure.steps && again?.story == failure.story)
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Settle
+import SettleDatabase
+import SettleTesting
+import Testing
+
+@testable import SettleReplication
+
+/// Attachments that come in parts, with the end of the process between them.
+@Suite(.timeLimit(.minutes(5))) struct AttachmentResumeTests {
+    private let folder: TemporaryFolder
+    private let bytes: [UInt8]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        var generator = SeededGenerator(seed: 11)
+        bytes = (0..<900_000).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+
+    private func open() throws -> Database { try Database.openOrCreate(folder("notes.settle")) }
+
+    private func partial() throws -> [String] {
+        let place = folder("notes.settle") + "/attachments/partial"
+        return try FileManager.default.contentsOfDirectory(atPath: place).map { "\(place)/\($0)" }
+    }
+
+    private func store(_ source: some AttachmentSource, in database: Database) async throws -> StoreOutcome? {
+        let sent = try revision("a", "1-a", [:], isDeleted: false, [attachment("x", bytes, content: .source(source))])
+        return try await LocalPeer(database).store([sent], branching: .allowed).first
+    }
+
+    /// Brings the first bytes, and ends as a process does that is gone.
+    private func bringSome(_ count: Int) async throws {
+        let notes = try open()
+        let outcome = try await store(Parts(bytes, endingAt: count), in: notes)
+        guard case .failed(let error) = outcome else {
+            Issue.record("\(outcome as Any)")
+            return
+        }
+        #expect(error.code == .connectionLost)
+        notes.close()
+        #expect(try partial().count == 1)
+    }
+
+    private func content(in database: Database) throws -> [UInt8]? {
+        guard let attachment = try database.document("a")?.attachment("x") else { return nil }
+        return try database.content(of: attachment)
+    }
+
+    @Test func `what came before the process ended is not asked for again`() async throws {
+        try await bringSome(500_000)
+        let notes = try open()
+        let source = Parts(bytes)
+        let outcome = try await store(source, in: notes)
+        guard case .stored? = outcome else {
+            Issue.record("\(outcome as Any)")
+            return
+        }
+        #expect(source.offsets == [500_000])
+        #expect(try content(in: notes) == bytes)
+        #expect(try partial().isEmpty && notes.verify().problems.isEmpty)
+        notes.close()
+    }
+
+    @Test func `a content that is all there is only looked at`() async throws {
+        try await bringSome(900_000)
+        let notes = try open()
+        let source = Parts(bytes)
+        _ = try await store(source, in: notes)
+        #expect(source.offsets == [900_000])
+        #expect(try content(in: notes) == bytes)
+        notes.close()
+    }
+
+    @Test func `what was kept and is not what it should be is brought again`() async throws {
+        try await bringSome(500_000)
+        let file = try #require(try partial().first)
+        try Data(repeating: 7, count: 400_000).write(to: URL(fileURLWithPath: file))
+        let notes = try open()
+        let source = Parts(bytes)
+        _ = try await store(source, in: notes)
+        #expect(source.offsets == [400_000, 0])
+        #expect(try content(in: notes) == bytes)
+        // One that is too long is begun anew.
+        try Data(repeating: 7, count: 900_001).write(to: URL(fileURLWithPath: file))
+        try notes.purge("a")
+        let again = Parts(bytes)
+        _ = try await store(again, in: notes)
+        #expect(again.offsets == [0])
+        #expect(try content(in: notes) == bytes)
+        notes.close()
+    }
+
+    @Test func `as long as bytes come, an attachment may be cut any number of times`() async throws {
+        let notes = try open()
+        let source = Parts(bytes, piece: 50_000)
+        _ = try await store(source, in: notes)
+        #expect(source.offsets.count == 18)
+        #expect(try content(in: notes) == bytes)
+        notes.close()
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 409, 412, 413])
+    func `a status in place of a content is no verdict on the document, which is tried again`(
+        _ status: Int
+    ) async throws {
+        let notes = try open()
+        let outcome = try await store(Refusing(status: status), in: notes)
+        guard case .failed(let error) = outcome else {
+            Issue.record("\(outcome as Any)")
+            return
+        }
+        #expect(error.status == status)
+        notes.close()
+    }
+
+    @Test func `compaction removes what nobody took up again`() async throws {
+        try await bringSome(500_000)
+        let notes = try open()
+        try notes.compact()
+        #expect(try partial().isEmpty)
+        let source = Parts(bytes)
+        _ = try await store(source, in: notes)
+        #expect(source.offsets == [0])
+        notes.close()
+    }
+}
+
+/// A source that notes from where it is read. It is cut off at a place for good, or after each so many bytes.
+private final class Parts: AttachmentSource {
+    private let bytes: [UInt8]
+    private let end: Int?
+    private let piece: Int?
+    private let asked = Guarded<[Int64]>([])
+
+    init(_ bytes: [UInt8], endingAt end: Int? = nil, piece: Int? = nil) {
+        (self.bytes, self.end, self.piece) = (bytes, end, piece)
+    }
+
+    var offsets: [Int64] { asked.withLock(\.self) }
+
+    func read(from offset: Int64, _ body: ([UInt8]) async throws -> Void) async throws {
+        asked.withLock { $0.append(offset) }
+        let stop = min(end ?? bytes.count, piece.map { Int(offset) + $0 } ?? bytes.count)
+        var place = Int(offset)
+        while place < stop {
+            let next = min(stop, place + 30_000)
+            try await body(Array(bytes[place..<next]))
+            place = next
+        }
+        if end != nil || stop < bytes.count { throw PeerError(.connectionLost, "the source was cut off") }
+    }
+}
+
+/// A source that is answered with a status.
+private struct Refusing: AttachmentSource {
+    let status: Int
+
+    func read(from offset: Int64, _ body: ([UInt8]) async throws -> Void) async throws {
+        throw PeerError(status == 404 ? .attachmentMissing : .badRequest, "refused", status: status)
+    }
+}

@@ -1,0 +1,128 @@
+import Settle
+import Testing
+
+@testable import SettleReplication
+
+/// What a flow does with what failed and waits for another attempt, step by step.
+struct FlowRetryTests {
+    private static let lost = PeerError(.connectionLost, "cut")
+
+    private func sequence(_ number: Int) -> PeerSequence { PeerSequence(.number(JSONNumber(number))) }
+
+    private func page(_ number: Int, _ id: DocumentID, _ leaf: String) throws -> ChangesPage {
+        let change = ChangedDocument(sequence: sequence(number), id: id, leaves: [try #require(RevisionID(leaf))])
+        return ChangesPage(changes: [change], last: sequence(number), pending: 0)
+    }
+
+    /// A continuous flow that gives up a document at its first failure.
+    private func makeFlow() -> Flow {
+        var settings = FlowSettings(start: .start, end: sequence(1))
+        settings.isContinuous = true
+        settings.retry.documentRetries = 0
+        return Flow(settings)
+    }
+
+    /// Begins a flow with one document, and comes as far as the request for it.
+    private func fetch(_ flow: inout Flow, _ id: DocumentID) throws -> (fetch: Int, read: Int) {
+        var actions = flow.handle(.begin, jitter: 0)
+        let first = try #require(actions.compactMap(\.readID).first)
+        actions = flow.handle(.changes(first, .success(try page(1, id, "1-a"))), jitter: 0)
+        let read = try #require(actions.compactMap(\.readID).first)
+        let compare = try #require(actions.compactMap(\.compareID).first)
+        let missing = RevisionsDiff(id: id, missing: [try #require(RevisionID("1-a"))])
+        actions = flow.handle(.differences(compare, .success([missing])), jitter: 0)
+        return (try #require(actions.compactMap(\.fetchID).first), read)
+    }
+
+    /// Begins a flow with one document, and comes as far as storing it.
+    private func store(_ flow: inout Flow, _ id: DocumentID) throws -> (store: Int, read: Int) {
+        let (fetch, read) = try fetch(&flow, id)
+        let revision = PeerRevision(
+            id: id, history: RevisionHistory(try #require(RevisionID("1-a"))), body: try DocumentBody(parsing: "{}"))
+        let actions = flow.handle(.revisions(fetch, .success([.found(revision)]), took: .zero), jitter: 0)
+        return (try #require(actions.compactMap(\.storeID).first), read)
+    }
+
+    private func endsWell(_ actions: [FlowAction]) -> Bool {
+        actions.contains { if case .end(nil) = $0 { true } else { false } }
+    }
+
+    @Test func `a document that is tried again does not hide a newer change of it that waits`() throws {
+        var flow = makeFlow()
+        let (fetch, read) = try fetch(&flow, "d")
+        var actions = flow.handle(.revisions(fetch, .success([.failed(Self.lost)]), took: .zero), jitter: 0)
+        let again = try #require(actions.compactMap(\.waitID).first)
+        actions = flow.handle(.changes(read, .success(try page(5, "d", "2-b"))), jitter: 0)
+        let compare = try #require(actions.compactMap(\.compareID).first)
+        let next = try #require(actions.compactMap(\.readID).first)
+        actions = flow.handle(.changes(next, .success(try page(9, "d", "3-c"))), jitter: 0)
+        #expect(actions.compactMap(\.compareID).isEmpty)
+        #expect(flow.handle(.time(again), jitter: 0).compactMap(\.compareID).isEmpty)
+        actions = flow.handle(.differences(compare, .success([])), jitter: 0)
+        let compared = actions.compactMap(\.compared).flatMap(\.self)
+        #expect(compared.map(\.leaves) == [[try #require(RevisionID("3-c"))]])
+        #expect(flow.tracker.position == sequence(5))
+    }
+
+    @Test func `a flow that is stopped does not wait for what can't be stored now`() throws {
+        var waiting = makeFlow()
+        let (store, _) = try store(&waiting, "d")
+        #expect(waiting.handle(.outcomes(store, .failure(Self.lost)), jitter: 0).compactMap(\.waitID) == [store])
+        #expect(endsWell(waiting.handle(.stop, jitter: 0)))
+        #expect(waiting.tracker.position == .start)
+
+        var storing = makeFlow()
+        let (other, _) = try self.store(&storing, "d")
+        #expect(storing.handle(.stop, jitter: 0).isEmpty)
+        #expect(endsWell(storing.handle(.outcomes(other, .failure(Self.lost)), jitter: 0)))
+    }
+
+    // SEMANTICS 105
+    @Test func `one peer that answers does not hide that the other can't be reached`() throws {
+        var flow = makeFlow()
+        let (store, read) = try store(&flow, "d")
+        _ = flow.handle(.outcomes(store, .failure(Self.lost)), jitter: 0)
+        _ = flow.handle(.changes(read, .success(try page(2, "e", "1-a"))), jitter: 0)
+        #expect(flow.unreachable?.code == .connectionLost)
+        _ = flow.handle(.time(store), jitter: 0)
+        _ = flow.handle(.outcomes(store, .success([.stored])), jitter: 0)
+        #expect(flow.unreachable == nil)
+    }
+
+    @Test func `a call that is cancelled ends the flow`() throws {
+        var flow = makeFlow()
+        let (fetch, _) = try fetch(&flow, "d")
+        let closed = PeerError(.cancelled, "the peer is closed")
+        let actions = flow.handle(.revisions(fetch, .failure(closed), took: .zero), jitter: 0)
+        guard case .end(let error?) = actions.first else {
+            Issue.record("\(actions)")
+            return
+        }
+        #expect(error.code == .cancelled)
+    }
+
+    @Test func `what failed and is brought later is counted once`() throws {
+        var flow = makeFlow()
+        let (fetch, _) = try fetch(&flow, "d")
+        var actions = flow.handle(.revisions(fetch, .success([.failed(Self.lost)]), took: .zero), jitter: 0)
+        #expect(flow.counts.revisionsFailed == 1)
+        expectSums(flow.counts)
+        let again = try #require(actions.compactMap(\.waitID).first)
+        actions = flow.handle(.time(again), jitter: 0)
+        let compare = try #require(actions.compactMap(\.compareID).first)
+        _ = flow.handle(.differences(compare, .success([])), jitter: 0)
+        expectSums(flow.counts)
+        #expect(flow.counts.revisionsChecked == 1 && flow.counts.revisionsPresent == 1)
+        #expect(flow.counts.revisionsFailed == 0)
+        #expect(flow.tracker.position == sequence(1))
+    }
+}
+
+extension FlowAction {
+    fileprivate var readID: Int? { if case .read(let id, _) = self { id } else { nil } }
+    fileprivate var compareID: Int? { if case .compare(let id, _) = self { id } else { nil } }
+    fileprivate var compared: [ChangedDocument]? { if case .compare(_, let changes) = self { changes } else { nil } }
+    fileprivate var fetchID: Int? { if case .fetch(let id, _, _) = self { id } else { nil } }
+    fileprivate var storeID: Int? { if case .store(let id, _) = self { id } else { nil } }
+    fileprivate var waitID: Int? { if case .wait(let id, _) = self { id } else { nil } }
+}
