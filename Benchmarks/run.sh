@@ -2,7 +2,7 @@
 # Measures Settle against a floor or a peer in the same run, and prints ratios of medians.
 #
 #   Benchmarks/run.sh                 all of it, a few minutes
-#   RUNS=9 Benchmarks/run.sh store    one of: store, clocks, conflicts, json, tree, views, million, server, replication
+#   RUNS=9 Benchmarks/run.sh store    one of: store, clocks, journal, conflicts, json, tree, views, million, server, replication
 set -euo pipefail
 cd "$(dirname "$0")"
 runs=${RUNS:-5}
@@ -33,6 +33,7 @@ wants() { [[ $what == all || $what == "$1" ]]; }
 if wants tree; then "$bin/TreeBenchmark" "$runs"; fi
 if wants json; then "$bin/JSONBenchmark" "$runs"; fi
 if wants store; then "$bin/StoreBenchmark" 100000 "$runs"; fi
+if wants journal; then "$bin/StoreBenchmark" journal 20000 "$runs"; fi
 if wants clocks; then "$bin/StoreBenchmark" clocks 20000 "$runs"; fi
 if wants conflicts; then "$bin/ConflictBenchmark" 10000 "$runs"; fi
 if wants views; then "$bin/ViewBenchmark" 50000 "$runs"; fi

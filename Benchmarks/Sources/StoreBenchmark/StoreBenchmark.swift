@@ -18,9 +18,9 @@ struct StoreBenchmark {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("settle-bench-\(getpid())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        if CommandLine.arguments.dropFirst().first != "journal" {
-            try StoreComparison(count: count, measuring: measuring, folder: folder).run()
+        if CommandLine.arguments.dropFirst().first == "journal" {
+            return try JournalComparison(count: count, measuring: measuring, folder: folder).run()
         }
-        try JournalComparison(count: count, measuring: measuring, folder: folder).run()
+        try StoreComparison(count: count, measuring: measuring, folder: folder).run()
     }
 }

@@ -1,22 +1,38 @@
 internal import SettleDatabase
 
-/// Wakes one who waits for a while, before the time.
+/// Wakes one who waits for a while, before the time. Who waits says how often it had rung when it looked at what it waits
+/// for, so that no ring in between is lost.
 final class OfflineAlarm: Sendable {
-    private let waiters = Guarded<[Int: AsyncStream<Void>.Continuation]>([:])
-    private let next = Guarded(0)
+    private struct State {
+        var count = 0
+        var next = 0
+        var waiters: [Int: AsyncStream<Void>.Continuation] = [:]
+    }
+
+    private let state = Guarded(State())
+
+    /// How often it has rung.
+    var count: Int { state.withLock(\.count) }
 
     /// Wakes all who wait.
-    func ring() { for waiter in waiters.withLock({ Array($0.values) }) { waiter.yield() } }
+    func ring() {
+        let waiters = state.withLock { state in
+            state.count += 1
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.yield() }
+    }
 
     /// Waits so long, for ever with `nil`, or until it rings or the task is cancelled.
-    func wait(for delay: Duration?) async {
+    func wait(for delay: Duration?, after seen: Int) async {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let number = next.withLock { number in
-            number += 1
-            return number
+        let number = state.withLock { state in
+            state.next += 1
+            state.waiters[state.next] = continuation
+            if state.count != seen { continuation.yield() }
+            return state.next
         }
-        waiters.withLock { $0[number] = continuation }
-        defer { _ = waiters.withLock { $0.removeValue(forKey: number) } }
+        defer { _ = state.withLock { $0.waiters.removeValue(forKey: number) } }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in stream { return } }
             if let delay { group.addTask { try? await Task.sleep(for: delay) } }

@@ -26,24 +26,33 @@ extension OfflineSession {
 
     /// One look at what there is to do, and at the most one thing done.
     private func watch() async {
+        let seen = alarm.count
         switch status.state {
-        case .synchronizing, .syncFailed: await alarm.wait(for: nil)
-        case .offline where wantsOffline: await alarm.wait(for: nil)
+        case .synchronizing, .syncFailed: await alarm.wait(for: nil, after: seen)
+        case .offline where wantsOffline: await alarm.wait(for: nil, after: seen)
         case .offline:
             failures.withLock { $0 += 1 }
             let delay = options.retry.delay(
                 after: failures.withLock { $0 }, jitter: .random(in: 0...1), retryAfter: status.error?.retryAfter)
-            await alarm.wait(for: delay)
+            await alarm.wait(for: delay, after: seen)
             if Task.isCancelled { return }
-            if (try? await server.time()) != nil { try? await handle(.reachable) }
+            do {
+                _ = try await server.time()
+                try await handle(.reachable)
+            } catch let error as DatabaseError {
+                database.warn("an offline session could not go on: \(error)")
+            } catch let error as PeerError where !error.isTransient {
+                // It is reached, and what it refuses is for somebody to see.
+                _ = try? await handle(.reachable)
+            } catch { return }
         case .online:
             failures.withLock { $0 = 0 }
-            if let event = await nextEvent() { _ = try? await handle(event) }
+            if let event = await nextEvent(seen) { _ = try? await handle(event) }
         }
     }
 
     /// Waits until something is in the journal, the server has something new, or it is lost.
-    private func nextEvent() async -> OfflineMachine.Event? {
+    private func nextEvent(_ seen: Int) async -> OfflineMachine.Event? {
         guard journal.isEmpty else { return .changed }
         let since = records.since
         return await withTaskGroup(of: OfflineMachine.Event?.self) { group in
@@ -63,7 +72,7 @@ extension OfflineSession {
                 }
             }
             group.addTask { [alarm] in
-                await alarm.wait(for: nil)
+                await alarm.wait(for: nil, after: seen)
                 return nil
             }
             return await group.next() ?? nil

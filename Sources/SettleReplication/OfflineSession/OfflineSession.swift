@@ -109,7 +109,6 @@ public final class OfflineSession: Sendable {
     public func goOffline() async {
         _ = tell(.goOffline)
         work.cancel()
-        alarm.ring()
         _ = try? await work.run {}
     }
 
@@ -260,10 +259,13 @@ public final class OfflineSession: Sendable {
 
     /// Tells what happened, and everybody who listens; returns what to do.
     func tell(_ event: OfflineMachine.Event) -> OfflineMachine.Action? {
-        let (action, status) = shared.withLock { shared in
-            (shared.machine.handle(event), shared.machine.status)
+        let (action, status, isOther) = shared.withLock { shared in
+            let before = shared.machine.status.state
+            let action = shared.machine.handle(event)
+            return (action, shared.machine.status, before != shared.machine.status.state)
         }
         broadcast.send(status)
+        if isOther { alarm.ring() }
         return action
     }
 

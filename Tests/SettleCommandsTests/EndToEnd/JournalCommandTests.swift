@@ -14,10 +14,9 @@ struct JournalCommandTests {
         #expect(try room.run("log", "a").line == "Everything is synchronized")
         try room.run("put", "a", "milk", #"{"count":1}"#)
         try room.run("put", "a", "bread", #"{"count":1}"#)
-        try room.run("delete", "a", "bread")
+        try room.run("delete", "a", "bread", "--force")
         let output = try room.run("log", "a").output
-        #expect(output.contains("CREATE     milk"))
-        #expect(output.contains("DELETE     bread"))
+        #expect(output.contains("CREATE     milk  ") && output.contains("DELETE     bread  "))
         #expect(output.hasSuffix("To be sent\n  CREATE milk  count\n"))
         let json = try room.run("log", "a", "--json").json
         #expect(json["history"]?.array?.map { $0["operation"] } == ["CREATE", "CREATE", "DELETE"])

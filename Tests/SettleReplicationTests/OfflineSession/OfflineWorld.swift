@@ -10,6 +10,7 @@ final class OfflineWorld: Sendable {
     let session: OfflineSession
     let peer: CouchDBPeer
     let remote: CouchDBConnection
+    let url: HTTPURL
     private let home: PeerHome
     private let minutes: Guarded<Int64>
 
@@ -18,6 +19,7 @@ final class OfflineWorld: Sendable {
         self.minutes = minutes
         home = PeerHome()
         let url = try home.url(kind)
+        self.url = url
         peer = try CouchDBPeer(url)
         try await peer.create()
         remote = CouchDBConnection(database: url, client: CurlHTTPClient())
