@@ -34,7 +34,7 @@ import Testing
         "function () { var all = []; while (true) all.push(new Uint8Array(1 << 20).fill(1)) }",
     ])
     func `memory ends before the time does`(script: String) throws {
-        let workers = Workers(timeLimit: 120_000, memory: 32 << 20)
+        let workers = Workers(timeLimit: 60_000, memory: 32 << 20)
         do { #expect(try workers.map(script, "{}") == ["[[]]"]) } catch let error as ScriptError {
             #expect(error.name == "os_process_error" && error != .timeout)
         }

@@ -1,3 +1,4 @@
+import Foundation
 import Settle
 import SettleTesting
 import Testing
@@ -119,6 +120,29 @@ struct ViewTests {
         #expect(try await iterator.next()?.map(\.id) == ["b", "new"])
         database.close()
         #expect(try await iterator.next() == nil)
+    }
+
+    @Test func `a damaged index is built anew`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/books.settle"
+        for round in 1...3 {
+            var options = DatabaseOptions()
+            options.warn = { _ in }
+            let database = try Database.openOrCreate(path, options: options)
+            let id = DocumentID(stringLiteral: "r\(round)")
+            try database.save(Document(id: id, body: ["year": 1, "title": "T"]), onConflict: .fail)
+            #expect(try database.rows(of: byYear).count == round)
+            database.close()
+            let files = try FileManager.default.contentsOfDirectory(atPath: path + "/views")
+            for file in files {
+                let url = URL(filePath: path + "/views/" + file)
+                var bytes = try Data(contentsOf: url)
+                let kept = round == 1 ? 0 : 4096
+                bytes.replaceSubrange(
+                    min(kept, bytes.count)..., with: Data(repeating: 0xA5, count: max(bytes.count - kept, 0)))
+                try bytes.write(to: url)
+            }
+        }
     }
 
     @Test func `an index is used again when the database is opened again`() throws {

@@ -6,4 +6,6 @@ enum ScriptExit {
     static let misuse: Int32 = 70
     /// A function ran for too long.
     static let timeout: Int32 = 71
+    /// A function took too much memory.
+    static let memory: Int32 = 72
 }

@@ -21,7 +21,8 @@ enum ScriptConfinement {
     /// - Parameter memory: How many bytes.
     static func finish(memory: Int) {
         #if os(Linux)
-        // Asked while a file can still be opened. Whose memory can't be limited must not run scripts.
+        // Asked while a file can still be opened. The engine has reserved much of what its scripts use, so this bounds only
+        // the rest; the watchdog bounds all of it.
         guard let used = dataInUse() else { _exit(ScriptExit.misuse) }
         let most = rlim_t(used + memory)
         set(data, rlimit(rlim_cur: most, rlim_max: most))

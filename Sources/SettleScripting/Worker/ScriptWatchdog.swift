@@ -6,14 +6,17 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// Ends the process when a function runs for too long, whatever it does.
+/// Ends the process when a function runs for too long, or takes too much memory, whatever it does.
 ///
-/// A thread looks at the clock a few times within each limit. It ends the process rather than the function, for there is
+/// A thread looks at the clock, and at the memory in use, some times a second. It ends the process rather than the function, for there is
 /// work inside the engine, such as matching a pattern, that can't be interrupted.
 final class ScriptWatchdog: Sendable {
     /// When the running function was begun, in milliseconds; 0 while none runs.
     private let start = Atomic<Int64>(0)
     private let limit: Int64
+    /// How much memory may be in use, in bytes.
+    private let mostMemory = Atomic<Int>(.max)
+    private let memory = MemoryInUse()
 
     /// Begins to watch.
     ///
@@ -40,6 +43,13 @@ final class ScriptWatchdog: Sendable {
         if code != 0 { _exit(ScriptExit.misuse) }
     }
 
+    /// Allows so much more memory than is in use now; false when that can't be watched.
+    func limitMemory(to bytes: Int) -> Bool {
+        guard let used = memory.bytes else { return false }
+        mostMemory.store(used + bytes, ordering: .relaxed)
+        return true
+    }
+
     /// A function begins.
     func begin() { start.store(Self.now, ordering: .relaxed) }
 
@@ -47,11 +57,12 @@ final class ScriptWatchdog: Sendable {
     func end() { start.store(0, ordering: .relaxed) }
 
     private func watch() {
-        let pause = useconds_t(min(max(limit * 1000 / 20, 5_000), 200_000))
         while true {
-            usleep(pause)
+            usleep(20_000)
             let begun = start.load(ordering: .relaxed)
-            if begun != 0, Self.now - begun > limit { _exit(ScriptExit.timeout) }
+            guard begun != 0 else { continue }
+            if Self.now - begun > limit { _exit(ScriptExit.timeout) }
+            if let used = memory.bytes, used > mostMemory.load(ordering: .relaxed) { _exit(ScriptExit.memory) }
         }
     }
 

@@ -24,6 +24,7 @@ public enum ScriptWorker {
         guard let engine = ScriptEngine(output: Descriptor(number: STDOUT_FILENO), watchdog: watchdog) else {
             exit(ScriptExit.misuse)
         }
+        guard watchdog.limitMemory(to: memory) else { exit(ScriptExit.misuse) }
         ScriptConfinement.finish(memory: memory)
         let input = Descriptor(number: STDIN_FILENO)
         while let frame = input.readFrame() {

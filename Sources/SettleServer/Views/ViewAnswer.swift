@@ -92,12 +92,11 @@ struct ViewAnswer {
         let full = Self.pageLength
         var printed = bytes
         bytes = []
-        let page = try index.forEachRow(
-            view.number, in: range, skip: toSkip, limit: left, isFull: { printed.count >= full }
-        ) { row in
+        let page = try index.forEachRow(view.number, in: range, skip: toSkip, limit: left) { row in
             if !isFirst { printed += Self.separator }
             isFirst = false
             try append(row, to: &printed)
+            return printed.count < full
         }
         bytes = printed
         hasRows = !isFirst

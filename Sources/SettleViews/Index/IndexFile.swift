@@ -1,6 +1,12 @@
 internal import RevisionTree
 internal import SettleDatabase
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// The tables of an index, one file for the views that share their functions.
 ///
 ///     state       name, value      how far it has come, and for what it was made
@@ -12,6 +18,11 @@ internal import SettleDatabase
 enum IndexFile {
     /// Changes when the form of the tables does; an index of another form is built anew.
     static let version: Int64 = 1
+
+    /// Removes a file, with what SQLite has beside it.
+    static func remove(_ path: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+    }
 
     /// Opens a file, and makes the tables where there are none.
     static func open(_ path: String) throws -> SQLiteConnection {

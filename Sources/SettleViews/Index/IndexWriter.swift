@@ -135,7 +135,7 @@ final class IndexWriter {
             var place = 0
             while place < raw.count {
                 guard let view = VariableNumber.read(raw, &place), let length = VariableNumber.read(raw, &place),
-                    view >= 0, length >= 0, place + length <= raw.count
+                    view >= 0, length >= 0, length <= raw.count - place
                 else { return false }
                 all.append((view, Array(raw[place..<place + length])))
                 place += length

@@ -34,7 +34,8 @@ struct RowChunk: Sendable {
         let isRead = bytes.withUnsafeBufferPointer { raw -> Bool in
             var place = 0
             func part() -> Range<Int>? {
-                guard let length = VariableNumber.read(raw, &place), length >= 0, place + length <= raw.count else {
+                guard let length = VariableNumber.read(raw, &place), length >= 0, length <= raw.count - place
+                else {
                     return nil
                 }
                 defer { place += length }

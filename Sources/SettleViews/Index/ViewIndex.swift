@@ -16,7 +16,8 @@ package final class ViewIndex: Sendable {
     private let includesDesign: Bool
     private let writer = Guarded<IndexWriter?>(nil)
     private let readers = Guarded<[IndexReader]>([])
-    private let isGone = Guarded(false)
+    /// Whether it was found damaged, and is to be built anew.
+    private let isDamaged = Guarded(false)
 
     /// How many documents are mapped at a time.
     private static let pageLength = 500
@@ -57,29 +58,49 @@ package final class ViewIndex: Sendable {
         report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
     ) throws {
         try writer.withLock { writer in
-            let current = try writer ?? IndexWriter(try IndexFile.open(path), definitions: definitions)
-            writer = current
-            do {
-                try check(current, database)
-                let target = try database.lastSequence()
-                guard current.state.sequence < target else { return }
-                try catchUp(current, to: target, of: database, by: mapper, report)
-            } catch {
-                // What its statements hold is begun anew.
-                writer = nil
-                throw error
+            var mayRepair = true
+            while true {
+                do {
+                    if isDamaged.withLock({ $0 }) { throw DatabaseError(.corrupt, "the index was found damaged") }
+                    let current = try writer ?? IndexWriter(try IndexFile.open(path), definitions: definitions)
+                    writer = current
+                    try check(current, database)
+                    let target = try database.lastSequence()
+                    guard current.state.sequence < target else { return }
+                    return try catchUp(current, to: target, of: database, by: mapper, report)
+                } catch {
+                    // What its statements hold is begun anew.
+                    writer = nil
+                    guard mayRepair, Self.isDamage(error) else { throw error }
+                    mayRepair = false
+                    database.warn("an index can't be read and is built anew: \(error)")
+                    readers.withLock { $0 = [] }
+                    IndexFile.remove(path)
+                    isDamaged.withLock { $0 = false }
+                }
             }
         }
     }
 
+    private static func isDamage(_ error: any Error) -> Bool {
+        guard let code = (error as? DatabaseError)?.code else { return false }
+        return code == .corrupt || code == .notADatabase
+    }
+
     /// Runs a closure that reads one state of the index, and that index's last change of the database.
     package func read<Result>(_ body: (IndexReading) throws -> Result) throws -> Result {
-        let reader = try readers.withLock { $0.popLast() } ?? IndexReader(path)
-        let result = try reader.snapshot { reader in
-            try body(IndexReading(reader: reader, definitions: definitions, sequence: reader.state().sequence))
+        do {
+            let reader = try readers.withLock { $0.popLast() } ?? IndexReader(path)
+            let result = try reader.snapshot { reader in
+                try body(IndexReading(reader: reader, definitions: definitions, sequence: reader.state().sequence))
+            }
+            readers.withLock { if $0.count < 4 { $0.append(reader) } }
+            return result
+        } catch {
+            // The next one who has it brought up to date has it built anew.
+            if Self.isDamage(error) { isDamaged.withLock { $0 = true } }
+            throw error
         }
-        readers.withLock { if $0.count < 4 { $0.append(reader) } }
-        return result
     }
 
     /// How far the index is, if it was ever built.

@@ -90,7 +90,8 @@ extension IndexReading {
         let value = entry.reductions.withUnsafeBufferPointer { raw -> [UInt8]? in
             var place = 0
             for number in 0...reducer {
-                guard let length = VariableNumber.read(raw, &place), length >= 0, place + length <= raw.count else {
+                guard let length = VariableNumber.read(raw, &place), length >= 0, length <= raw.count - place
+                else {
                     return nil
                 }
                 if number == reducer { return Array(raw[place..<place + length]) }

@@ -53,35 +53,32 @@ package struct IndexReading {
     ///   - range: Which rows.
     ///   - skip: How many of them to pass over.
     ///   - limit: How many at the most.
-    ///   - isFull: Is asked after each chunk whether that is enough.
-    ///   - body: Gets the rows.
+    ///   - body: Gets the rows, and says whether it wants more.
     /// - Returns: How many rows there were, and the range of those that follow; `nil` when there are none.
     /// - Throws: ``DatabaseError``, or what the closure throws.
     package func forEachRow(
-        _ view: Int, in range: RowRange, skip: Int, limit: Int, isFull: () -> Bool, _ body: (RawRow) throws -> Void
+        _ view: Int, in range: RowRange, skip: Int, limit: Int, _ body: (RawRow) throws -> Bool
     ) throws -> (count: Int, rest: RowRange?) {
         var count = 0
         var rest: RowRange?
         try forEachPart(view, in: range, skip: skip, limit: limit) { chunk, part in
             try chunk.bytes.withUnsafeBufferPointer { bytes in
-                func run(_ index: Int) throws {
+                for offset in 0..<part.count {
+                    let index = range.descending ? part.upperBound - 1 - offset : part.lowerBound + offset
                     let row = chunk.rows[index]
-                    try body(
+                    count += 1
+                    let wantsMore = try body(
                         RawRow(
                             key: UnsafeBufferPointer(rebasing: bytes[row.key]),
                             id: UnsafeBufferPointer(rebasing: bytes[row.id]),
                             value: UnsafeBufferPointer(rebasing: bytes[row.value])))
+                    guard wantsMore else {
+                        rest = range.after(Array(chunk.position(index)))
+                        return false
+                    }
                 }
-                if range.descending {
-                    for index in part.reversed() { try run(index) }
-                } else {
-                    for index in part { try run(index) }
-                }
+                return true
             }
-            count += part.count
-            guard count < limit, isFull(), let last = range.descending ? part.first : part.last else { return true }
-            rest = range.after(Array(chunk.position(last)))
-            return false
         }
         return (count, rest)
     }
