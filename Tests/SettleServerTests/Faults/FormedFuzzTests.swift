@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleScripting
 import SettleTesting
 import Testing
 
@@ -24,7 +25,10 @@ import Testing
         let count = environment["SETTLE_FUZZ_HTTP"].flatMap { Int($0) } ?? 3000
         let first = environment["SETTLE_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
         if count > 3000 { print("fuzzing HTTP with \(count) formed requests from seed \(first)") }
-        let live = try LiveServer { $0.security.lockoutThreshold = 0 }
+        let live = try LiveServer {
+            $0.security.lockoutThreshold = 0
+            $0.scripts = .built
+        }
         var statuses: [Int: Int] = [:]
         var revisions: [String] = []
         for offset in 0..<count {

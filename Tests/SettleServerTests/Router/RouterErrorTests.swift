@@ -22,7 +22,7 @@ import Testing
         ("GET", "/db/_local", 400, "bad_request: Invalid _local document id."),
         ("POST", "/db/_bulk_docs", 415, "bad_content_type: Content-Type must be application/json"),
         ("POST", "/db/_find", 501, "not_implemented: _find is not implemented yet"),
-        ("GET", "/db/_design/d/_view/v", 501, "not_implemented: a view is not implemented yet"),
+        ("GET", "/db/_design/d/_view/v", 501, "not_implemented: this server runs no scripts, and so has no views"),
         ("GET", "/db/_changes?filter=a/b", 404, "not_found: missing"),
         ("GET", "/db/_changes?since=x", 400, "bad_request: Malformed sequence supplied in 'since' parameter."),
         ("GET", "/_uuids?count=1001", 400, "bad_request: count parameter too large"),
