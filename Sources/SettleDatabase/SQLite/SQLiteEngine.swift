@@ -39,9 +39,10 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             guard try connection.integer("SELECT count(*) FROM sqlite_schema") ?? 0 > 0 else {
                 throw DatabaseError(.corrupt, "\(path) has no tables; a database has. Restore it from a copy")
             }
-            try SQLiteSchema.migrate(connection)
+            try SQLiteSchema.check(connection)
             let reader = SQLiteReader(connection)
             _ = (try reader.lastSequence, try reader.nextExpiration())
+            try SQLiteSchema.migrate(connection)
             try connection.execute("PRAGMA journal_mode = WAL")
         } else {
             try SQLiteSchema.create(on: connection)

@@ -42,13 +42,15 @@ enum SQLiteSchema {
     ///
     /// A later format adds its step here and a fixture of the one before to the tests.
     static func migrate(_ connection: SQLiteConnection) throws {
-        var found = try connection.integer("PRAGMA user_version") ?? 0
-        if found == 1 {
-            try connection.execute("BEGIN IMMEDIATE; \(journal) PRAGMA user_version = 2; COMMIT;")
-            found = 2
-        }
+        guard try connection.integer("PRAGMA user_version") == 1 else { return }
+        try connection.execute("BEGIN IMMEDIATE; \(journal) PRAGMA user_version = 2; COMMIT;")
+    }
+
+    /// Sees that a file has a format that is known.
+    static func check(_ connection: SQLiteConnection) throws {
+        let found = try connection.integer("PRAGMA user_version") ?? 0
         guard found <= version else { throw newer(found) }
-        guard found == version else {
+        guard found >= 1 else {
             throw DatabaseError(.corrupt, "the file says it has format \(found), which never was")
         }
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import SettleTesting
 import Synchronization
 import Testing
@@ -46,16 +47,20 @@ import Testing
 
     @Test func `the earliest is woken first, and those of one moment in their order`() async throws {
         // All go on on one executor that keeps the order, which is that of their waking.
-        let seconds = [4, 2, 4, 1, 3, 2]
+        let executor = OneByOne()
         let log = WakingLog()
+        let clock = clock
         var tasks: [Task<Void, any Error>] = []
-        for (index, seconds) in seconds.enumerated() {
-            tasks.append(Task { try await log.sleep(index, .seconds(seconds), clock) })
+        for (index, seconds) in [4, 2, 4, 1, 3, 2].enumerated() {
+            tasks.append(
+                Task(executorPreference: executor) { @Sendable in
+                    try await log.sleep(index, .seconds(seconds), clock)
+                })
             try await clock.waitForSleepers(index + 1)
         }
         clock.advance(by: .seconds(100))
         for task in tasks { try await task.value }
-        #expect(await log.woken == [3, 1, 5, 4, 0, 2])
+        #expect(log.woken == [3, 1, 5, 4, 0, 2])
     }
 
     @Test func `step by step each sleeper sees its own moment`() async throws {
@@ -146,13 +151,23 @@ import Testing
     }
 }
 
-/// Notes in which order its calls were woken: an actor runs what is ready in the order in which it became so, as long as
-/// nothing has a higher priority.
-private actor WakingLog {
-    private(set) var woken: [Int] = []
+/// Notes in which order sleepers were woken.
+private final class WakingLog: Sendable {
+    private let indices = Mutex<[Int]>([])
+    var woken: [Int] { indices.withLock { $0 } }
 
     func sleep(_ index: Int, _ duration: Duration, _ clock: ManualClock) async throws {
         try await clock.sleep(for: duration)
-        woken.append(index)
+        indices.withLock { $0.append(index) }
+    }
+}
+
+/// Runs what is ready in the order in which it became so.
+private final class OneByOne: TaskExecutor {
+    private let queue = DispatchQueue(label: "one by one")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
