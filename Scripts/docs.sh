@@ -21,10 +21,10 @@ mkdir -p "$graphs"
 swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members
 bin=$(swift build --show-bin-path)
 
-# `import Settle` brings three modules, and whoever reads the documentation knows but one.
-for graph in "${bin%/*}"/symbolgraph/{RevisionTree,Settle,SettleDatabase}{,@*}.symbols.json; do
+# `import Settle` brings four modules, and whoever reads the documentation knows but one.
+for graph in "${bin%/*}"/symbolgraph/{RevisionTree,Settle,SettleDatabase,SettleViews}{,@*}.symbols.json; do
     [[ -e $graph ]] || continue
-    sed -E 's/"module":\{"name":"(RevisionTree|SettleDatabase)"/"module":{"name":"Settle"/' \
+    sed -E 's/"module":\{"name":"(RevisionTree|SettleDatabase|SettleViews)"/"module":{"name":"Settle"/' \
         "$graph" >"$graphs/${graph##*/}"
 done
 

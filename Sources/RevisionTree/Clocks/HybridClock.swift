@@ -14,7 +14,7 @@
 ///    forgotten.
 /// 2. **Nobody learns nonsense.** A value that is ahead of the time by more than ``tolerance`` is not learned.
 /// 3. **Who has seen it comes after it.** A change to a member that bears such a value gets the value's successor, see
-///    ``AttributeClocks``; so it wins against changes made apart from it, and never against one made on top of it.
+///    ``ClockedDocument``; so it wins against changes made apart from it, and never against one made on top of it.
 ///
 /// It is a value and reads no clock itself: the time is handed in.
 public struct HybridClock: Hashable, Sendable {

@@ -15,11 +15,9 @@ public import SettleDatabase
 /// - Important: Rows are made anew when ``version`` is another one, and only then. So raise it whenever the closure would
 ///   emit something else for the same document.
 ///
+/// A database answers by `rows(of:in:)`, `count(of:in:)` and `observe(_:in:)`.
+///
 /// ## Topics
-/// ### Asking
-/// - ``SettleDatabase/Database/rows(of:in:)``
-/// - ``SettleDatabase/Database/count(of:in:)``
-/// - ``SettleDatabase/Database/observe(_:in:)``
 /// ### Reducing
 /// - ``ReducedView``
 public struct View<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable {

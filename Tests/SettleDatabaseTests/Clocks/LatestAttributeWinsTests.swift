@@ -26,6 +26,38 @@ import Testing
         }
     }
 
+    // SEMANTICS 10
+    @Test func `by time and by number of revisions are two policies, with two names and two answers`() throws {
+        for (policy, name) in [
+            (ConflictPolicy.latestAttributeWins, "latestAttributeWins"), (.mostRevisions, "mostRevisions"),
+        ] {
+            #expect(policy.name == name)
+            try withDocument { john, marie in
+                for number in 1...3 { try john.set("e", "name", .string("John \(number)"), at: Device.noon + 1000) }
+                try marie.set("e", "name", "Marie", at: Device.noon + 2000)
+                try john.pull(from: marie, by: policy)
+                #expect(try john.clocked("e")?.members["name"] == (name == "mostRevisions" ? "John 3" : "Marie"))
+            }
+        }
+    }
+
+    // SEMANTICS 10
+    @Test func `a later deletion wins only where the policy is told that the latest wins there too`()
+        throws
+    {
+        for (policy, isKept) in [
+            (ConflictPolicy.latestAttributeWins(deletions: .latestWins), false), (.latestAttributeWins, true),
+        ] {
+            try withDocument { john, marie in
+                try marie.set("e", "name", "Marie", at: Device.noon + 1000)
+                john.time = Device.noon + 2000
+                try john.database.delete("e")
+                try john.pull(from: marie, by: policy)
+                #expect(try (john.database.document("e") != nil) == isKept)
+            }
+        }
+    }
+
     @Test func `the decision tells which revision changed a member last`() throws {
         try withDocument { john, marie in
             try john.set("e", "name", "Holiday 2015", at: Device.noon + 1000)

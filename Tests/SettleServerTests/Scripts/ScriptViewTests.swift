@@ -134,7 +134,7 @@ import Testing
             #expect(try client.send("PUT", "/other").status != 500)
         }
         #expect(try client.send("PUT", "/other/b", [:]).status == 201)
-        try client.send("PUT", "/other/_design/good", ["views": ["v": ["map": "function (doc) { emit(doc._id) }"]]])
+        _ = try client.send("PUT", "/other/_design/good", ["views": ["v": ["map": "function (doc) { emit(doc._id) }"]]])
         #expect(try client.send("GET", "/other/_design/good/_view/v").json["total_rows"] == 1)
         client.server.stop()
     }

@@ -16,7 +16,7 @@ extension ConflictPolicy {
     /// which knows no clocks, or before clocks were switched on, is merged three-way instead, as by
     /// ``threeWayMerge(_:deletionsWin:)``; so are attachments. Only that takes the revision where the branches part, and a
     /// replica that does not have its content leaves such a conflict to one that has. See
-    /// ``RevisionTree/LatestAttributeMerge`` for the rules.
+    /// ``LatestAttributeMerge`` for the rules.
     ///
     /// Every replica writes the same: no clock is read to settle a conflict.
     ///
