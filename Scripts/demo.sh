@@ -123,7 +123,7 @@ heading "They meet again: both wrote the same revisions, so the second has nothi
 show sync "$laptop" "$hub"
 show sync "$phone" "$hub"
 # A copy's winners and leaves, without the positions of their changes, which are each copy's own.
-leaves() { "$settle" changes "$1" --all-leaves --json | sed 's/"seq":[0-9]*,//' | LC_ALL=C sort; }
+leaves() { "$settle" changes "$1" --all-leaves --json | sed -E 's/"seq":("[^"]*"|[0-9]+),//' | LC_ALL=C sort; }
 leaves "$laptop" >"$room/leaves-laptop"
 leaves "$phone" >"$room/leaves-phone"
 leaves "$hub" >"$room/leaves-hub"
