@@ -4,6 +4,9 @@ import Testing
 
 @testable import SettleServer
 
+/// Stands for a connection.
+private final class Connection {}
+
 /// Who may work where it polls.
 struct LoneTurnTests {
     private let here = ThreadID.current
@@ -25,6 +28,22 @@ struct LoneTurnTests {
         turn.close(on: here)
         #expect(takes(turn))
         turn.close(on: here)
+        #expect(!takes(turn))
+    }
+
+    @Test func `of a few connections the only one that asks takes the turn, until another asks`() {
+        let turn = LoneTurn()
+        let (one, other) = (Connection(), Connection())
+        for _ in 0..<4 { turn.open(on: here) }
+        for _ in 1..<LoneTurn.leastRun { turn.begin(one) }
+        #expect(!takes(turn))
+        turn.begin(one)
+        #expect(takes(turn))
+        turn.begin(other)
+        #expect(!takes(turn))
+        for _ in 0..<LoneTurn.leastRun { turn.begin(one) }
+        #expect(takes(turn))
+        turn.open(on: here)
         #expect(!takes(turn))
     }
 

@@ -43,6 +43,7 @@ final class MicroHTTPDRegistrar: Sendable {
             handler: handler, turn: turn)
         state.withLock { $0.requests += 1 }
         connection.set(exchange)
+        turn.begin(connection)
         return exchange
     }
 
