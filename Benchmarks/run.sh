@@ -28,6 +28,22 @@ clean_up() {
     rm -rf ${rooms[@]+"${rooms[@]}"}
 }
 trap clean_up EXIT
+# Builds the tool and sets what serving takes.
+prepare_serving() {
+    (cd .. && swift build -c release --product settle)
+    settle=$(cd .. && swift build -c release --show-bin-path)/settle
+    data=$(mktemp -d)
+    rooms+=("$data")
+    password=$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
+    port=${PORT:-18984}
+}
+# Starts a server on that folder.
+serve() {
+    SETTLE_ADMIN_PASSWORD=$password "$settle" serve --quiet --data "$data" --port "$port" --admin admin &
+    server=$!
+    running=("$server")
+    wait_for "http://127.0.0.1:$port/"
+}
 wants() { [[ $what == all || $what == "$1" ]]; }
 
 if wants tree; then "$bin/TreeBenchmark" "$runs"; fi
@@ -67,12 +83,7 @@ if wants server; then
         [[ $(id -u) == 0 ]] || as_root=(sudo)
         ${as_root[@]+"${as_root[@]}"} apt-get install -y -q wrk </dev/null
     fi
-    (cd .. && swift build -c release --product settle)
-    settle=$(cd .. && swift build -c release --show-bin-path)/settle
-    data=$(mktemp -d)
-    rooms+=("$data")
-    password=$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
-    port=${PORT:-18984}
+    prepare_serving
     ulimit -n "$(ulimit -Hn)"
 
     "$bin/HTTPFloor" $((port + 1)) &
@@ -89,10 +100,7 @@ if wants server; then
 
     # Each measure has a server of its own, for the peak of memory is that of a process.
     for measure in load views idle_feeds attachment; do
-        SETTLE_ADMIN_PASSWORD=$password "$settle" serve --quiet --data "$data" --port "$port" --admin admin &
-        server=$!
-        running=("$server")
-        wait_for "http://127.0.0.1:$port/"
+        serve
         extra=()
         [[ $measure != load && $measure != views ]] || extra=(--runs "$runs")
         python3 "server/$measure.py" --url "http://127.0.0.1:$port" --user admin --password "$password" \
@@ -105,17 +113,9 @@ fi
 if wants replication; then
     # With a server of ours, or the one whose address, user and password included, SETTLE_PEER_URL tells.
     if [[ -z ${SETTLE_PEER_URL:-} ]]; then
-        (cd .. && swift build -c release --product settle)
-        settle=$(cd .. && swift build -c release --show-bin-path)/settle
-        data=$(mktemp -d)
-        rooms+=("$data")
-        password=$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
-        port=${PORT:-18984}
-        SETTLE_ADMIN_PASSWORD=$password "$settle" serve --quiet --data "$data" --port "$port" --admin admin &
-        server=$!
-        running=("$server")
+        prepare_serving
+        serve
         SETTLE_PEER_URL=http://admin:$password@127.0.0.1:$port
-        wait_for "http://127.0.0.1:$port/"
     fi
     "$bin/ReplicationBenchmark" "$SETTLE_PEER_URL" "${DOCUMENTS:-50000}" "$runs"
     if [[ -n ${server:-} && -e /proc/$server/status ]]; then
