@@ -14,7 +14,7 @@ struct IncrementalViewTests {
         }
     }
 
-    private static func key(_ generator: inout SeededGenerator) -> JSON {
+    private static func key(_ generator: inout SeededRandom) -> JSON {
         switch Int.random(in: 0..<5, using: &generator) {
         case 0: .number(JSONNumber(Int.random(in: 0..<6, using: &generator)))
         case 1: .string(String(repeating: "k", count: Int.random(in: 0..<300, using: &generator)))
@@ -29,7 +29,7 @@ struct IncrementalViewTests {
     }
 
     @Test(arguments: 1...12) func `following changes is as good as beginning anew`(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         let database = try Database.inMemory()
         let followed = View<JSON, Int>("followed", version: 1, map: Self.map)
         for step in 0..<40 {
@@ -43,7 +43,7 @@ struct IncrementalViewTests {
         }
     }
 
-    private static func change(_ database: Database, _ generator: inout SeededGenerator) throws {
+    private static func change(_ database: Database, _ generator: inout SeededRandom) throws {
         let id = DocumentID(stringLiteral: "d\(Int.random(in: 0..<400, using: &generator))")
         let keys = (0..<Int.random(in: 0...4, using: &generator)).map { _ in key(&generator) }
         let body: DocumentBody = [
@@ -65,7 +65,7 @@ struct IncrementalViewTests {
     }
 
     private static func compare(
-        _ database: Database, _ followed: View<JSON, Int>, _ fresh: View<JSON, Int>, _ generator: inout SeededGenerator
+        _ database: Database, _ followed: View<JSON, Int>, _ fresh: View<JSON, Int>, _ generator: inout SeededRandom
     ) throws {
         let rows = try database.rows(of: followed)
         #expect(rows == (try database.rows(of: fresh)))

@@ -1,9 +1,10 @@
 import Settle
+import SettleTesting
 import SettleDatabase
 import Testing
 
 struct SortKeyTests {
-    private static func random(_ generator: inout SeededGenerator, depth: Int = 2) -> JSON {
+    private static func random(_ generator: inout SeededRandom, depth: Int = 2) -> JSON {
         switch Int.random(in: 0..<(depth > 0 ? 9 : 7), using: &generator) {
         case 0: return .null
         case 1: return .bool(.random(using: &generator))
@@ -31,7 +32,7 @@ struct SortKeyTests {
     }
 
     @Test func `keys are ordered as the values they are of`() {
-        var generator = SeededGenerator(seed: 7)
+        var generator = SeededRandom(seed: 7)
         for _ in 0..<20_000 {
             let (left, right) = (Self.random(&generator), Self.random(&generator))
             let keys = (SortKey.of(left), SortKey.of(right))

@@ -1,4 +1,5 @@
 import Settle
+import SettleTesting
 import Testing
 
 /// CouchDB's order of values: a total order, and the one that is documented.
@@ -38,14 +39,14 @@ struct CollationTests {
     }
 
     @Test func `it is a total order`() {
-        var values = RandomJSON(random: SeededGenerator(seed: SeededGenerator.seed))
+        var values = RandomJSON(random: SeededRandom(seed: SeededRandom.seed))
         let all = (0..<120).map { _ in values.value() }
         for first in all {
             #expect(Collation.compare(first, first) == .same)
             for second in all {
                 let order = Collation.compare(first, second)
                 guard order == Collation.compare(second, first).reversed else {
-                    Issue.record("seed \(SeededGenerator.seed): \(first) and \(second) are not antisymmetric")
+                    Issue.record("seed \(SeededRandom.seed): \(first) and \(second) are not antisymmetric")
                     return
                 }
                 guard order != .after else { continue }
@@ -53,7 +54,7 @@ struct CollationTests {
                     let outer = Collation.compare(first, third)
                     let isStrict = order == .before || Collation.compare(second, third) == .before
                     guard outer == (isStrict ? .before : .same) else {
-                        Issue.record("seed \(SeededGenerator.seed): \(first), \(second), \(third) are not transitive")
+                        Issue.record("seed \(SeededRandom.seed): \(first), \(second), \(third) are not transitive")
                         return
                     }
                 }
@@ -62,12 +63,12 @@ struct CollationTests {
     }
 
     @Test func `equal values are the same and sorting is stable to any start`() {
-        var values = RandomJSON(random: SeededGenerator(seed: SeededGenerator.seed))
+        var values = RandomJSON(random: SeededRandom(seed: SeededRandom.seed))
         let all = (0..<300).map { _ in values.value() }
         let sorted = all.sorted(by: Collation.isBefore)
         let again = all.shuffled(using: &values.random).sorted(by: Collation.isBefore)
         for (left, right) in zip(sorted, again) {
-            #expect(Collation.compare(left, right) == .same, "seed \(SeededGenerator.seed)")
+            #expect(Collation.compare(left, right) == .same, "seed \(SeededRandom.seed)")
         }
     }
 
@@ -85,7 +86,7 @@ struct CollationTests {
     }
 
     @Test func `many threads compare at once`() async {
-        var values = RandomJSON(random: SeededGenerator(seed: SeededGenerator.seed))
+        var values = RandomJSON(random: SeededRandom(seed: SeededRandom.seed))
         let all = (0..<200).map { _ in JSON.string(values.string() + values.string()) }
         let orders = await withTaskGroup(of: [Collation.Order].self) { group in
             for _ in 0..<8 {

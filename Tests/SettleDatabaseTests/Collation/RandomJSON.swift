@@ -1,8 +1,9 @@
 import Settle
+import SettleTesting
 
 /// Random JSON values that often have something in common.
 struct RandomJSON {
-    var random: SeededGenerator
+    var random: SeededRandom
 
     private static let strings = [
         "", "a", "A", "\u{E1}", "a\u{301}", "aa", "ab", "b", "B", "1", "10", "2", "_", "-", " ", "\u{DF}", "ss",

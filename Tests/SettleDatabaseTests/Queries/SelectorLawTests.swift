@@ -1,4 +1,5 @@
 import Settle
+import SettleTesting
 import Testing
 
 /// Laws that hold for any selector and any document. A failure prints the seed that brings it back.
@@ -36,12 +37,12 @@ struct SelectorLawTests {
     private func matches(_ selector: JSON, _ document: JSON) throws -> Bool { try Selector(selector).matches(document) }
 
     @Test func `logic follows its laws where nothing is missing`() throws {
-        var values = RandomJSON(random: SeededGenerator(seed: SeededGenerator.seed))
+        var values = RandomJSON(random: SeededRandom(seed: SeededRandom.seed))
         for _ in 0..<3_000 {
             let document = document(&values)
             let (left, right) = (selector(&values), selector(&values))
             let (isLeft, isRight) = (try matches(left, document), try matches(right, document))
-            let hint: Comment = "seed \(SeededGenerator.seed): \(left), \(right), \(document)"
+            let hint: Comment = "seed \(SeededRandom.seed): \(left), \(right), \(document)"
             try #require(try matches(["$not": left], document) == !isLeft, hint)
             try #require(try matches(["$and": [left, right]], document) == (isLeft && isRight), hint)
             try #require(try matches(["$or": [left, right]], document) == (isLeft || isRight), hint)
@@ -51,11 +52,11 @@ struct SelectorLawTests {
     }
 
     @Test func `comparisons agree with the order of values`() throws {
-        var values = RandomJSON(random: SeededGenerator(seed: SeededGenerator.seed))
+        var values = RandomJSON(random: SeededRandom(seed: SeededRandom.seed))
         for _ in 0..<3_000 {
             let (value, other) = (values.value(), values.value())
             let order = Collation.compare(value, other).rawValue
-            let hint: Comment = "seed \(SeededGenerator.seed): \(value), \(other)"
+            let hint: Comment = "seed \(SeededRandom.seed): \(value), \(other)"
             let expected: [(String, Bool)] = [
                 ("$lt", order < 0), ("$lte", order <= 0), ("$eq", order == 0), ("$ne", order != 0),
                 ("$gte", order >= 0), ("$gt", order > 0),
@@ -73,11 +74,11 @@ struct SelectorLawTests {
     }
 
     @Test func `a missing member never matches a condition on it`() throws {
-        var values = RandomJSON(random: SeededGenerator(seed: SeededGenerator.seed))
+        var values = RandomJSON(random: SeededRandom(seed: SeededRandom.seed))
         for _ in 0..<2_000 {
             let one = condition(&values)
             for selector: JSON in [one, ["$not": one], ["$nor": [one]]] {
-                try #require(try !matches(selector, ["d": 1]), "seed \(SeededGenerator.seed): \(selector)")
+                try #require(try !matches(selector, ["d": 1]), "seed \(SeededRandom.seed): \(selector)")
             }
         }
     }

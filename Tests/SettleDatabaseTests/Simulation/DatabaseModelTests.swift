@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: DatabaseKind.allCases)
     func `a database does what a naive model does`(kind: DatabaseKind) throws {
         for round in 0..<3 {
-            let run = ModelRun(seed: SeededGenerator.seed &+ UInt64(round), try TemporaryDatabase(kind))
+            let run = ModelRun(seed: SeededRandom.seed &+ UInt64(round), try TemporaryDatabase(kind))
             do { try run.go(steps: 80) } catch { Issue.record("\(run.story): \(error)") }
         }
     }
@@ -18,7 +18,7 @@ private final class ModelRun {
     private let seed: UInt64
     private let temporary: TemporaryDatabase
     private var model = ModelDatabase()
-    private var random: SeededGenerator
+    private var random: SeededRandom
     private var step = 0
     private var doing = ""
     private let ids: [DocumentID] = ["a", "b", "c", "d", "é"]
@@ -26,7 +26,7 @@ private final class ModelRun {
     init(seed: UInt64, _ temporary: TemporaryDatabase) {
         self.seed = seed
         self.temporary = temporary
-        random = SeededGenerator(seed: seed)
+        random = SeededRandom(seed: seed)
     }
 
     var story: Comment { "SETTLE_SEED=\(seed), step \(step): \(doing)" }

@@ -13,7 +13,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        var generator = SeededGenerator(seed: 11)
+        var generator = SeededRandom(seed: 11)
         bytes = (0..<900_000).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 

@@ -20,7 +20,7 @@ import Testing
     }
 
     private func random(_ count: Int) -> [UInt8] {
-        var generator = SeededGenerator(seed: 7)
+        var generator = SeededRandom(seed: 7)
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 

@@ -23,7 +23,7 @@ import Testing
                     id: "branches", history: history, isDeleted: index == 2, body: ["i": .number(JSONNumber(index))])
             ])
         }
-        var generator = SeededGenerator(seed: 3)
+        var generator = SeededRandom(seed: 3)
         let large = (0..<300_000).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         let text = Array(String(repeating: "to be or not to be, ", count: 3000).utf8)
         for (name, attachments) in [

@@ -8,13 +8,13 @@ struct FaultRound {
     let seed: UInt64
     let server: LiveServer
     let proxy: FaultProxy
-    private var random: SeededGenerator
+    private var random: SeededRandom
 
     init(seed: UInt64, server: LiveServer, proxy: FaultProxy) {
         self.seed = seed
         self.server = server
         self.proxy = proxy
-        random = SeededGenerator(seed: seed)
+        random = SeededRandom(seed: seed)
     }
 
     /// Replicates under faults, and then without: both must hold the same in the end, and no checkpoint may run ahead.

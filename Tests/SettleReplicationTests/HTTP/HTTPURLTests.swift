@@ -1,3 +1,4 @@
+import SettleTesting
 import RevisionTree
 import Testing
 
@@ -63,7 +64,7 @@ import Testing
     }
 
     @Test func `any text survives being escaped, and any address being printed`() throws {
-        var generator = SeededGenerator(seed: 7)
+        var generator = SeededRandom(seed: 7)
         for _ in 0..<2000 {
             let bytes = (0..<Int.random(in: 1...12, using: &generator)).map { _ in
                 Unicode.Scalar(UInt32.random(in: 1...0x2ff, using: &generator)).map(Character.init) ?? "x"

@@ -1,0 +1,56 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+/// A `settle serve` of its own process, which is killed with this.
+final class ServedFolder {
+    /// Where it listens.
+    let port: Int
+    private let process = Process()
+
+    /// Starts it and waits until it listens.
+    init(_ folder: TemporaryFolder, port: Int = 0) throws {
+        let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
+        process.executableURL = tests.deletingLastPathComponent().appending(path: "settle")
+        process.arguments = ["serve", "--dir", folder.path, "--port", "\(port)", "--admin", "admin", "--json"]
+        process.environment = ProcessInfo.processInfo.environment.merging(["SETTLE_ADMIN_PASSWORD": "admin"]) { $1 }
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        var line: [UInt8] = []
+        while line.last != UInt8(ascii: "\n") {
+            let piece = output.fileHandleForReading.availableData
+            if piece.isEmpty { break }
+            line += piece
+        }
+        self.port = try #require(try JSON(utf8: line)["port"]?.int)
+    }
+
+    deinit { if process.isRunning { kill() } }
+
+    /// The answer to a request of the administrator's, with its head.
+    func ask(_ method: String, _ path: String, _ body: String? = nil) throws -> String {
+        let answer = try answer(method, path, body)
+        return answer.head + String(decoding: answer.body, as: UTF8.self)
+    }
+
+    /// The body of the answer to a request of the administrator's.
+    func json(_ method: String, _ path: String, _ body: String? = nil) throws -> JSON {
+        try JSON(utf8: answer(method, path, body).body)
+    }
+
+    private func answer(_ method: String, _ path: String, _ body: String?) throws -> (head: String, body: [UInt8]) {
+        let connection = try RawConnection(port: port, seconds: 120)
+        try connection.write(LiveServer.request(method, path, body))
+        let answer = try connection.readAnswer()
+        return (answer.head, answer.body)
+    }
+
+    /// Kills it at once.
+    func kill() {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+}
