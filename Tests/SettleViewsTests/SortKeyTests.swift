@@ -1,6 +1,6 @@
 import Settle
-import SettleTesting
 import SettleDatabase
+import SettleTesting
 import Testing
 
 struct SortKeyTests {

@@ -1,5 +1,5 @@
-import SettleTesting
 import RevisionTree
+import SettleTesting
 import Testing
 
 @testable import SettleReplication
