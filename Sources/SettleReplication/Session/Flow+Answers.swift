@@ -94,6 +94,7 @@ extension Flow {
             return fail(id, error, jitter, &actions)
         }
         guard case .fetch(let jobs, let budget) = end(id) else { return }
+        fetchSearch.succeed()
         fetching -= 1
         bytesOnTheWay -= budget
         sizer.learn(answers.count, took: time)
@@ -133,7 +134,7 @@ extension Flow {
     }
 
     /// A document's revisions are here, or as many as fit into memory.
-    private mutating func took(_ job: FlowJob, _ jitter: Double, _ actions: inout [FlowAction]) {
+    mutating func took(_ job: FlowJob, _ jitter: Double, _ actions: inout [FlowAction]) {
         if job.received.isEmpty { settle(job, jitter, &actions) } else { fetched.append(job) }
     }
 
@@ -142,6 +143,7 @@ extension Flow {
         _ outcomes: [StoreOutcome], of id: Int, _ jitter: Double, _ actions: inout [FlowAction]
     ) {
         guard case .store(let jobs) = end(id) else { return }
+        storeSearch.succeed()
         storing -= 1
         var next = 0
         for var job in jobs {
@@ -200,42 +202,6 @@ extension Flow {
         if isAtOnce { return wanted.append(job) }
         let delay = settings.retry.delay(after: job.failures, jitter: jitter, retryAfter: retryAfter)
         call(.again([job]), after: delay, &actions)
-    }
-
-    /// Makes of a call that the peer does not understand as a whole several smaller ones; a single document is refused.
-    ///
-    /// - Returns: Whether that was possible.
-    mutating func split(
-        _ id: Int, _ work: Call.Work, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]
-    ) -> Bool {
-        switch work {
-        case .fetch(let jobs, let budget):
-            calls[id] = nil
-            (fetching, bytesOnTheWay) = (fetching - 1, bytesOnTheWay - budget)
-            guard jobs.count == 1, var job = jobs.first else {
-                sizer.halve()
-                for job in jobs.reversed() { wanted.putBack(job) }
-                return true
-            }
-            job.failed += job.requests.map { ($0, error) }
-            job.failures = settings.retry.documentRetries
-            job.requests = []
-            took(job, jitter, &actions)
-        case .store(let jobs):
-            calls[id] = nil
-            guard jobs.count == 1, let job = jobs.first else {
-                storing += 1
-                call(.store(Array(jobs[..<(jobs.count / 2)])), &actions)
-                call(.store(Array(jobs[(jobs.count / 2)...])), &actions)
-                return true
-            }
-            calls[id] = Call(work: .store([job]))
-            // What can't be understood is no verdict on a document; it may come of something on the way.
-            let outcome = error.code == .badAnswer ? StoreOutcome.failed(error) : .refused(error)
-            take(job.received.map { _ in outcome }, of: id, jitter, &actions)
-        default: return false
-        }
-        return true
     }
 }
 

@@ -70,7 +70,7 @@ extension Flow {
         guard free >= share || fetching + storing == 0 && fetched.isEmpty else { return false }
         var jobs: [FlowJob] = []
         var count = 0
-        while count < sizer.revisions, let job = wanted.popFirst() {
+        while count < sizer.revisions, jobs.count < fetchSearch.most, let job = wanted.popFirst() {
             count += job.requests.count
             jobs.append(job)
         }
@@ -87,7 +87,7 @@ extension Flow {
         guard storing == 0 || fetched.count >= sizer.revisions else { return false }
         var jobs: [FlowJob] = []
         var count = 0
-        while count < settings.limits.revisions, let job = fetched.popFirst() {
+        while count < settings.limits.revisions, jobs.count < storeSearch.most, let job = fetched.popFirst() {
             count += job.received.count
             jobs.append(job)
         }

@@ -50,6 +50,8 @@ struct Flow: Sendable {
     var failedRows: [DocumentID: FlowRow] = [:]
     var bytesOnTheWay = 0
     var sizer: BatchSizer
+    var fetchSearch = CulpritSearch()
+    var storeSearch = CulpritSearch()
     var isReading = false
     var isComparing = 0
     var fetching = 0
@@ -197,6 +199,8 @@ struct Flow: Sendable {
         call.failures += 1
         lost[id] = [.unreachable, .connectionLost, .timedOut].contains(error.code) ? error : nil
         if error.isTransient, isStopping { return giveUp(id, call.work) }
+        let mayBeOneDocument = error.isTransient && [.serverError, .badAnswer].contains(error.code)
+        if mayBeOneDocument, part(id, call, error, jitter, &actions) { return }
         if error.isTransient, settings.isContinuous || call.failures < settings.retry.attempts {
             call.isWaiting = true
             calls[id] = call

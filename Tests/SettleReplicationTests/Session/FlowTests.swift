@@ -62,6 +62,48 @@ struct FlowTests {
         #expect(world.flow.progress.completed == world.flow.progress.total, "seed \(seed)")
     }
 
+    @Test(arguments: 0..<100 as Range<UInt64>)
+    func `documents at which the server fails for good do not keep the others back`(seed: UInt64) throws {
+        var world = try makeWorld(seed: seed, continuous: seed.isMultiple(of: 2), holdsRefused: false)
+        (world.unlucky, world.refused, world.failures) = ([], [], 0)
+        for (id, document) in world.source.sorted(by: { $0.key < $1.key }) where world.random.oneIn(12) {
+            world.poison.formUnion(document.leaves.map { FlowWorld.key(id, $0) })
+        }
+        world.send(.begin)
+        // A continuous one goes on trying for ever.
+        var steps = 0
+        while world.end == nil, world.step(), steps < 2000 { steps += 1 }
+        for (id, document) in world.source {
+            for leaf in document.leaves {
+                let key = FlowWorld.key(id, leaf)
+                #expect(world.target.contains(key) != world.poison.contains(key), "seed \(seed): \(key)")
+                #expect(world.listed.contains(key) == world.poison.contains(key), "seed \(seed): \(key)")
+            }
+        }
+        #expect(world.problems.isEmpty, "seed \(seed): \(world.problems.prefix(3))")
+        if !world.flow.settings.isContinuous { #expect(world.flow.bytesOnTheWay == 0, "seed \(seed)") }
+    }
+
+    @Test(arguments: [false, true])
+    func `a server that fails at everything is not taken for many documents`(continuous: Bool) throws {
+        var world = try makeWorld(seed: 1, continuous: continuous, holdsRefused: false)
+        (world.unlucky, world.refused, world.failures) = ([], [], 0)
+        for (id, document) in world.source { world.poison.formUnion(document.leaves.map { FlowWorld.key(id, $0) }) }
+        world.send(.begin)
+        for _ in 0..<2000 where world.end == nil { _ = world.step() }
+        #expect(world.target.isEmpty)
+        guard continuous else {
+            #expect(world.end??.code == .serverError)
+            #expect(Set(world.listed.compactMap { $0.split(separator: " ").first }).count <= 20)
+            return
+        }
+        #expect(world.end == nil)
+        world.poison = []
+        for _ in 0..<20_000 where world.step() {}
+        let wanted = world.source.flatMap { id, document in document.leaves.map { FlowWorld.key(id, $0) } }
+        #expect(world.target == Set(wanted))
+    }
+
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `a continuous flow takes changes while it runs, and is idle at the end`(seed: UInt64) throws {
         var world = try makeWorld(seed: seed, continuous: true, holdsRefused: false)

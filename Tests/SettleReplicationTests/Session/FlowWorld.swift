@@ -20,6 +20,8 @@ struct FlowWorld {
     var open: [FlowAction] = []
     var refused: Set<String> = []
     var unlucky: Set<String> = []
+    /// At these the server fails for good, and so at every request with one of them.
+    var poison: Set<String> = []
     var fetched: [String: Int] = [:]
     var stored: [String: Int] = [:]
     var listed: Set<String> = []
@@ -33,6 +35,8 @@ struct FlowWorld {
         random = SeededRandom(seed: seed)
         flow = Flow(settings)
     }
+
+    private static let broken = PeerError(.serverError, "it failed", status: 500)
 
     static func key(_ id: DocumentID, _ revision: RevisionID) -> String { "\(id) \(revision)" }
 
@@ -103,11 +107,15 @@ struct FlowWorld {
         case .compare(let id, let changes):
             send(.differences(id, fails ? .failure(error) : .success(differences(changes))))
         case .fetch(let id, let requests, let budget):
+            let isPoisoned = requests.contains { poison.contains(Self.key($0.id, $0.revision)) } && random.oneIn(2)
             let answers: Result<[RevisionAnswer], PeerError> =
-                fails ? .failure(error) : .success(answer(requests, budget))
+                fails ? .failure(error) : isPoisoned ? .failure(Self.broken) : .success(answer(requests, budget))
             send(.revisions(id, answers, took: .milliseconds(random.below(9000))))
         case .store(let id, let revisions):
-            send(.outcomes(id, fails ? .failure(error) : .success(store(revisions))))
+            let isPoisoned = revisions.contains { poison.contains(Self.key($0.id, $0.revision)) }
+            send(
+                .outcomes(id, fails ? .failure(error) : isPoisoned ? .failure(Self.broken) : .success(store(revisions)))
+            )
         case .probe(let id): send(.probed(id, fails ? .failure(error) : .success(())))
         case .wait(let id, _): send(.time(id))
         case .report, .present, .startOver, .end: break

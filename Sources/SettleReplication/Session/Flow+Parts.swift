@@ -1,0 +1,99 @@
+internal import SettleDatabase
+
+/// What a flow makes of a call that can't be done as a whole.
+extension Flow {
+    /// Looks for the document at which the peer fails; see ``CulpritSearch``.
+    ///
+    /// - Returns: Whether there is something to do now; the call is made again as it is if not.
+    mutating func part(
+        _ id: Int, _ call: Call, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]
+    ) -> Bool {
+        let (attempts, isEndless) = (settings.retry.attempts, settings.isContinuous)
+        switch call.work {
+        case .fetch(let jobs, let budget):
+            let verdict = fetchSearch.judge(
+                jobs.count, failures: call.failures, attempts: attempts, isEndless: isEndless)
+            if case .again = verdict { return false }
+            calls[id] = nil
+            (fetching, bytesOnTheWay) = (fetching - 1, bytesOnTheWay - budget)
+            guard case .guilty = verdict else {
+                for job in jobs.reversed() { wanted.putBack(job) }
+                return true
+            }
+            for job in jobs { failToFetch(job, error, jitter, &actions) }
+        case .store(let jobs):
+            let verdict = storeSearch.judge(
+                jobs.count, failures: call.failures, attempts: attempts, isEndless: isEndless)
+            if case .again = verdict { return false }
+            calls[id] = nil
+            storing -= 1
+            guard case .guilty = verdict else {
+                for job in jobs.reversed() { fetched.putBack(job) }
+                return true
+            }
+            for job in jobs { failToStore(job, error, jitter, &actions) }
+        default: return false
+        }
+        return true
+    }
+
+    /// What is missing of a document can't be had; what has come of it is stored, and the rest is listed.
+    private mutating func failToFetch(
+        _ job: FlowJob, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]
+    ) {
+        var job = job
+        job.failed += job.requests.map { ($0, error) }
+        job.failures = settings.retry.documentRetries
+        job.requests = []
+        took(job, jitter, &actions)
+    }
+
+    /// A document can't be stored; all of it that is not is listed.
+    private mutating func failToStore(
+        _ job: FlowJob, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]
+    ) {
+        var job = job
+        bytesOnTheWay -= job.bytes
+        job.bytes = 0
+        job.failed += job.received.map { revision in
+            let request = RevisionRequest(
+                id: revision.id, revision: revision.revision, isDeletionAtSource: revision.isDeletionAtSource)
+            return (request, error)
+        }
+        job.received = []
+        failToFetch(job, error, jitter, &actions)
+    }
+
+    /// Makes of a call that the peer does not understand as a whole several smaller ones; a single document is refused.
+    ///
+    /// - Returns: Whether that was possible.
+    mutating func split(
+        _ id: Int, _ work: Call.Work, _ error: PeerError, _ jitter: Double, _ actions: inout [FlowAction]
+    ) -> Bool {
+        switch work {
+        case .fetch(let jobs, let budget):
+            calls[id] = nil
+            (fetching, bytesOnTheWay) = (fetching - 1, bytesOnTheWay - budget)
+            guard jobs.count == 1, let job = jobs.first else {
+                sizer.halve()
+                for job in jobs.reversed() { wanted.putBack(job) }
+                return true
+            }
+            failToFetch(job, error, jitter, &actions)
+        case .store(let jobs):
+            calls[id] = nil
+            guard jobs.count == 1, let job = jobs.first else {
+                storing += 1
+                call(.store(Array(jobs[..<(jobs.count / 2)])), &actions)
+                call(.store(Array(jobs[(jobs.count / 2)...])), &actions)
+                return true
+            }
+            calls[id] = Call(work: .store([job]))
+            // What can't be understood is no verdict on a document; it may come of something on the way.
+            let outcome = error.code == .badAnswer ? StoreOutcome.failed(error) : .refused(error)
+            take(job.received.map { _ in outcome }, of: id, jitter, &actions)
+        default: return false
+        }
+        return true
+    }
+}
