@@ -41,13 +41,18 @@ struct DatabaseFiles: Sendable {
         }
     }
 
+    /// What the folder's name ends in while it is being removed.
+    static let doomedSuffix = ".deleted"
+
     /// Removes the folder with all it holds; it is renamed first, so that a crash leaves no half of a database.
     func remove() throws {
-        let doomed = folder + ".deleted"
+        let doomed = folder + Self.doomedSuffix
         do {
             if FileManager.default.fileExists(atPath: doomed) { try FileManager.default.removeItem(atPath: doomed) }
             try FileManager.default.moveItem(atPath: folder, toPath: doomed)
-            try FileManager.default.removeItem(atPath: doomed)
+            // Another process that opens the store may remove it at the same time.
+            try? FileManager.default.removeItem(atPath: doomed)
+            if FileManager.default.fileExists(atPath: doomed) { try FileManager.default.removeItem(atPath: doomed) }
         } catch {
             throw DatabaseError(.inputOutput, "can't remove \(folder)", cause: error)
         }

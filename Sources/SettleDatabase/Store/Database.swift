@@ -118,6 +118,7 @@ public final class Database: Sendable {
     ///
     /// What was acknowledged stays, and a transaction that calls this is still committed. Observations end. A database that is no longer referenced closes by itself.
     public func close() {
+        DatabaseRegistry.shared.letGo(self)
         expirations.cancel()
         notifier.finish()
         pendingCache?.notifier.finish()
@@ -128,7 +129,8 @@ public final class Database: Sendable {
             return companions
         }
         withExtendedLifetime(ended) {}
-        DatabaseRegistry.shared.forget(self) { lock?.release() }
+        lock?.release()
+        DatabaseRegistry.shared.forget(self)
     }
 
     deinit {

@@ -10,6 +10,7 @@ final class DatabaseRegistry: Sendable {
 
     private struct Entry: Sendable {
         weak var database: Database?
+        var isClosing = false
     }
 
     /// By the bytes of the folder's path, for that is what the system tells folders apart by.
@@ -18,20 +19,28 @@ final class DatabaseRegistry: Sendable {
     /// Gives the open database of a folder, or opens it; one thread at a time.
     func open(_ files: DatabaseFiles, isNew: Bool = false, _ make: () throws -> Database) throws -> Database {
         try entries.withLock { entries in
-            if let open = entries[Array(files.folder.utf8)]?.database {
+            let key = Array(files.folder.utf8)
+            if let open = entries[key]?.database {
                 if isNew { throw Database.alreadyExists(files) }
                 return open
             }
-            let database = try Self.retrying(while: entries[Array(files.folder.utf8)] != nil, make)
-            entries[Array(files.folder.utf8)] = Entry(database: database)
+            let database = try Self.retrying(after: entries[key], make)
+            entries[key] = Entry(database: database)
             return database
         }
     }
 
-    /// Opens a database; where this process had it open, its last holder may just be letting go on another thread, so
-    /// for up to a second a lock that is held is asked for again.
-    private static func retrying(while mayBeEnding: Bool, _ make: () throws -> Database) throws -> Database {
-        var attempts = mayBeEnding ? 1000 : 0
+    /// Takes the lock of a database that nobody here has open; what is just closing it is waited for.
+    func lock(_ files: DatabaseFiles) throws -> DatabaseLock {
+        try entries.withLock { entries in
+            try Self.retrying(after: entries[Array(files.folder.utf8)]) { try DatabaseLock(files) }
+        }
+    }
+
+    /// Does what needs a database's lock. Where this process had it open, another thread may just be closing it, or
+    /// letting go of it: for up to half a minute or a second a lock that is held is asked for again.
+    private static func retrying<Result>(after entry: Entry?, _ make: () throws -> Result) throws -> Result {
+        var attempts = entry.map { $0.isClosing ? 30_000 : 1000 } ?? 0
         while true {
             do { return try make() } catch let error as DatabaseError where error.code == .inUse && attempts > 0 {
                 attempts -= 1
@@ -43,12 +52,18 @@ final class DatabaseRegistry: Sendable {
     /// Whether a folder's database is open.
     func isOpen(_ files: DatabaseFiles) -> Bool { entries.withLock { $0[Array(files.folder.utf8)]?.database != nil } }
 
-    /// Forgets a database that was closed and lets go of its lock, so that nobody finds one without the other.
-    func forget(_ database: Database, _ release: () -> Void) {
+    /// Hands a database out no more, for it is being closed.
+    func letGo(_ database: Database) {
+        change(database) { $0 = $0?.database === database ? Entry(isClosing: true) : $0 }
+    }
+
+    /// Forgets a database that is closed and whose lock is free.
+    func forget(_ database: Database) {
+        change(database) { $0 = $0?.isClosing == true ? nil : $0 }
+    }
+
+    private func change(_ database: Database, _ body: (inout Entry?) -> Void) {
         guard let path = database.path else { return }
-        entries.withLock { entries in
-            if entries[Array(path.utf8)]?.database === database { entries[Array(path.utf8)] = nil }
-            release()
-        }
+        entries.withLock { body(&$0[Array(path.utf8)]) }
     }
 }

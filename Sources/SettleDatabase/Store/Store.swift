@@ -26,6 +26,11 @@ public struct Store: Sendable {
         self.options = options
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            // Databases whose deletion a crash cut short.
+            for name in try FileManager.default.contentsOfDirectory(atPath: path)
+            where name.hasSuffix(Self.suffix + DatabaseFiles.doomedSuffix) {
+                try? FileManager.default.removeItem(atPath: path + "/" + name)
+            }
         } catch {
             throw DatabaseError(.inputOutput, "can't make the folder \(path)", cause: error)
         }
@@ -51,7 +56,7 @@ public struct Store: Sendable {
         let files = DatabaseFiles(folder: try folder(of: name))
         guard files.exist else { throw DatabaseError(.notFound, "there is no database \"\(name)\"") }
         if DatabaseRegistry.shared.isOpen(files) { try open(name).close() }
-        let lock = try DatabaseLock(files)
+        let lock = try DatabaseRegistry.shared.lock(files)
         defer { lock.release() }
         try files.remove()
     }

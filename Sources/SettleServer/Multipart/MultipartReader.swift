@@ -7,6 +7,8 @@ struct MultipartReader {
     private let body: any RequestBody
     private let delimiter: [UInt8]
     private var buffer: [UInt8] = Array("\r\n".utf8)
+    /// No boundary begins before this place in the buffer.
+    private var searched = 0
     private var isAtEnd = false
     /// Whether the boundary behind the present part was read; in front of the first one there may be anything.
     private var isAtBoundary = false
@@ -46,16 +48,17 @@ struct MultipartReader {
     mutating func readContent() throws -> [UInt8]? {
         if isAtBoundary { return nil }
         while true {
-            if let start = find(delimiter) {
+            if let start = find(delimiter, from: searched) {
                 let piece = Array(buffer[..<start])
                 buffer.removeFirst(start + delimiter.count)
-                isAtBoundary = true
+                (searched, isAtBoundary) = (0, true)
                 return piece.isEmpty ? nil : piece
             }
-            let safe = buffer.count - delimiter.count
-            if safe > 64 * 1024 {
-                let piece = Array(buffer[..<safe])
-                buffer.removeFirst(safe)
+            searched = max(0, buffer.count - delimiter.count)
+            if searched > 64 * 1024 {
+                let piece = Array(buffer[..<searched])
+                buffer.removeFirst(searched)
+                searched = 0
                 return piece
             }
             guard try more() else {
@@ -79,9 +82,9 @@ struct MultipartReader {
         return true
     }
 
-    private func find(_ pattern: [UInt8]) -> Int? {
+    private func find(_ pattern: [UInt8], from start: Int = 0) -> Int? {
         guard buffer.count >= pattern.count, let first = pattern.first else { return nil }
-        var index = 0
+        var index = start
         let last = buffer.count - pattern.count
         while index <= last {
             guard let found = buffer[index...last].firstIndex(of: first) else { return nil }

@@ -3,6 +3,8 @@ import Settle
 import SettleTesting
 import Testing
 
+@testable import SettleDatabase
+
 @Suite struct StoreTests {
     @Test func `databases are created, listed, opened and deleted by name`() throws {
         let folder = try TemporaryFolder()
@@ -57,9 +59,75 @@ import Testing
         #expect(try store.names() == ["real"])
     }
 
+    @Test func `what a crash left of a deletion is gone when the store is opened`() throws {
+        let folder = try TemporaryFolder()
+        _ = try Store(path: folder.path).create("kept")
+        let left = folder.path + "/doomed.settle.deleted"
+        try FileManager.default.createDirectory(atPath: left + "/attachments", withIntermediateDirectories: true)
+        #expect(try Store(path: folder.path).names() == ["kept"])
+        #expect(!FileManager.default.fileExists(atPath: left))
+    }
+
+    @Test func `who opens a database that is being closed gets one that is open`() async throws {
+        let folder = try TemporaryFolder()
+        for _ in 0..<100 {
+            let database = try Database.openOrCreate(folder.path + "/a.settle")
+            let opening = Opening(path: folder.path + "/a.settle")
+            // It ends when the database is no more to be used.
+            _ = database.companion(OpensAtEnd.self) { OpensAtEnd(opening: opening) }
+            database.close()
+            #expect(throws: Never.self) { try opening.wait() }
+        }
+    }
+
+    @Test func `a database that is being closed can be deleted`() throws {
+        let folder = try TemporaryFolder()
+        let store = try Store(path: folder.path)
+        for round in 0..<50 {
+            let database = try store.create("a")
+            try database.add(DocumentID(validating: "d\(round)"))
+            let closing = Thread { database.close() }
+            closing.start()
+            try store.delete("a")
+            #expect(try store.names().isEmpty)
+            while !closing.isFinished { usleep(100) }
+        }
+    }
+
     @Test func `a store whose folder can't be made says so`() throws {
         let folder = try TemporaryFolder()
         try Data().write(to: URL(fileURLWithPath: folder("file")))
         #expect(code { try Store(path: folder("file") + "/data") } == .inputOutput)
     }
+}
+
+/// Opens a database on another thread.
+private final class Opening: Sendable {
+    private let path: String
+    private let ended = DispatchSemaphore(value: 0)
+    private let result = Guarded<Result<Void, any Error>?>(nil)
+
+    init(path: String) { self.path = path }
+
+    func begin() {
+        Thread.detachNewThread { [self] in
+            let opened = Result { _ = try Database.open(path).info() }
+            result.withLock { $0 = opened }
+            ended.signal()
+        }
+    }
+
+    func wait() throws {
+        ended.wait()
+        try result.withLock { $0 }?.get()
+    }
+}
+
+/// Begins to open a database when it ends.
+private final class OpensAtEnd: Sendable {
+    private let opening: Opening
+
+    init(opening: Opening) { self.opening = opening }
+
+    deinit { opening.begin() }
 }
