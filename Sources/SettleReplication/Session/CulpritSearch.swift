@@ -34,6 +34,7 @@ struct CulpritSearch: Sendable {
     ///   - failures: How often it has failed, this time included.
     ///   - attempts: How often a single document is tried.
     ///   - isEndless: Whether the replication does not end when the server fails.
+    /// - Returns: What to do with the call.
     mutating func judge(_ count: Int, failures: Int, attempts: Int, isEndless: Bool) -> Verdict {
         if count > 1 {
             guard failures >= Self.patience || most < .max else { return .again }

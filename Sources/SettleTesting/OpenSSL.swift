@@ -1,13 +1,16 @@
 import Foundation
 
 /// The command `openssl`, for keys, signatures and certificates of tests.
-struct OpenSSL {
+package struct OpenSSL {
     /// Where files are made.
-    let folder: String
+    package let folder: String
+
+    /// Makes one that works in a folder.
+    package init(folder: String) { self.folder = folder }
 
     /// Runs it and returns what it writes.
     @discardableResult
-    func run(_ arguments: String..., input: [UInt8] = []) throws -> [UInt8] {
+    package func run(_ arguments: String..., input: [UInt8] = []) throws -> [UInt8] {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["openssl"] + arguments
@@ -25,12 +28,12 @@ struct OpenSSL {
     }
 
     /// The text of a file it made.
-    func text(_ name: String) throws -> String {
+    package func text(_ name: String) throws -> String {
         try String(contentsOfFile: folder + "/" + name, encoding: .utf8)
     }
 
     /// Makes a certificate for this machine that vouches for itself: `name.pem`, and its key `name-key.pem`.
-    func makeCertificate(_ name: String) throws {
+    package func makeCertificate(_ name: String) throws {
         try run(
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
             "/CN=\(name)", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", "\(name)-key.pem", "-out",
