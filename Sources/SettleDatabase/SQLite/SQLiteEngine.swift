@@ -29,6 +29,8 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
 
     /// The most writes that share a commit.
     private static let largestBatch = 256
+    /// What a reader needs for the upper pages of its tables.
+    private static let leastReaderCache = 2 << 20
 
     /// Opens a file that is a database; `nil` stands for memory, where an empty one is made.
     ///
@@ -49,10 +51,11 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         }
         try SQLiteSchema.configure(connection, durability: durability, cacheBytes: cacheBytes)
         writer = SQLiteWriter(connection)
+        let readerCache = min(cacheBytes, max(cacheBytes / 4, Self.leastReaderCache))
         pool = path.map { path in
             ReaderPool(limit: readers) {
                 let connection = try SQLiteConnection(path: path, readOnly: true)
-                try SQLiteSchema.configure(connection, durability: durability, cacheBytes: cacheBytes)
+                try SQLiteSchema.configure(connection, durability: durability, cacheBytes: readerCache)
                 return SQLiteReader(connection)
             }
         }

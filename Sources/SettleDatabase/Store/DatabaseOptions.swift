@@ -11,7 +11,8 @@ internal import Darwin
 public struct DatabaseOptions: Sendable {
     /// What an acknowledged write survives; ``Durability/normal`` unless set.
     public var durability: Durability = .normal
-    /// The memory each connection may use for pages of the file, in bytes; 16 MiB unless set.
+    /// The memory that writing may use for pages of the file, in bytes; 16 MiB unless set. Each reader may use a quarter of
+    /// it besides, but at least 2 MiB unless this is less.
     public var cacheBytes = 16 * 1024 * 1024
     /// How many threads may read at the same time; 4 unless set.
     public var readers = 4
