@@ -3,12 +3,15 @@ internal import Settle
 extension StorageEngineSuite {
     static func journal(_ engine: any StorageEngine, _ report: inout Report) throws {
         let revision = try RevisionID(validating: "1-a")
-        func entry(_ id: DocumentID, _ old: DocumentBody?, _ new: DocumentBody?) -> JournalEntry {
-            JournalEntry(
-                documentID: id, revision: revision, old: old.map { RevisionContent(body: $0) },
-                new: new.map { RevisionContent(body: $0) }, time: 7)
+        func entry(
+            _ id: DocumentID, _ old: StoredJournalEntry.Content, _ new: StoredJournalEntry.Content
+        ) -> StoredJournalEntry {
+            StoredJournalEntry(number: 0, documentID: id, revision: revision, old: old, new: new, time: 7)
         }
-        var entries = [entry("a", nil, ["v": 1]), entry("b", ["v": 1], ["v": 2]), entry("a", ["v": 1], nil)]
+        func given(_ body: DocumentBody) -> StoredJournalEntry.Content { .given(RevisionContent(body: body)) }
+        var entries = [
+            entry("a", .none, given(["v": 1])), entry("b", given(["v": 1]), .kept), entry("a", .kept, .none),
+        ]
         let numbers: [Int64] = [3, 5, 8]
         for index in entries.indices { entries[index].number = numbers[index] }
         try engine.write { writer in for entry in entries { try writer.putJournalEntry(entry) } }
@@ -21,6 +24,7 @@ extension StorageEngineSuite {
         report.expect(try engine.read { try $0.journalEntry(5) } == entries[1], "an entry is found by its number")
         report.expect(try engine.read { try $0.journalEntry(4) } == nil, "a number may have none")
         entries[1].time = 9
+        entries[1].new = given(["v": 2])
         try engine.write { writer in
             try writer.putJournalEntry(entries[1])
             try writer.removeJournalEntry(numbers[0])

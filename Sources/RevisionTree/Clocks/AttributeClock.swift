@@ -68,18 +68,19 @@ extension AttributeClock: Comparable {
 
 extension AttributeClock: LosslessStringConvertible {
     /// Reads `milliseconds-counter-device`; `nil` for anything else.
-    public init?(_ text: String) { self.init(text.utf8[...]) }
+    public init?(_ text: String) { self.init(bytes: text.utf8) }
 
-    init?(_ bytes: Substring.UTF8View) {
-        var rest = bytes
-        guard let milliseconds = Self.number(&rest), let counter = Self.number(&rest), let device = String(rest) else {
+    init?(bytes: some Collection<UInt8>) {
+        var rest = bytes[...]
+        guard let milliseconds = Self.number(&rest), let counter = Self.number(&rest), Self.isDevice(rest) else {
             return nil
         }
-        self.init(milliseconds: milliseconds, counter: counter, device: device)
+        self.init(milliseconds: milliseconds, counter: counter, device: String(decoding: rest, as: UTF8.self))
     }
 
     /// Takes a number in the one spelling it has, digits, no sign, no zero in front, and the hyphen behind it.
-    private static func number(_ rest: inout Substring.UTF8View) -> Int64? {
+    private static func number<Bytes: Collection<UInt8>>(_ rest: inout Bytes) -> Int64?
+    where Bytes.SubSequence == Bytes {
         var value: Int64 = 0
         var count = 0
         while let byte = rest.popFirst(), byte != UInt8(ascii: "-") {

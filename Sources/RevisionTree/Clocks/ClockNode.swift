@@ -73,15 +73,17 @@ struct ClockNode {
 
 extension ClockNode.Entry {
     /// Reads an entry: a clock, a blank, a digest; or a question mark.
-    init?(_ text: String) {
-        if text == "?" {
+    init?(_ text: String) { self.init(bytes: text.utf8) }
+
+    /// Reads the bytes of an entry.
+    init?(bytes: some BidirectionalCollection<UInt8>) {
+        if bytes.count == 1, bytes.first == UInt8(ascii: "?") {
             self = .unknown
             return
         }
-        let bytes = text.utf8
         guard bytes.count > 9, case let blank = bytes.index(bytes.endIndex, offsetBy: -9),
             bytes[blank] == UInt8(ascii: " "), let digest = ValueDigest(bytes[bytes.index(after: blank)...]),
-            let clock = AttributeClock(bytes[..<blank])
+            let clock = AttributeClock(bytes: bytes[..<blank])
         else { return nil }
         self = .known(clock, digest)
     }

@@ -9,13 +9,24 @@ struct ValueDigest: Hashable, Sendable {
     /// The digest of an attribute's value: nothing, an object as such, whatever is inside of it, or the whole value.
     init(of value: JSON?, isObject: Bool) {
         guard let value else {
-            bits = 0
+            self.init(removal: ())
             return
         }
-        let hash = isObject ? Self.hash(tag: 7) : Self.hash(value)
+        self.init(hash: isObject ? Self.hash(tag: 7) : Self.hash(value))
+    }
+
+    /// The digest of a value's hash.
+    init(hash: UInt64) {
         // Nothing has 0, and so no value must.
         bits = max(UInt32(truncatingIfNeeded: hash ^ hash >> 32), 1)
     }
+
+    private init(removal: Void) { bits = 0 }
+
+    /// The digest of nothing: of a member that was removed.
+    static let nothing = ValueDigest(removal: ())
+    /// The digest of an object as such.
+    static let object = ValueDigest(hash: hash(tag: 7))
 
     /// Reads eight hexadecimal digits in lower case.
     init?(_ text: some Collection<UInt8>) {
@@ -39,28 +50,39 @@ struct ValueDigest: Hashable, Sendable {
         return String(repeating: "0", count: 8 - digits.utf8.count) + digits
     }
 
+    /// Writes the eight digits.
+    func write(to bytes: inout [UInt8]) {
+        for shift in stride(from: 28, through: 0, by: -4) {
+            let digit = UInt8(truncatingIfNeeded: bits >> UInt32(shift)) & 15
+            bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+    }
+
+    /// The hash of a number, the same for both zeros.
+    static func hash(_ number: Double) -> UInt64 { mixed(hash(tag: 4), number == 0 ? 0 : number.bitPattern) }
+
     private static let basis: UInt64 = 0xCBF2_9CE4_8422_2325
     private static let prime: UInt64 = 0x0000_0100_0000_01B3
 
-    private static func hash(tag: UInt8) -> UInt64 { (basis ^ UInt64(tag)) &* prime }
+    static func hash(tag: UInt8) -> UInt64 { (basis ^ UInt64(tag)) &* prime }
 
-    private static func hash(_ bytes: String.UTF8View, _ start: UInt64) -> UInt64 {
+    static func hash(_ bytes: some Sequence<UInt8>, _ start: UInt64) -> UInt64 {
         var hash = start
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* prime }
         return hash
     }
 
-    private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+    static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
         var mixed = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
         mixed ^= mixed >> 29
         return mixed &* prime
     }
 
-    private static func hash(_ value: JSON) -> UInt64 {
+    static func hash(_ value: JSON) -> UInt64 {
         switch value {
         case .null: hash(tag: 1)
         case .bool(let value): hash(tag: value ? 2 : 3)
-        case .number(let number): mixed(hash(tag: 4), number.double == 0 ? 0 : number.double.bitPattern)
+        case .number(let number): hash(number.double)
         case .string(let text): hash(text.utf8, hash(tag: 5))
         case .array(let elements): elements.reduce(hash(tag: 6)) { mixed($0, hash($1)) }
         case .object(let members):

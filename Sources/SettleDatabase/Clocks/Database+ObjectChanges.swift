@@ -70,7 +70,11 @@ extension DocumentEditor {
         }
         try see(to: object.type, in: &document, object)
         let before = document
-        let outcomes = object.changes.map { Self.apply($0, to: &document, believing: latest) }
+        let written = document.write(object.changes.map { ($0.name, $0.value, $0.moment) }, believing: latest)
+        let outcomes = zip(object.changes, written).map { change, now in
+            now.value == change.value
+                ? AttributeChange.Outcome.applied : .superseded(by: now.value, at: now.newest)
+        }
         guard winner == nil || winner?.isDeleted == true || document != before else {
             return ObjectChanges.Resolved(revision: winner?.revision, isWritten: false, changes: outcomes)
         }
@@ -94,13 +98,5 @@ extension DocumentEditor {
         }
         guard document.members.isEmpty, let first = object.changes.map(\.moment).min() else { return }
         document.write(type.name, .string(type.value), at: first)
-    }
-
-    private static func apply(
-        _ change: AttributeChange, to document: inout ClockedDocument, believing latest: Int64
-    ) -> AttributeChange.Outcome {
-        document.write(change.name, change.value, at: change.moment, believing: latest)
-        let value = document.members[change.name]
-        return value == change.value ? .applied : .superseded(by: value, at: document.newest(of: change.name))
     }
 }

@@ -15,6 +15,8 @@ final class DeviceClock: Sendable {
         /// Whether it may be on: what is stored says.
         var mayBeOn = false
         var clock: HybridClock?
+        /// What was read last, and what it means.
+        var known: (text: String, stored: Stored?)?
         /// What a server said, and when.
         var server: (time: Int64, heard: ContinuousClock.Instant)?
 
@@ -91,8 +93,14 @@ final class DeviceClock: Sendable {
 
     /// What is stored, if it is on.
     private func stored(_ reader: any StorageReader) throws -> Stored? {
-        guard state.withLock(\.mayBeOn) else { return nil }
-        return try reader.setting(Self.setting).flatMap { Stored($0) }.flatMap { $0.isOn ? $0 : nil }
+        guard state.withLock(\.mayBeOn), let text = try reader.setting(Self.setting) else { return nil }
+        let stored = state.withLock { state in
+            if let known = state.known, known.text == text { return known.stored }
+            let stored = Stored(text)
+            state.known = (text, stored)
+            return stored
+        }
+        return stored.flatMap { $0.isOn ? $0 : nil }
     }
 
     /// The moment of a change; `nil` when it is off.

@@ -14,8 +14,13 @@ extension DocumentEditor {
         _ body: DocumentBody, of id: DocumentID, on parent: RevisionID?, isDeleted: Bool, in record: DocumentRecord?
     ) throws -> DocumentBody {
         guard let clocks, !id.isDesign, let moment = try clocks.tick(writer) else { return body }
-        var document = try clocked(parent, in: record)
         let others = try otherVersions(than: parent, in: record)
+        let isRevived = parent.flatMap { record?.tree[$0]?.isDeleted } ?? false
+        if !isDeleted, !isRevived, others.isEmpty {
+            return try ClockedDocument.stamped(
+                body, on: parent.flatMap { try content(of: $0, in: record)?.body }, at: moment)
+        }
+        var document = try clocked(parent, in: record)
         let members = body.json.object ?? JSONObject()
         if isDeleted {
             return try DocumentBody(.object(document.tombstone(keeping: members, at: moment, inSightOf: others)))

@@ -22,6 +22,8 @@ struct DocumentEditor {
     var clocks: DeviceClock?
     /// Keeps the journal; `nil` where there is none, and for edits that are no operations.
     var journal: JournalRecorder?
+    /// What is in the journal, whose contents must not be lost; `nil` where there is none.
+    let journalCache: PendingCache?
 
     /// The same for edits that are no local operations.
     var withoutJournal: DocumentEditor {
@@ -181,9 +183,11 @@ struct DocumentEditor {
     /// race.
     private func stem(_ record: inout DocumentRecord) throws {
         let isSettled = revisionLimit < 2 && record.tree.allNodes.contains { $0.marks.contains(.closing) }
-        for node in record.tree.stem(to: isSettled ? 2 : revisionLimit) {
-            try writer.removeContent(at: node.bodyToken)
-        }
+        let before = record
+        let stemmed = record.tree.stem(to: isSettled ? 2 : revisionLimit)
+        guard !stemmed.isEmpty else { return }
+        try journalCache?.keepContents(of: stemmed, in: before, with: writer)
+        for node in stemmed { try writer.removeContent(at: node.bodyToken) }
     }
 
     /// Notes what a new revision is, for those who settle conflicts.

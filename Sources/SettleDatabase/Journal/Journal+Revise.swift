@@ -14,16 +14,17 @@ extension Journal {
     ///   - content: What the document is after it; `nil` for none.
     ///   - isKept: Whether the operation stays, with this result.
     ///   - server: The revision a server made of it, which takes the place of all local ones; `nil` to leave the tree.
+    /// - Returns: Whether the operation was there.
     /// - Throws: ``DatabaseError`` of the storage, or with code `refused` by a validation.
     package func revise(
         _ number: Int64, of id: DocumentID, to content: RevisionContent?, isKept: Bool,
         onto server: ReplicatedRevision? = nil
-    ) throws {
+    ) throws -> Bool {
         try database.edit { editor in
             let entries = try cache.entries(of: id, in: editor.writer)
             guard let index = entries.firstIndex(where: { $0.number == number }) else {
                 if let server { try revise(entries, undoneSince: server, of: id, to: content, with: editor) }
-                return
+                return false
             }
             let entry = entries[index]
             if let server { try replaceTree(of: id, by: server, with: editor) }
@@ -42,6 +43,7 @@ extension Journal {
             if !isKept { try editor.writer.removeJournalEntry(number) }
             if revised.isEmpty, server == nil { try show(content, of: id, with: editor) }
             try lay(revised, of: id, with: editor)
+            return true
         }
     }
 
@@ -59,8 +61,8 @@ extension Journal {
             var late = JournalEntry(
                 documentID: id, revision: server.history.revision, old: content, new: current,
                 time: database.options.now())
-            late.number = cache.takeNumber()
-            try editor.writer.putJournalEntry(late)
+            late.number = cache.takeNumber(for: id)
+            try editor.writer.putJournalEntry(StoredJournalEntry(late))
             entries = [late]
         } else {
             entries[0].old = content
@@ -76,7 +78,7 @@ extension Journal {
     /// Takes all operations on a document off that cancel each other out, so that nothing need be sent.
     package func forget(_ id: DocumentID) throws {
         try database.edit { editor in
-            for entry in try cache.entries(of: id, in: editor.writer) {
+            for entry in try cache.stored(of: id, in: editor.writer) {
                 try editor.writer.removeJournalEntry(entry.number)
             }
             editor.writer.afterCommit { [cache] in cache.set(id, to: []) }
@@ -94,18 +96,27 @@ extension Journal {
             try database.purgeLeaves(of: id, but: nil, with: editor.writer)
             try lay(moved, of: new, with: editor)
             editor.writer.afterCommit { [cache] in cache.set(id, to: []) }
-            let others = Dictionary(
-                grouping: try editor.writer.journalEntries(after: 0, limit: .max), by: \.documentID)
-            for (other, entries) in others {
-                let changed = try entries.map { entry in
-                    var entry = entry
-                    entry.old = try entry.old.map { try Self.rewritten($0, references) }
-                    entry.new = try entry.new.map { try Self.rewritten($0, references) }
-                    return entry
+            // A page at a time; what refers to it is rewritten when all are found, for that moves entries.
+            var referring: [DocumentID] = []
+            var last: Int64 = 0
+            while case let page = try editor.writer.journalEntries(after: last, limit: 100), let end = page.last {
+                for entry in try editor.writer.resolved(page) where try rewritten(entry, references) != entry {
+                    if !referring.contains(entry.documentID) { referring.append(entry.documentID) }
                 }
-                if changed != entries { try lay(changed, of: other, with: editor) }
+                last = end.number
+            }
+            for other in referring {
+                let entries = other == new ? moved : try cache.entries(of: other, in: editor.writer)
+                try lay(entries.map { try rewritten($0, references) }, of: other, with: editor)
             }
         }
+    }
+
+    private func rewritten(_ given: JournalEntry, _ references: (JSON) -> JSON) throws -> JournalEntry {
+        var entry = given
+        entry.old = try entry.old.map { try Self.rewritten($0, references) }
+        entry.new = try entry.new.map { try Self.rewritten($0, references) }
+        return entry
     }
 
     /// Takes a server's revision, which is here already, for the document: all other leaves go. A document with operations
@@ -115,7 +126,7 @@ extension Journal {
     package func adopt(_ revision: RevisionID, of id: DocumentID) throws -> Bool {
         try database.edit { editor in
             guard let tree = try editor.writer.record(of: id, withContent: false)?.tree else { return false }
-            if let mine = try cache.entries(of: id, in: editor.writer).last?.revision, mine != revision {
+            if let mine = try cache.stored(of: id, in: editor.writer).last?.revision, mine != revision {
                 if tree[revision]?.isLeaf == true { try database.purgeLeaves(of: id, but: mine, with: editor.writer) }
                 return false
             }
@@ -133,7 +144,7 @@ extension Journal {
             if let winner = try editor.writer.record(of: id, withContent: false)?.tree.winner {
                 entry.revision = winner.revision
             }
-            try editor.writer.putJournalEntry(entry)
+            try editor.writer.putJournalEntry(StoredJournalEntry(entry))
             laid.append(entry)
         }
         editor.writer.afterCommit { [cache, laid] in cache.set(id, to: laid) }

@@ -19,7 +19,8 @@ extension Journal {
         try database.edit { editor in
             var undone: [JournalEntry] = []
             while undone.count < count {
-                let page = try editor.writer.newestJournalEntries(limit: min(100, count - undone.count))
+                let page = try editor.writer.resolved(
+                    editor.writer.newestJournalEntries(limit: min(100, count - undone.count)))
                 guard !page.isEmpty else { break }
                 for entry in page { try revert(entry, with: editor) }
                 undone += page

@@ -33,12 +33,12 @@ public struct Journal: Sendable {
     /// - Returns: The entries.
     /// - Throws: ``DatabaseError`` of the storage.
     public func history(after number: Int64 = 0, limit: Int = .max) throws -> [JournalEntry] {
-        try database.engine.read { try $0.journalEntries(after: number, limit: limit) }
+        try database.engine.snapshot { try $0.resolved($0.journalEntries(after: number, limit: limit)) }
     }
 
     /// The operations on one document, in the order in which they happened.
     public func history(of id: DocumentID) throws -> [JournalEntry] {
-        try database.engine.read { try cache.entries(of: id, in: $0) }
+        try database.engine.snapshot { try cache.entries(of: id, in: $0) }
     }
 
     /// What is to be sent, in the order of the documents' first operations, as of the last commit; nothing is read for it.

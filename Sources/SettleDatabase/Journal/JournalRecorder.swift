@@ -14,22 +14,30 @@ struct JournalRecorder {
         guard edit.history == nil else { return try acknowledge(edit.revision, in: record, with: editor) }
         let (before, after) = (old.tree.winner, record.tree.winner)
         guard after?.revision == edit.revision || before?.revision == edit.parent else { return }
-        let entry = JournalEntry(
-            documentID: record.id, revision: edit.revision, old: Self.seen(old), new: Self.seen(record), time: now())
+        // The moments of changes are taken out when somebody looks.
+        var entry = JournalEntry(
+            documentID: record.id, revision: edit.revision, old: before?.isDeleted == false ? old.content : nil,
+            new: after?.isDeleted == false ? record.content : nil, time: now())
         guard entry.old != nil || entry.new != nil else { return }
-        try append(entry, with: editor)
+        entry.number = cache.takeNumber(for: record.id)
+        let keepsNew = after?.revision == edit.revision
+        let keepsOld =
+            before?.revision == edit.parent
+            && edit.parent.flatMap { record.tree[$0] }.map { $0.bodyToken != BodyToken.none } ?? false
+        func content(_ content: RevisionContent?, isKept: Bool) -> StoredJournalEntry.Content {
+            guard let content else { return .none }
+            return isKept ? .kept : .given(content.withoutClocks)
+        }
+        try editor.writer.putJournalEntry(
+            StoredJournalEntry(
+                number: entry.number, documentID: entry.documentID, revision: entry.revision,
+                old: content(entry.old, isKept: keepsOld), new: content(entry.new, isKept: keepsNew), time: entry.time))
+        editor.writer.afterCommit { [cache, entry] in cache.append(entry) }
     }
 
     /// The content an app sees; `nil` of a document that is deleted or was never there.
     private static func seen(_ record: DocumentRecord) -> RevisionContent? {
         record.tree.winner?.isDeleted == false ? record.content?.withoutClocks : nil
-    }
-
-    private func append(_ entry: JournalEntry, with editor: DocumentEditor) throws {
-        var entry = entry
-        entry.number = cache.takeNumber()
-        try editor.writer.putJournalEntry(entry)
-        editor.writer.afterCommit { [cache, entry] in cache.append(entry) }
     }
 
     /// Takes off what a peer has acknowledged by a revision: the operations that led to it.
@@ -38,20 +46,28 @@ struct JournalRecorder {
     ///
     ///     2-b sent ── undone as 3-a ── 2-b acknowledged       UPDATE b a
     func acknowledge(_ revision: RevisionID, in record: DocumentRecord, with editor: DocumentEditor) throws {
-        let entries = try cache.entries(of: record.id, in: editor.writer)
-        var kept = entries.filter { !Self.isPart($0.revision, of: revision, in: record.tree) }
-        for entry in entries where !kept.contains(where: { $0.number == entry.number }) {
-            try editor.writer.removeJournalEntry(entry.number)
-        }
+        let entries = try cache.stored(of: record.id, in: editor.writer)
+        let acknowledged = entries.indices.filter { index in
+            Self.isPart(index, of: revision, entries, in: record.tree)
+        }.map { entries[$0] }
+        for entry in acknowledged { try editor.writer.removeJournalEntry(entry.number) }
+        let left = try editor.writer.resolved(entries.filter { entry in !acknowledged.contains(entry) })
+        var kept = left
         try catchUp(&kept, with: revision, in: record, with: editor)
-        guard kept != entries else { return }
+        guard !acknowledged.isEmpty || kept != left else { return }
         editor.writer.afterCommit { [cache, kept] in cache.set(record.id, to: kept) }
     }
 
-    /// Whether a revision is another or was made before it; one that is not known any more was stemmed.
-    private static func isPart(_ revision: RevisionID, of other: RevisionID, in tree: RevisionTree) -> Bool {
-        tree.contains(revision)
-            ? tree.isAncestor(revision, of: other) : revision.generation <= other.generation && tree.contains(other)
+    /// Whether an entry's revision is another one or was made before it. One that is not known any more was stemmed, and
+    /// lies before the next one that is: on that one's branch, and on no other.
+    private static func isPart(
+        _ index: Int, of other: RevisionID, _ entries: [StoredJournalEntry], in tree: RevisionTree
+    ) -> Bool {
+        let revision = entries[index].revision
+        if tree.contains(revision) { return tree.isAncestor(revision, of: other) }
+        let later = entries[index...].first { tree.contains($0.revision) }?.revision ?? tree.winner?.revision
+        guard let later, revision.generation <= other.generation else { return false }
+        return tree.isAncestor(other, of: later) || tree.isAncestor(later, of: other)
     }
 
     /// Sees that the entries begin with the content a peer has acknowledged, where something was undone since: the first
@@ -71,8 +87,8 @@ struct JournalRecorder {
             let now = Self.seen(record)
             guard !base.isSame(as: now) else { return }
             var entry = JournalEntry(documentID: record.id, revision: last, old: base, new: now, time: self.now())
-            entry.number = cache.takeNumber()
-            try editor.writer.putJournalEntry(entry)
+            entry.number = cache.takeNumber(for: record.id)
+            try editor.writer.putJournalEntry(StoredJournalEntry(entry))
             entries = [entry]
             return
         }
@@ -83,7 +99,7 @@ struct JournalRecorder {
             return try editor.writer.removeJournalEntry(first.number)
         }
         entries[0].old = base
-        try editor.writer.putJournalEntry(entries[0])
+        try editor.writer.putJournalEntry(StoredJournalEntry(entries[0]))
     }
 
     /// Makes one entry of a document's operations after a conflict was settled: what is left of them on top of the leaf
@@ -98,16 +114,17 @@ struct JournalRecorder {
         entry.new = Self.seen(record)
         entry.revision = winner.revision
         let isLeft = !entry.old.isSame(as: entry.new)
-        if isLeft { try editor.writer.putJournalEntry(entry) }
+        if isLeft { try editor.writer.putJournalEntry(StoredJournalEntry(entry)) }
         editor.writer.afterCommit { [cache, entry] in cache.set(entry.documentID, to: isLeft ? [entry] : []) }
     }
 
     /// Takes off the operations whose revisions were purged.
     func purge(_ revisions: [RevisionID]?, of id: DocumentID, with writer: any StorageWriter) throws {
-        let entries = try cache.entries(of: id, in: writer)
-        let kept = revisions.map { purged in entries.filter { !purged.contains($0.revision) } } ?? []
-        guard kept.count < entries.count else { return }
-        for entry in entries where !kept.contains(entry) { try writer.removeJournalEntry(entry.number) }
+        let entries = try cache.stored(of: id, in: writer)
+        let doomed = entries.filter { revisions?.contains($0.revision) ?? true }
+        guard !doomed.isEmpty else { return }
+        for entry in doomed { try writer.removeJournalEntry(entry.number) }
+        let kept = try writer.resolved(entries.filter { !doomed.contains($0) })
         writer.afterCommit { [cache] in cache.set(id, to: kept) }
     }
 }

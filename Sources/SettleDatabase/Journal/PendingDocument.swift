@@ -10,18 +10,20 @@ internal import RevisionTree
 ///     nothing      create              –                   –
 ///
 /// A few entries are kept as they are until somebody asks, for comparing contents takes longer than writing them. Values are
-/// kept as the JSON text they are stored as.
-struct PendingDocument: Sendable {
+/// kept as the JSON text they are stored as. Most documents have one operation, so that takes one piece of memory.
+///
+/// It belongs to a ``PendingCache``, whose lock is held by whoever touches it.
+final class PendingDocument {
     private struct Attribute: Sendable {
         var value: [UInt8]?
         var time: Int64
         let place: Int
     }
 
-    /// The number of the first entry, by which documents are ordered.
-    let firstNumber: Int64
-    /// The numbers of the entries that were taken.
-    private(set) var numbers: [Int64] = []
+    private let first: (number: Int64, revision: RevisionID)
+    private var later: [(number: Int64, revision: RevisionID)] = []
+    /// The first entry, as long as it was not looked at and there is no other.
+    private var alone: JournalEntry?
     private var operation: JournalEntry.Operation?
     private var attributes: [[UInt8]: Attribute] = [:]
     private var nextPlace = 0
@@ -35,33 +37,49 @@ struct PendingDocument: Sendable {
 
     /// Begins with an entry.
     init(_ entry: JournalEntry) {
-        firstNumber = entry.number
+        first = (entry.number, entry.revision)
         revision = entry.revision
         time = entry.time
-        take(entry)
+        alone = entry
     }
 
     /// Takes entries in their order; `nil` for none.
-    init?(_ entries: [JournalEntry]) {
+    convenience init?(_ entries: [JournalEntry]) {
         guard let first = entries.first else { return nil }
         self.init(first)
         for entry in entries.dropFirst() { take(entry) }
     }
 
+    /// The number of the first entry, by which documents are ordered.
+    var firstNumber: Int64 { first.number }
+    /// The entries that were taken.
+    var operations: [(number: Int64, revision: RevisionID)] { [first] + later }
+    /// How many entries were taken.
+    var count: Int { 1 + later.count }
+
     /// Takes the next entry.
-    mutating func take(_ entry: JournalEntry) {
-        numbers.append(entry.number)
+    func take(_ entry: JournalEntry) {
+        later.append((entry.number, entry.revision))
+        if let alone {
+            waiting.append(alone)
+            self.alone = nil
+        }
         waiting.append(entry)
         if waiting.count > Self.mostWaiting { combine() }
     }
 
     /// Makes one of the entries that wait.
-    mutating func combine() {
+    private func combine() {
+        if let alone { combine(alone) }
+        alone = nil
         for entry in waiting { combine(entry) }
         waiting = []
     }
 
-    private mutating func combine(_ entry: JournalEntry) {
+    private func combine(_ given: JournalEntry) {
+        var entry = given
+        entry.old = entry.old?.withoutClocks
+        entry.new = entry.new?.withoutClocks
         revision = entry.revision
         time = entry.time
         switch (operation, entry.new) {
@@ -85,14 +103,14 @@ struct PendingDocument: Sendable {
         if operation == .create { attributes = attributes.filter { $0.value.value != nil } }
     }
 
-    private mutating func set(_ name: [UInt8], to value: [UInt8]?, at time: Int64) {
+    private func set(_ name: [UInt8], to value: [UInt8]?, at time: Int64) {
         let place = attributes[name]?.place ?? nextPlace
         attributes[name] = Attribute(value: value, time: time, place: place)
         if place == nextPlace { nextPlace += 1 }
     }
 
     /// Notes each attribute that has another value.
-    private mutating func note(from old: RevisionContent?, to new: RevisionContent, at time: Int64) {
+    private func note(from old: RevisionContent?, to new: RevisionContent, at time: Int64) {
         let before = BodyMembers(old?.body)
         let after = BodyMembers(new.body)
         for (index, name) in after.names.enumerated() {
@@ -138,7 +156,7 @@ struct PendingDocument: Sendable {
     }
 
     /// What is to be sent; `nil` where the operations cancel each other out, or changed nothing.
-    mutating func change(of id: DocumentID) -> PendingChange? {
+    func change(of id: DocumentID) -> PendingChange? {
         combine()
         guard let operation, operation != .update || !attributes.isEmpty else { return nil }
         let ordered = attributes.sorted { $0.value.place < $1.value.place }

@@ -57,14 +57,14 @@ extension Database {
         }
         var last: Int64 = 0
         while pendingCache != nil, case let page = try journal(after: last), let end = page.last {
-            for attachment in page.flatMap({ ($0.old?.attachments ?? []) + ($0.new?.attachments ?? []) }) {
-                suspects.remove(attachment.blob)
+            for case .given(let content) in page.flatMap({ [$0.old, $0.new] }) {
+                for attachment in content.attachments { suspects.remove(attachment.blob) }
             }
             last = end.number
         }
     }
 
-    private func journal(after number: Int64) throws -> [JournalEntry] {
+    private func journal(after number: Int64) throws -> [StoredJournalEntry] {
         try engine.read { try $0.journalEntries(after: number, limit: 500) }
     }
 }

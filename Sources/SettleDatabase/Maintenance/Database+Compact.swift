@@ -58,8 +58,9 @@ extension Database {
         // What a branch was closed for is a base too, and stands in the tombstones.
         let conflict = try conflict(in: record, [.branches], writer)
         let bases = Set(conflict?.steps?.compactMap(\.base) ?? [])
+        let needed = Set(try pendingCache?.stored(of: id, in: writer).flatMap { $0.needed(in: record.tree) } ?? [])
         let removable = Self.removable(in: record.tree, hasJournal: pendingCache != nil).filter {
-            !bases.contains($0.revision)
+            !bases.contains($0.revision) && !needed.contains($0.revision)
         }
         for node in removable {
             try writer.removeContent(at: node.bodyToken)

@@ -37,11 +37,13 @@ extension Database {
         let doomed = choose(record.tree)
         guard !doomed.isEmpty else { return [] }
         if id.isDesign { designChanges.note() }
+        let before = record
         let oldWinner = record.tree.winner?.revision
         let removed = record.tree.purge(doomed)
-        for node in removed { try writer.removeContent(at: node.bodyToken) }
         let isAll = record.tree.isEmpty
         try journal?.purge(isAll ? nil : removed.map(\.revision), of: id, with: writer)
+        try pendingCache?.keepContents(of: removed, in: before, with: writer)
+        for node in removed { try writer.removeContent(at: node.bodyToken) }
         guard let winner = record.tree.winner else {
             try writer.remove(record)
             try writer.setExpiration(nil, of: id)

@@ -51,8 +51,14 @@ extension Database {
     private func verifyJournal(in reader: any StorageReader, _ report: inout VerificationReport) throws {
         var last: Int64 = 0
         while case let page = try reader.journalEntries(after: last, limit: 500), let end = page.last {
-            for entry in page where try reader.record(of: entry.documentID, withContent: false) == nil {
-                report.report("\(entry.documentID): has an operation in the journal but is not there")
+            for entry in page {
+                guard try reader.record(of: entry.documentID, withContent: false) != nil else {
+                    report.report("\(entry.documentID): has an operation in the journal but is not there")
+                    continue
+                }
+                if let damage = try Self.damage({ _ = try reader.resolved([entry]) }) {
+                    report.report("\(entry.documentID): \(damage.message)")
+                }
             }
             last = end.number
         }

@@ -69,7 +69,7 @@ enum SQL: Int, Hashable {
         case .journalEntry: "SELECT \(Self.journalColumns) FROM journal WHERE number = ?1"
         case .putJournal:
             """
-            INSERT OR REPLACE INTO journal(\(Self.journalColumns)) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            INSERT OR REPLACE INTO journal(\(Self.journalColumns)) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
             """
         case .removeJournalEntry: "DELETE FROM journal WHERE number = ?1"
         case .removeJournal: "DELETE FROM journal"
@@ -82,7 +82,8 @@ enum SQL: Int, Hashable {
         WHERE id = ?1 AND length(body) + length(tree) + ifnull(length(attachments), 0) <= ?2
         """
 
-    private static let journalColumns = "number, id, revision, time, old, old_attachments, new, new_attachments"
+    private static let journalColumns =
+        "number, id, revision, time, old, old_attachments, new, new_attachments, kept"
 
     private static func bySequence(_ columns: String, _ order: String) -> String {
         "SELECT \(columns) FROM documents WHERE sequence > ?1 AND sequence <= ?2 ORDER BY sequence \(order) LIMIT ?3"

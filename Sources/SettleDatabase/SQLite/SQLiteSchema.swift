@@ -5,7 +5,7 @@ enum SQLiteSchema {
     /// The number in the file's header that says it is a Settle database: "Setl".
     static let applicationID: Int64 = 0x5365_746C
     /// The newest format this version writes; the file's `user_version`.
-    static let version: Int64 = 2
+    static let version: Int64 = 3
 
     /// Creates the tables in an empty file.
     static func create(on connection: SQLiteConnection) throws {
@@ -25,6 +25,7 @@ enum SQLiteSchema {
             CREATE INDEX expirations_by_time ON expirations(at);
             CREATE TABLE settings(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
             \(journal)
+            \(journalReferences)
             PRAGMA application_id = \(applicationID);
             PRAGMA user_version = \(version);
             COMMIT;
@@ -38,12 +39,17 @@ enum SQLiteSchema {
             old BLOB, old_attachments BLOB, new BLOB, new_attachments BLOB);
         """
 
+    /// What format 3 has besides: which contents of an operation stand with the document.
+    private static let journalReferences = "ALTER TABLE journal ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;"
+
     /// Brings an older file up to the newest format, step by step, each in a transaction of its own.
     ///
     /// A later format adds its step here and a fixture of the one before to the tests.
     static func migrate(_ connection: SQLiteConnection) throws {
-        guard try connection.integer("PRAGMA user_version") == 1 else { return }
-        try connection.execute("BEGIN IMMEDIATE; \(journal) PRAGMA user_version = 2; COMMIT;")
+        let steps: [Int64: String] = [1: journal, 2: journalReferences]
+        while let found = try connection.integer("PRAGMA user_version"), let step = steps[found] {
+            try connection.execute("BEGIN IMMEDIATE; \(step) PRAGMA user_version = \(found + 1); COMMIT;")
+        }
     }
 
     /// Sees that a file has a format that is known.

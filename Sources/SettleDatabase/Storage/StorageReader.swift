@@ -57,11 +57,11 @@ public protocol StorageReader {
     func setting(_ name: String) throws -> String?
 
     /// The entries of the journal after one, ascending by number, so many at the most.
-    func journalEntries(after number: Int64, limit: Int) throws -> [JournalEntry]
+    func journalEntries(after number: Int64, limit: Int) throws -> [StoredJournalEntry]
 
     /// The newest entries of the journal, the last one first.
-    func newestJournalEntries(limit: Int) throws -> [JournalEntry]
+    func newestJournalEntries(limit: Int) throws -> [StoredJournalEntry]
 
     /// The entry of the journal of a number, or `nil`.
-    func journalEntry(_ number: Int64) throws -> JournalEntry?
+    func journalEntry(_ number: Int64) throws -> StoredJournalEntry?
 }

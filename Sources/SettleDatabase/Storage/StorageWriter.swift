@@ -48,7 +48,7 @@ public protocol StorageWriter: StorageReader {
     func setSetting(_ name: String, to value: String?) throws
 
     /// Writes an entry of the journal under its number, in place of one that is there.
-    func putJournalEntry(_ entry: JournalEntry) throws
+    func putJournalEntry(_ entry: StoredJournalEntry) throws
 
     /// Forgets an entry of the journal.
     func removeJournalEntry(_ number: Int64) throws

@@ -158,7 +158,7 @@ public final class Database: Sendable {
                 DocumentEditor(
                     writer: writer, hasher: hasher, validations: validations, blobs: blobs, options: options,
                     revisionLimit: try Self.revisionLimit(in: writer), identity: identity, clocks: clocks,
-                    journal: journalRecorder, designChanges: designChanges))
+                    journal: journalRecorder, journalCache: pendingCache, designChanges: designChanges))
         }
     }
 }

@@ -29,6 +29,8 @@ struct OfflineMachine: Sendable {
         case failed(PeerError)
         /// Somebody has decided what becomes of the refused operation, or it was reverted.
         case decided
+        /// All that was here is gone.
+        case erased
     }
 
     /// What to do.
@@ -80,13 +82,17 @@ struct OfflineMachine: Sendable {
         case (.synchronizing, .refused(let conflict)):
             status.state = .syncFailed
             status.conflict = conflict
-        case (.synchronizing, .failed(let error)):
+        case (.synchronizing, .failed(let error)), (.online, .failed(let error)):
             status.state = .syncFailed
             status.error = error
         case (_, .fetched(let time)):
             note(time)
             if status.state == .synchronizing { status.state = .online }
         case (_, .decided): status.conflict = nil
+        case (_, .erased):
+            // Of what was refused nothing is left, and the network is as it was.
+            if status.state == .syncFailed { (status.state, wantsOffline) = (.offline, true) }
+            (status.conflict, status.error, status.lastSyncDate) = (nil, nil, nil)
         default: break
         }
         return nil

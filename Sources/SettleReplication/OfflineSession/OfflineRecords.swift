@@ -5,6 +5,8 @@ internal import SettleDatabase
 struct OfflineRecords: Sendable {
     /// A state of the server that somebody has seen and decided on.
     struct Seen: Sendable {
+        /// The operation that was decided on; no other one was made in the knowledge of it.
+        var number: Int64
         var history: RevisionHistory?
         var revision: RevisionID? { history?.revision }
     }
@@ -27,11 +29,12 @@ struct OfflineRecords: Sendable {
         temporaryIDs = json["temporary_ids"]?.int ?? 0
         temporaries = Set((json["temporaries"]?.array ?? []).compactMap(\.string))
         for member in json["seen"]?.object ?? JSONObject() {
-            let names = (member.value.array ?? []).compactMap { $0.string.flatMap { RevisionID($0) } }
+            guard let number = member.value["operation"]?.int else { continue }
+            let names = (member.value["revisions"]?.array ?? []).compactMap { $0.string.flatMap { RevisionID($0) } }
             let history = names.first.flatMap { newest in
                 try? RevisionHistory(start: newest.generation, signatures: names.map(\.signature))
             }
-            seen[member.name] = Seen(history: history)
+            seen[member.name] = Seen(number: Int64(number), history: history)
         }
     }
 
@@ -42,7 +45,8 @@ struct OfflineRecords: Sendable {
         ]
         if let lastSyncDate { json["last_sync"] = .number(JSONNumber(lastSyncDate)) }
         let members = seen.sorted { $0.key < $1.key }.map { id, seen in
-            (id, JSON.array((seen.history?.revisions ?? []).map { .string($0.description) }))
+            let revisions = (seen.history?.revisions ?? []).map { JSON.string($0.description) }
+            return (id, ["operation": .number(JSONNumber(seen.number)), "revisions": .array(revisions)] as JSON)
         }
         json["seen"] = .object(JSONObject(members))
         return json

@@ -52,6 +52,10 @@ extension OfflineSession {
                 if entry.new == nil, state.body == nil {
                     return try await alreadyDeleted(entry, state.date)
                 }
+                if let history = state.history, history.revisions.contains(entry.revision), !isStamped {
+                    // It was taken, the answer was lost, and somebody has gone on from it.
+                    return try await taken(entry, edit, entry.revision, state.date)
+                }
                 if let history = state.history, isOwn(state, edit) {
                     return try await taken(entry, edit, history.revision, state.date)
                 }
@@ -65,6 +69,9 @@ extension OfflineSession {
         }
         return .refused(conflict(entry, try await server.state(of: entry.documentID), .changed))
     }
+
+    /// Whether what is sent differs from what is here by the server's time.
+    private var isStamped: Bool { options.stampMember != nil }
 
     /// How often an operation is merged anew with what somebody else writes all the time.
     private static var attempts: Int { 5 }
@@ -82,8 +89,8 @@ extension OfflineSession {
         let temporary = entry.documentID
         guard records.temporaries.contains(temporary.string) else { return entry }
         let id = try await server.newID()
-        return try await database.perform { [self] database in
-            try database.transaction {
+        return try await database.perform { [self] _ in
+            try recording {
                 try journal.rename(temporary, to: id) { $0.replacing(temporary.string, with: id.string) }
                 try remember { $0.temporaries.remove(temporary.string) }
             }
@@ -94,7 +101,7 @@ extension OfflineSession {
     /// The state of the server that an operation is an edit of: one that somebody has seen and decided on, or the newest
     /// revision below that the server is known to have.
     private func base(of entry: JournalEntry) async throws -> Base {
-        let seen = records.seen[entry.documentID.string]
+        let seen = records.seen[entry.documentID.string].flatMap { $0.number == entry.number ? $0 : nil }
         return try await database.perform { database in
             guard let tree = try database.tree(of: entry.documentID) else { return Base(history: seen?.history) }
             let shared = tree.history(of: entry.revision)?.revisions.first { tree[$0]?.isShared == true }
@@ -166,7 +173,10 @@ extension OfflineSession {
             let after = edit.body.json.object
         else { return nil }
         for name in after.names + before.names.filter({ after[$0] == nil }) where before[name] != after[name] {
-            guard members[name] == before[name] || name == options.stampMember else { return nil }
+            // What is there already was changed alike, perhaps by this very operation, whose answer was lost.
+            guard members[name] == before[name] || members[name] == after[name] || name == options.stampMember else {
+                return nil
+            }
             members[name] = after[name]
         }
         let digests = state.attachments.map { ($0.name, $0.value["digest"]?.string) }
@@ -189,7 +199,7 @@ extension OfflineSession {
         let isSame = revision == entry.revision
         let known = isSame ? nil : try await server.state(of: id, at: revision).history
         try await database.perform { [self] database in
-            try database.transaction {
+            try recording {
                 if isSame {
                     try database.markShared([(id, revision)])
                 } else {
@@ -199,7 +209,7 @@ extension OfflineSession {
                         body: edit.body, attachments: attachments)
                     let content =
                         edit.isDeleted ? nil : RevisionContent(body: edit.body, attachments: attachments)
-                    try journal.revise(entry.number, of: id, to: content, isKept: false, onto: server)
+                    _ = try journal.revise(entry.number, of: id, to: content, isKept: false, onto: server)
                 }
                 if records.seen[id.string] != nil { try remember { $0.seen[id.string] = nil } }
             }
@@ -209,7 +219,7 @@ extension OfflineSession {
 
     private func alreadyDeleted(_ entry: JournalEntry, _ date: Int64?) async throws -> OfflineMachine.Event {
         try await database.perform { [journal] _ in
-            try journal.revise(entry.number, of: entry.documentID, to: nil, isKept: false)
+            _ = try journal.revise(entry.number, of: entry.documentID, to: nil, isKept: false)
         }
         return .accepted(at: options.time(date))
     }

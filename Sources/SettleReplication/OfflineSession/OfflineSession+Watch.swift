@@ -67,8 +67,9 @@ extension OfflineSession {
                     let page = try await server.peer.changes(request)
                     return page.changes.isEmpty ? nil : .serverChanged
                 } catch {
-                    guard let error = error as? PeerError, error.isTransient else { return nil }
-                    return .unreachable(error)
+                    guard let error = error as? PeerError, !Task.isCancelled else { return nil }
+                    // What is refused now is refused again, so asking at once would go round in circles.
+                    return error.isTransient ? .unreachable(error) : .failed(error)
                 }
             }
             group.addTask { [alarm] in

@@ -119,6 +119,7 @@ public final class OfflineSession: Sendable {
         try await work.run { [self] in
             let time = try await fetchChanges()
             _ = tell(.fetched(at: time))
+            try remember { _ in }
         }
     }
 
@@ -131,7 +132,7 @@ public final class OfflineSession: Sendable {
             if conflict.operation == .create {
                 try journal.undo(conflict.documentID)
             } else {
-                try journal.revise(conflict.number, of: conflict.documentID, to: conflict.old, isKept: false)
+                _ = try journal.revise(conflict.number, of: conflict.documentID, to: conflict.old, isKept: false)
             }
             try remember { $0.seen[conflict.documentID.string] = nil }
         }
@@ -141,13 +142,20 @@ public final class OfflineSession: Sendable {
     /// synchronization puts it on, unless the server has changed again (SEMANTICS 183–186).
     ///
     /// - Parameter body: What the document shall be; `nil` to delete it.
-    /// - Throws: ``DatabaseError`` with code `notFound` when nothing is refused.
+    /// - Throws: ``DatabaseError`` with code `notFound` when nothing is refused, or the operation was undone meanwhile; of the
+    ///   storage, and `refused` by a validation.
     public func replace(with body: DocumentBody?) async throws {
         try await decide { [self] conflict in
             let content = body.map { RevisionContent(body: $0, attachments: conflict.new?.attachments ?? []) }
-            try journal.revise(conflict.number, of: conflict.documentID, to: content, isKept: true)
+            guard try journal.revise(conflict.number, of: conflict.documentID, to: content, isKept: true) else {
+                throw DatabaseError(
+                    .notFound,
+                    "the refused operation on \"\(conflict.documentID)\" was undone meanwhile; edit the document instead"
+                )
+            }
             try remember { records in
-                records.seen[conflict.documentID.string] = OfflineRecords.Seen(history: conflict.serverHistory)
+                records.seen[conflict.documentID.string] = OfflineRecords.Seen(
+                    number: conflict.number, history: conflict.serverHistory)
             }
         }
     }
@@ -157,7 +165,7 @@ public final class OfflineSession: Sendable {
             guard let conflict = status.conflict else {
                 throw DatabaseError(.notFound, "no operation is refused; there is nothing to decide")
             }
-            try await database.perform { database in try database.transaction { try body(conflict) } }
+            try await database.perform { [self] _ in try recording { try body(conflict) } }
             _ = tell(.decided)
         }
     }
@@ -203,13 +211,8 @@ public final class OfflineSession: Sendable {
                     try database.deleteLocalDocument(recordsID)
                 }
             }
-            shared.withLock { shared in
-                shared.records = OfflineRecords()
-                shared.machine = OfflineMachine(
-                    fetchesAfterPush: options.fetchesAfterPush, lastSyncDate: nil,
-                    isOnline: shared.machine.status.state == .online)
-            }
-            broadcast.send(status)
+            shared.withLock { $0.records = OfflineRecords() }
+            _ = tell(.erased)
         }
     }
 
@@ -218,7 +221,7 @@ public final class OfflineSession: Sendable {
     ///
     /// - Throws: ``DatabaseError`` as ``Database/save(_:onConflict:)`` does.
     public func create(_ body: DocumentBody) throws -> Document {
-        try database.transaction {
+        try recording {
             guard options.identifiers == .server else {
                 let id = try DocumentID(validating: Self.randomID())
                 return try database.save(Document(id: id, body: body), onConflict: .fail)
@@ -247,6 +250,18 @@ public final class OfflineSession: Sendable {
     /// What it remembers.
     var records: OfflineRecords { shared.withLock(\.records) }
 
+    /// Runs a transaction that may change what the session remembers; where it is undone, so is that.
+    func recording<Value>(_ body: () throws -> Value) throws -> Value {
+        try database.transaction {
+            // Whoever is in a transaction of the database is the only one.
+            let before = records
+            do { return try body() } catch {
+                shared.withLock { $0.records = before }
+                throw error
+            }
+        }
+    }
+
     /// Changes what it remembers, for good.
     func remember(_ change: (inout OfflineRecords) -> Void) throws {
         let body = shared.withLock { shared in
@@ -274,7 +289,15 @@ public final class OfflineSession: Sendable {
     func handle(_ event: OfflineMachine.Event) async throws -> OfflineStatus {
         try await work.run { [self] in
             var action = tell(event)
-            while let next = action { action = tell(try await perform(next)) }
+            do {
+                while let next = action { action = tell(try await perform(next)) }
+            } catch {
+                // Nobody is at it any more, and the next one has to be able to begin.
+                let name = server.peer.name
+                let failure = (error as? DatabaseError).map { PeerError($0, of: name) } ?? PeerError(error, at: name)
+                _ = tell(.failed(failure))
+                throw error
+            }
             try remember { _ in }
             return status
         }

@@ -48,6 +48,17 @@ import Testing
         #expect(try ClockedDocument(document)["a~/b", "c"] == at(1))
     }
 
+    @Test func `removing an object takes the traces inside of it along, and what is older stays gone`() throws {
+        let map = try stamped(
+            (#"{"map":{"a":1,"b":2}}"#, 1), (#"{"map":{"b":2}}"#, 3), ("{}", 4), (#"{"map":{"c":1}}"#, 5))
+        #expect(map.document["$clocks"]?.object?.names == ["/map", "/map/c"])
+        let apart = try stamped((#"{"map":{"a":1,"b":2}}"#, 1), (#"{"map":{"a":5,"b":2}}"#, 2))
+        for versions in [[map, apart], [apart, map]] {
+            let merged = LatestAttributeMerge.merge(versions.map(\.document), base: nil)?.merged
+            #expect(try merged.map { ClockedDocument($0).members } == object(#"{"map":{"c":1}}"#))
+        }
+    }
+
     // SEMANTICS 159
     @Test func `a change is later than what it changes, whatever the clock says`() throws {
         var document = try stamped((#"{"far":1,"o":{"in":1}}"#, 9000))

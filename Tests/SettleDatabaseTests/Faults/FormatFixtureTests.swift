@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func `a newer format is refused and stays as it is`() throws {
-        try RawFile(path: file.path).execute("PRAGMA user_version = 3")
+        try RawFile(path: file.path).execute("PRAGMA user_version = 4")
         let before = try Data(contentsOf: file)
         let error = #expect(throws: DatabaseError.self) { try open() }
         #expect(error?.code == .newerFormat)

@@ -3,21 +3,24 @@ import Settle
 import SettleTesting
 import Testing
 
-/// A database of format 2, the first that has a journal; `FormatFixtureTests` opens one of format 1.
+/// Databases of formats that have a journal; `FormatFixtureTests` opens one of format 1. In format 2 the journal holds all
+/// contents itself, in format 3 those that documents don't keep.
 struct JournalFixtureTests {
     let folder: TemporaryFolder
 
     init() throws {
         folder = try TemporaryFolder()
-        let fixture = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Fixtures/format-2/example.settle")
-        try FileManager.default.copyItem(atPath: fixture.path, toPath: folder.path("example.settle"))
     }
 
-    private func open() throws -> Database { try Database.open(folder.path("example.settle")) }
+    private func open(_ format: Int) throws -> Database {
+        let fixture = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Fixtures/format-\(format)/example.settle")
+        try FileManager.default.copyItem(atPath: fixture.path, toPath: folder.path("example.settle"))
+        return try Database.open(folder.path("example.settle"))
+    }
 
-    @Test func `it opens with its journal, is sound, and can be written`() throws {
-        let database = try open()
+    @Test(arguments: [2, 3]) func `it opens with its journal, is sound, and can be written`(format: Int) throws {
+        let database = try open(format)
         let report = try database.verify()
         #expect(report.problems == [])
         #expect(report.documents == 13)
@@ -25,7 +28,9 @@ struct JournalFixtureTests {
         let bread = try journal.history(of: "bread")
         #expect(bread.map(\.operation) == [.create, .delete])
         #expect(bread.map(\.time) == [1_767_323_045_000, 1_767_323_045_000])
-        #expect(try journal.history(of: "stemmed").count == 12)
+        let stemmed = try journal.history(of: "stemmed")
+        #expect(stemmed.map { $0.new?.body["n"] } == (1...12).map { .number(JSONNumber($0)) })
+        #expect(stemmed.map { $0.old?.body["n"] } == [nil] + (1...11).map { .number(JSONNumber($0)) })
         #expect(try journal.history(of: "purged").isEmpty)
         #expect(journal.pending(of: "milk")?.attributes.last?.name == "name")
         var milk = try #require(try database.document("milk"))

@@ -83,6 +83,7 @@ struct OfflineMachineTests {
         let events: [OfflineMachine.Event] = [
             .goOnline, .goOffline, .changed, .serverChanged, .reachable, unreachable, .head(true), .head(false),
             .accepted(at: 1), .refused(conflict), .fetched(at: 1), .failed(PeerError(.unauthorized, "who?")), .decided,
+            .erased,
         ]
         var seen: Set<String> = []
         func walk(_ machine: OfflineMachine, _ depth: Int) {

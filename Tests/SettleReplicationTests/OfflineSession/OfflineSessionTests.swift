@@ -236,21 +236,3 @@ import Testing
         await session.stop()
     }
 }
-
-/// A client whose network is down when it is told so.
-private final class BrokenClient: HTTPClient {
-    private let client: any HTTPClient
-    private let broken = Guarded(false)
-
-    init(_ client: any HTTPClient) { self.client = client }
-
-    var isBroken: Bool {
-        get { broken.withLock { $0 } }
-        set { broken.withLock { $0 = newValue } }
-    }
-
-    func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
-        if isBroken { throw HTTPClientError(.cannotConnect, "the network is down") }
-        return try await client.send(request)
-    }
-}

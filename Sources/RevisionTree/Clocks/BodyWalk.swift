@@ -1,0 +1,173 @@
+/// Walks over the bytes of a body that is compact JSON already, and so need not be checked again.
+///
+/// What is not what it should be ends the walk with `nil`, and whoever walks takes a way that checks.
+struct BodyWalk {
+    let text: UnsafeBufferPointer<UInt8>
+    var offset = 0
+
+    /// A member of an object: its name without quotes, and its value.
+    struct Member {
+        var name: Range<Int>
+        var value: Range<Int>
+    }
+
+    /// How deep values are looked into.
+    private static let depth = 64
+
+    private var byte: UInt8 { offset < text.count ? text[offset] : 0 }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard self.byte == byte else { return false }
+        offset += 1
+        return true
+    }
+
+    /// The members of the object that begins here; `nil` where there is none, or one has a name with an escape in it.
+    mutating func members() -> [Member]? {
+        var members: [Member] = []
+        members.reserveCapacity(16)
+        let isObject: Void? = eachMember { walk, name in
+            let start = walk.offset
+            guard walk.skip() else { return nil }
+            members.append(Member(name: name, value: start..<walk.offset))
+            return ()
+        }
+        return isObject == nil ? nil : members
+    }
+
+    private mutating func eachMember(_ body: (inout BodyWalk, Range<Int>) -> Void?) -> Void? {
+        guard take(UInt8(ascii: "{")) else { return nil }
+        if take(UInt8(ascii: "}")) { return () }
+        while true {
+            guard let (name, hasEscapes) = string(), !hasEscapes, take(UInt8(ascii: ":")), body(&self, name) != nil
+            else {
+                return nil
+            }
+            if take(UInt8(ascii: ",")) { continue }
+            return take(UInt8(ascii: "}")) ? () : nil
+        }
+    }
+
+    /// The string that begins here, without its quotes.
+    private mutating func string() -> (range: Range<Int>, hasEscapes: Bool)? {
+        guard take(UInt8(ascii: "\"")) else { return nil }
+        let start = offset
+        var hasEscapes = false
+        while offset < text.count {
+            switch text[offset] {
+            case UInt8(ascii: "\""):
+                offset += 1
+                return (start..<offset - 1, hasEscapes)
+            case UInt8(ascii: "\\"):
+                hasEscapes = true
+                offset += 2
+            default: offset += 1
+            }
+        }
+        return nil
+    }
+
+    /// Goes behind the value that begins here.
+    private mutating func skip() -> Bool {
+        var open = 0
+        while offset < text.count {
+            switch text[offset] {
+            case UInt8(ascii: "\""): guard string() != nil else { return false }
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                open += 1
+                offset += 1
+                continue
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                open -= 1
+                offset += 1
+            case UInt8(ascii: ","), UInt8(ascii: ":"):
+                offset += 1
+                continue
+            default: while offset < text.count, !Self.isEnd(text[offset]) { offset += 1 }
+            }
+            if open == 0 { return true }
+        }
+        return false
+    }
+
+    private static func isEnd(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]")
+    }
+
+    /// The hash of the value that begins here, as a ``ValueDigest`` has it, and goes behind it.
+    mutating func hash(depth: Int = 0) -> UInt64? {
+        guard depth < Self.depth else { return nil }
+        switch byte {
+        case UInt8(ascii: "\""):
+            guard let (range, hasEscapes) = string() else { return nil }
+            return hash(of: range, hasEscapes, ValueDigest.hash(tag: 5))
+        case UInt8(ascii: "["): return hashOfArray(depth)
+        case UInt8(ascii: "{"):
+            var sum = ValueDigest.hash(tag: 7)
+            let isObject: Void? = eachMember { walk, name in
+                guard let value = walk.hash(depth: depth + 1) else { return nil }
+                sum &+= ValueDigest.mixed(walk.hash(of: name, false, ValueDigest.hash(tag: 8)), value)
+                return ()
+            }
+            return isObject == nil ? nil : sum
+        case UInt8(ascii: "n"): return literal(4, tag: 1)
+        case UInt8(ascii: "t"): return literal(4, tag: 2)
+        case UInt8(ascii: "f"): return literal(5, tag: 3)
+        default:
+            guard let base = text.baseAddress, offset < text.count else { return nil }
+            var scanner = JSONNumberScanner(base: base, count: text.count, offset: offset)
+            guard let token = scanner.scan() else { return nil }
+            offset = token.end
+            return ValueDigest.hash(JSONNumberConversion.double(token, in: text))
+        }
+    }
+
+    /// What a value has entries for that is written as a whole: what is inside of an object, and objects inside; of one at
+    /// the top only when it is empty. False where that takes more than looking at bytes.
+    mutating func leaves(
+        at path: [UInt8], into leaves: inout [(path: [UInt8], digest: ValueDigest)], depth: Int = 1
+    ) -> Bool {
+        guard byte == UInt8(ascii: "{") else {
+            guard let hash = hash() else { return false }
+            leaves.append((path, ValueDigest(hash: hash)))
+            return true
+        }
+        guard depth < ClockedDocument.depth else { return false }
+        let first = leaves.count
+        var inside = leaves
+        let isObject: Void? = eachMember { walk, name in
+            let name = walk.text[name]
+            guard !name.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "~") }) else { return nil }
+            return walk.leaves(at: path + [UInt8(ascii: "/")] + name, into: &inside, depth: depth + 1) ? () : nil
+        }
+        leaves = inside
+        if depth > 1 || leaves.count == first { leaves.append((path, .object)) }
+        return isObject != nil
+    }
+
+    private mutating func literal(_ length: Int, tag: UInt8) -> UInt64? {
+        offset += length
+        return offset <= text.count ? ValueDigest.hash(tag: tag) : nil
+    }
+
+    private mutating func hashOfArray(_ depth: Int) -> UInt64? {
+        offset += 1
+        var hash = ValueDigest.hash(tag: 6)
+        if take(UInt8(ascii: "]")) { return hash }
+        while true {
+            guard let element = self.hash(depth: depth + 1) else { return nil }
+            hash = ValueDigest.mixed(hash, element)
+            if take(UInt8(ascii: ",")) { continue }
+            return take(UInt8(ascii: "]")) ? hash : nil
+        }
+    }
+
+    private func hash(of range: Range<Int>, _ hasEscapes: Bool, _ start: UInt64) -> UInt64 {
+        let raw = UnsafeBufferPointer(rebasing: text[range])
+        guard hasEscapes else { return ValueDigest.hash(raw, start) }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(raw.count)
+        JSONEscape.decode(raw) { decoded.append($0) }
+        return ValueDigest.hash(decoded, start)
+    }
+}

@@ -1,0 +1,257 @@
+/// Stamps a body from its bytes: the same as ``ClockedDocument`` does by values, where nothing is out of the ordinary.
+///
+///     parent   {"name":"Milk","size":1,"$clocks":{"/name":"5-0-a …","/size":"5-0-a …"}}
+///     body     {"name":"Milk","size":2}
+///              └ same bytes ┘ └ other bytes
+///     stamped  {"name":"Milk","size":2,"$clocks":{"/name":"5-0-a …","/size":"8-0-a …"}}
+///
+/// Of members that are the same, the entries are copied, once their digests are seen to fit. Of what was changed, simple
+/// values are stamped here, and members that are objects, before or after, go the way by values. So does the whole document,
+/// by a `nil`, where a name needs an escape or the clocks are not as this writes them.
+struct ClockStamper {
+    /// An entry of the parent's clocks.
+    private struct Entry {
+        var path: Range<Int>
+        var text: Range<Int>
+        /// Behind the first name of the path.
+        var nameEnd: Int
+        var isWhole: Bool { nameEnd == path.upperBound }
+    }
+
+    private let new: BodyWalk
+    private let old: BodyWalk
+    private let clock: AttributeClock
+    private let clockText: [UInt8]
+    private var newMembers = MemberTable()
+    private var oldMembers = MemberTable()
+    private var entries: [Entry] = []
+    /// For each member of the body, of the parent, the first of its entries; and for each entry the next one. −1 for none.
+    private var firstOfNew: [Int] = []
+    private var firstOfOld: [Int] = []
+    private var next: [Int] = []
+    private var orphans: [Int] = []
+    private var output: ClockEntries
+
+    /// Reads both bodies.
+    private init?(_ new: UnsafeBufferPointer<UInt8>, _ old: UnsafeBufferPointer<UInt8>, _ clock: AttributeClock) {
+        self.new = BodyWalk(text: new)
+        self.old = BodyWalk(text: old)
+        self.clock = clock
+        clockText = Array(clock.description.utf8)
+        output = ClockEntries()
+        guard newMembers.read(self.new), oldMembers.read(self.old), readEntries() else { return nil }
+    }
+
+    /// Stamps a body.
+    ///
+    /// - Parameters:
+    ///   - body: The members now; clocks among them are passed over.
+    ///   - parent: What they were before; an empty body for a new document.
+    ///   - clock: When they were changed.
+    /// - Returns: The body with its clocks, which stand last; `nil` where it can't be told from the bytes.
+    static func stamp(_ body: DocumentBody, on parent: DocumentBody, at clock: AttributeClock) -> DocumentBody? {
+        body.utf8.withUnsafeBufferPointer { new in
+            parent.utf8.withUnsafeBufferPointer { old in
+                guard var stamper = ClockStamper(new, old, clock), stamper.stampAll() else { return nil }
+                return DocumentBody(unchecked: stamper.body())
+            }
+        }
+    }
+
+    private mutating func readEntries() -> Bool {
+        firstOfNew = [Int](repeating: -1, count: newMembers.count)
+        firstOfOld = [Int](repeating: -1, count: oldMembers.count)
+        guard let clocks = oldMembers.clocks else { return true }
+        var walk = old
+        walk.offset = clocks.lowerBound
+        guard let members = walk.members() else { return false }
+        entries.reserveCapacity(members.count)
+        next = [Int](repeating: -1, count: members.count)
+        for member in members {
+            let (path, value) = (member.name, member.value)
+            guard path.count > 1, old.text[path.lowerBound] == UInt8(ascii: "/"), value.count >= 3,
+                old.text[value.lowerBound] == UInt8(ascii: "\"")
+            else { return false }
+            let inside = old.text[path].dropFirst()
+            guard !inside.contains(UInt8(ascii: "~")), !old.text[value].contains(UInt8(ascii: "\\")) else {
+                return false
+            }
+            let nameEnd = inside.firstIndex(of: UInt8(ascii: "/")) ?? path.upperBound
+            entries.append(Entry(path: path, text: value.lowerBound + 1..<value.upperBound - 1, nameEnd: nameEnd))
+        }
+        // From the end, so that each member's entries are in their order.
+        for index in entries.indices.reversed() {
+            let name = UnsafeBufferPointer(
+                rebasing: old.text[entries[index].path.lowerBound + 1..<entries[index].nameEnd])
+            if let member = newMembers.index(of: name) {
+                next[index] = firstOfNew[member]
+                firstOfNew[member] = index
+            } else if let member = oldMembers.index(of: name) {
+                next[index] = firstOfOld[member]
+                firstOfOld[member] = index
+            } else {
+                orphans.append(index)
+            }
+        }
+        return true
+    }
+
+    private mutating func stampAll() -> Bool {
+        for index in 0..<newMembers.count {
+            let member = newMembers[index]
+            let name = UnsafeBufferPointer(rebasing: new.text[member.name])
+            let before = oldMembers.index(of: name).map { oldMembers[$0].value }
+            guard stamp(name, to: member.value, from: before, firstOfNew[index]) else { return false }
+        }
+        for index in 0..<oldMembers.count {
+            let name = UnsafeBufferPointer(rebasing: old.text[oldMembers[index].name])
+            guard newMembers.index(of: name) == nil else { continue }
+            guard stamp(name, to: nil, from: oldMembers[index].value, firstOfOld[index]) else { return false }
+        }
+        for index in orphans {
+            // The trace of a member that was removed before.
+            guard entries[index].isWhole, let entry = entry(index), entry.isTrace else { return false }
+            copy(index)
+        }
+        return true
+    }
+
+    private func entry(_ index: Int) -> ClockNode.Entry? { ClockNode.Entry(bytes: old.text[entries[index].text]) }
+
+    private mutating func copy(_ index: Int) {
+        output.copy(old.text[entries[index].path], old.text[entries[index].text])
+    }
+
+    /// Stamps a member that is an object and is new or the same as before; false, and nothing is done, for others.
+    private mutating func stampObject(
+        _ name: UnsafeBufferPointer<UInt8>, _ value: Range<Int>?, from before: Range<Int>?, _ first: Int
+    ) -> Bool {
+        guard let value, before != nil || first < 0 else { return false }
+        if let before, !new.text[value].elementsEqual(old.text[before]) { return false }
+        if before != nil, first < 0 { return true }
+        var walk = new
+        walk.offset = value.lowerBound
+        var leaves: [(path: [UInt8], digest: ValueDigest)] = []
+        guard walk.leaves(at: [UInt8(ascii: "/")] + name, into: &leaves) else { return false }
+        if before == nil {
+            for leaf in leaves { output.add(leaf.path[1...], clockText, leaf.digest) }
+            return true
+        }
+        // Each entry has to fit, and none may be older than one around it: they are of one moment, or there are objects'.
+        var fitting: [Int] = []
+        var (index, areOfOneMoment, areLeaves) = (first, true, true)
+        while index >= 0 {
+            let entry = entries[index]
+            guard let leaf = leaves.first(where: { $0.path.elementsEqual(old.text[entry.path]) }),
+                case .known(_, leaf.digest) = self.entry(index)
+            else { return false }
+            areLeaves = areLeaves && leaf.digest != .object
+            let clock = old.text[entry.text].dropLast(8)
+            areOfOneMoment = areOfOneMoment && clock.elementsEqual(old.text[entries[first].text].dropLast(8))
+            fitting.append(index)
+            index = next[index]
+        }
+        guard areLeaves || areOfOneMoment else { return false }
+        for index in fitting { copy(index) }
+        return true
+    }
+
+    private mutating func stamp(
+        _ name: UnsafeBufferPointer<UInt8>, to value: Range<Int>?, from before: Range<Int>?, _ first: Int
+    ) -> Bool {
+        let isObject = value.map { new.text[$0.lowerBound] == UInt8(ascii: "{") } ?? false
+        let wasObject = before.map { old.text[$0.lowerBound] == UInt8(ascii: "{") } ?? false
+        if isObject || wasObject {
+            if stampObject(name, value, from: before, first) { return true }
+            return stampByValues(name, to: value, from: before, first)
+        }
+        guard let digest = digest(of: value, in: new) else { return false }
+        if first >= 0, !entries[first].isWhole || next[first] >= 0 {
+            return stampByValues(name, to: value, from: before, first)
+        }
+        let entry = first < 0 ? nil : entry(first)
+        if first >= 0, entry == nil { return false }
+        if let value, let before, new.text[value].elementsEqual(old.text[before]) {
+            guard let entry else { return true }
+            guard case .known(_, digest) = entry else { return stampByValues(name, to: value, from: before, first) }
+            copy(first)
+            return true
+        }
+        guard let digestBefore = self.digest(of: before, in: old) else { return false }
+        // Values that are spelled in other ways are told apart by values.
+        if digest == digestBefore { return stampByValues(name, to: value, from: before, first) }
+        var latest: AttributeClock?
+        if case .known(let known, digestBefore) = entry { latest = known }
+        guard let latest, latest >= clock else {
+            output.add(name[...], clockText, digest)
+            return true
+        }
+        guard let moment = ClockedMember.moment(clock, after: latest) else { return false }
+        output.add(name[...], Array(moment.description.utf8), digest)
+        return true
+    }
+
+    private func digest(of range: Range<Int>?, in walk: BodyWalk) -> ValueDigest? {
+        guard let range else { return .nothing }
+        var walk = walk
+        walk.offset = range.lowerBound
+        return walk.hash().map { ValueDigest(hash: $0) }
+    }
+
+    /// Stamps one member by its value.
+    private mutating func stampByValues(
+        _ name: UnsafeBufferPointer<UInt8>, to value: Range<Int>?, from before: Range<Int>?, _ first: Int
+    ) -> Bool {
+        var known: [(String, JSON)] = []
+        var index = first
+        while index >= 0 {
+            let entry = entries[index]
+            known.append(
+                (
+                    String(decoding: old.text[entry.path], as: UTF8.self),
+                    .string(String(decoding: old.text[entry.text], as: UTF8.self))
+                ))
+            index = next[index]
+        }
+        guard let value = Self.json(value, in: new), let before = Self.json(before, in: old) else { return false }
+        let text = String(decoding: name, as: UTF8.self)
+        var member = ClockedMember.nothing
+        if before.value != nil || !known.isEmpty {
+            let node = ClockNode(JSONObject(known)).inside[ClockedMembers.Name(text: text)]
+            member = ClockedMember(before.value, node, hasClocks: oldMembers.clocks != nil, depth: 1)
+        }
+        output.add(member.stamped(to: value.value, at: clock, depth: 1), named: text)
+        return true
+    }
+
+    private static func json(_ range: Range<Int>?, in walk: BodyWalk) -> (value: JSON?, ())? {
+        guard let range else { return (nil, ()) }
+        return (try? JSON(utf8: UnsafeBufferPointer(rebasing: walk.text[range]))).map { ($0, ()) }
+    }
+
+    /// The body's members, and its clocks behind them.
+    private mutating func body() -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(new.text.count + output.count + 16)
+        bytes.append(UInt8(ascii: "{"))
+        for index in 0..<newMembers.count {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            let member = newMembers[index]
+            bytes.append(contentsOf: new.text[member.name.lowerBound - 1..<member.value.upperBound])
+        }
+        if newMembers.count > 0 { bytes.append(UInt8(ascii: ",")) }
+        output.write(to: &bytes)
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+}
+
+extension ClockNode.Entry {
+    /// Whether it is of a member that is not there.
+    fileprivate var isTrace: Bool {
+        switch self {
+        case .unknown: true
+        case .known(_, let digest): digest == .nothing
+        }
+    }
+}

@@ -1,0 +1,106 @@
+public import RevisionTree
+
+/// An entry of the journal as a storage engine keeps it: what the document keeps anyway is not written a second time.
+///
+///     entry                  revision   old    new
+///     CREATE a               1-a        none   kept       the content of 1-a
+///     UPDATE a b             2-b        kept   kept       those of 1-a, the parent of 2-b, and of 2-b
+///     UPDATE of what is lost 9-f        given  given      the revisions were forgotten, and their contents are here
+///
+/// Before a document lets go of a content that an entry needs, it is given to the entry, in the same transaction.
+public struct StoredJournalEntry: Sendable, Hashable {
+    /// Where a content is.
+    public enum Content: Sendable, Hashable {
+        /// There was no document.
+        case none
+        /// It is with the document, as that of the operation's revision, or of its parent.
+        case kept
+        /// It is with the entry.
+        case given(RevisionContent)
+    }
+
+    /// The entry's place in the journal.
+    public var number: Int64
+    /// The document.
+    public var documentID: DocumentID
+    /// The revision the operation wrote.
+    public var revision: RevisionID
+    /// The content before; `kept` as that of the parent of ``revision``.
+    public var old: Content
+    /// The content after; `kept` as that of ``revision``.
+    public var new: Content
+    /// When it happened, in milliseconds since 1970.
+    public var time: Int64
+
+    /// Makes an entry.
+    public init(
+        number: Int64, documentID: DocumentID, revision: RevisionID, old: Content, new: Content, time: Int64
+    ) {
+        self.number = number
+        self.documentID = documentID
+        self.revision = revision
+        self.old = old
+        self.new = new
+        self.time = time
+    }
+
+    /// An entry with its contents.
+    init(_ entry: JournalEntry) {
+        self.init(
+            number: entry.number, documentID: entry.documentID, revision: entry.revision,
+            old: entry.old.map(Content.given) ?? .none, new: entry.new.map(Content.given) ?? .none, time: entry.time)
+    }
+
+    /// Whether it needs contents that the document keeps.
+    var needsDocument: Bool { old == .kept || new == .kept }
+
+    /// The revisions whose contents it needs.
+    func needed(in tree: RevisionTree) -> [RevisionID] {
+        (old == .kept ? [tree.parent(of: revision)].compactMap(\.self) : []) + (new == .kept ? [revision] : [])
+    }
+}
+
+extension StorageReader {
+    /// Entries with the contents that documents keep for them.
+    ///
+    /// - Parameters:
+    ///   - entries: The entries.
+    ///   - known: Their document, where it is about to be written and is not stored like this yet.
+    /// - Returns: The entries, in the order given.
+    /// - Throws: ``DatabaseError`` with code `corrupt` where a content is lacking.
+    func resolved(_ entries: [StoredJournalEntry], in known: DocumentRecord? = nil) throws -> [JournalEntry] {
+        var record = known
+        return try entries.map { entry in
+            if entry.needsDocument, record?.id != entry.documentID {
+                record = try self.record(of: entry.documentID, withContent: true)
+            }
+            return JournalEntry(
+                number: entry.number, documentID: entry.documentID, revision: entry.revision,
+                old: try content(entry.old, of: record?.tree.parent(of: entry.revision), in: record, for: entry),
+                new: try content(entry.new, of: entry.revision, in: record, for: entry), time: entry.time)
+        }
+    }
+
+    private func content(
+        _ content: StoredJournalEntry.Content, of revision: RevisionID?, in record: DocumentRecord?,
+        for entry: StoredJournalEntry
+    ) throws -> RevisionContent? {
+        switch content {
+        case .none: return nil
+        case .given(let content): return content
+        case .kept:
+            guard let token = revision.flatMap({ record?.tree[$0]?.bodyToken }),
+                let content = token == BodyToken.record ? record?.content : try self.content(at: token)
+            else {
+                throw DatabaseError(
+                    .corrupt,
+                    """
+                    operation \(entry.number) of the journal, on \"\(entry.documentID)\", lacks the content of \
+                    \(revision?.description ?? "the parent of \(entry.revision)"); restore the file from a copy, or open \
+                    it with DatabaseOptions.journal = false, which forgets the operations and keeps the documents
+                    """)
+            }
+            return content.withoutClocks
+        }
+    }
+}

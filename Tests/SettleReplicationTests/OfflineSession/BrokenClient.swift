@@ -1,0 +1,45 @@
+import SettleDatabase
+import SettleReplication
+
+/// A client whose network is down when it is told so.
+final class BrokenClient: HTTPClient {
+    private let client: any HTTPClient
+    private let broken = Guarded(false)
+    private let losing = Guarded(false)
+    private let hanging = Guarded(false)
+
+    init(_ client: any HTTPClient) { self.client = client }
+
+    var isBroken: Bool {
+        get { broken.withLock { $0 } }
+        set { broken.withLock { $0 = newValue } }
+    }
+
+    /// Whether answers to writes are lost.
+    var losesAnswers: Bool {
+        get { losing.withLock { $0 } }
+        set { losing.withLock { $0 = newValue } }
+    }
+
+    /// Whether calls wait until they are given up.
+    var hangs: Bool {
+        get { hanging.withLock { $0 } }
+        set { hanging.withLock { $0 = newValue } }
+    }
+
+    func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+        if isBroken { throw HTTPClientError(.cannotConnect, "the network is down") }
+        if hangs {
+            let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            continuation.finish()
+            throw CancellationError()
+        }
+        let response = try await client.send(request)
+        if losesAnswers, request.method == "PUT" {
+            _ = try await response.collect(limit: 1 << 20)
+            throw HTTPClientError(.connectionLost, "the answer is lost")
+        }
+        return response
+    }
+}

@@ -1,0 +1,164 @@
+import Settle
+import SettleDatabase
+import SettleReplication
+import Testing
+
+/// What goes wrong between a session, its server and its database.
+@Suite(.timeLimit(.minutes(5))) struct OfflineSessionFaultTests {
+    private func session(_ world: OfflineWorld, _ client: BrokenClient) throws -> OfflineSession {
+        var options = OfflineSessionOptions()
+        options.retry.firstDelay = .milliseconds(1)
+        return try OfflineSession(
+            world.database, server: CouchDBPeer(world.url, client: client), options: options)
+    }
+
+    @Test func `what the server refuses while it is watched ends the watching, and is told`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        _ = try await world.remote.json("DELETE", "")
+        let statuses = world.session.statuses
+        world.session.start()
+        for await status in statuses where status.state == .syncFailed {
+            #expect(status.error?.code == .notFound)
+            break
+        }
+        await world.session.stop()
+    }
+
+    @Test func `a session goes on after its database could not take what the server has`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        let refuses = Guarded(true)
+        world.database.addValidation("not yet") { context in
+            if refuses.withLock({ $0 }), context.newRevision["updatedat"] != "9:00" { throw Refusal() }
+        }
+        try await world.write("1", ["name": "theirs", "updatedat": "9:05"])
+        #expect(try await world.session.goOnline().state == .syncFailed)
+        #expect(world.session.status.error != nil)
+        refuses.withLock { $0 = false }
+        #expect(try await world.session.retry().state == .online)
+        #expect(try world.client() == ["1 theirs 9:05"])
+        // Nor what the server made of an operation of this client.
+        refuses.withLock { $0 = true }
+        try world.set("1", "updatedat", "9:00")
+        world.time(9, 10)
+        let error = await #expect(throws: DatabaseError.self) { try await world.session.goOnline() }
+        #expect(error?.code == .refused)
+        #expect(world.session.status.state == .syncFailed)
+        refuses.withLock { $0 = false }
+        #expect(try await world.session.retry().state == .online)
+        #expect(try world.client() == ["1 theirs 9:10"])
+        #expect(try world.history() == [])
+    }
+
+    private struct Refusal: Error {}
+
+    // SEMANTICS 185
+    @Test func `what was decided counts for that operation and for no other one`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        await world.session.goOffline()
+        try world.set("1", "name", "mine")
+        try await world.write("1", ["name": "theirs", "updatedat": "9:01"])
+        #expect(try await world.session.goOnline().state == .syncFailed)
+        try await world.session.replace(with: ["name": "both", "updatedat": "9:00"])
+        // The app takes it back past the session, and edits what it had before.
+        try world.database.journal?.undo()
+        try world.set("1", "name", "later")
+        #expect(try await world.session.retry().state == .syncFailed)
+        #expect(world.session.status.conflict?.server?["name"] == "theirs")
+        #expect(try await world.server() == ["1 theirs 9:01 false"])
+    }
+
+    @Test func `an operation that was undone meanwhile can't be replaced`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        await world.session.goOffline()
+        try world.set("1", "name", "mine")
+        try await world.write("1", ["name": "theirs", "updatedat": "9:01"])
+        #expect(try await world.session.goOnline().state == .syncFailed)
+        try world.database.journal?.undo()
+        let error = await #expect(throws: DatabaseError.self) {
+            try await world.session.replace(with: ["name": "both"])
+        }
+        #expect(error?.code == .notFound)
+        #expect(try await world.session.retry().state == .online)
+        #expect(try world.client() == ["1 theirs 9:01"])
+    }
+
+    @Test(arguments: ServerKind.all)
+    func `an operation whose answer was lost is no conflict when others went on from it`(kind: ServerKind) async throws
+    {
+        let world = try await OfflineWorld(kind)
+        try await world.begin()
+        let client = BrokenClient(CurlHTTPClient())
+        let session = try session(world, client)
+        client.losesAnswers = true
+        try world.set("1", "name", "mine")
+        #expect(try await session.goOnline().state == .offline)
+        client.losesAnswers = false
+        #expect(try await world.server() == ["1 mine 9:00 false"])
+        try await world.write("1", ["name": "theirs", "updatedat": "9:05"])
+        #expect(try await session.goOnline().state == .online)
+        #expect(try world.client() == ["1 theirs 9:05"])
+        #expect(try world.history() == [])
+    }
+
+    @Test func `by the switch, a merged operation whose answer was lost is no conflict`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        let client = BrokenClient(CurlHTTPClient())
+        var options = OfflineSessionOptions()
+        options.acceptance = .unchangedAttributes
+        let session = try OfflineSession(
+            world.database, server: CouchDBPeer(world.url, client: client), options: options)
+        try world.set("1", "name", "mine")
+        try await world.write("1", ["name": "item1", "count": 7, "updatedat": "9:00"])
+        client.losesAnswers = true
+        #expect(try await session.goOnline().state == .offline)
+        client.losesAnswers = false
+        #expect(try await session.goOnline().state == .online)
+        #expect(try world.database.document("1")?["count"] == 7)
+        #expect(try world.client() == ["1 mine 9:00"])
+    }
+
+    @Test func `going offline gives up what hangs, also when more waits behind it`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        let client = BrokenClient(CurlHTTPClient())
+        let session = try session(world, client)
+        client.hangs = true
+        let statuses = session.statuses
+        let online = Task { try await session.goOnline() }
+        for await status in statuses where status.state == .synchronizing { break }
+        let fetch = Task { try await session.fetch() }
+        await session.goOffline()
+        _ = await online.result
+        // Begun before or after, it ends when it is told so once more.
+        await session.goOffline()
+        fetch.cancel()
+        client.hangs = false
+        await session.goOffline()
+        _ = await fetch.result
+        #expect(session.status.state == .offline)
+        #expect(try await session.goOnline().state == .online)
+    }
+
+    @Test func `erasing leaves the network's state as it is`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        let client = BrokenClient(CurlHTTPClient())
+        let session = try session(world, client)
+        client.isBroken = true
+        try world.set("1", "name", "mine")
+        #expect(try await session.goOnline().state == .offline)
+        try await session.eraseLocal()
+        client.isBroken = false
+        let statuses = session.statuses
+        session.start()
+        session.networkChanged()
+        for await status in statuses where status.state == .online { break }
+        await session.stop()
+        #expect(try world.client() == ["1 item1 9:00"])
+    }
+}
