@@ -2,7 +2,8 @@
 enum VerbList {
     static let all: [any Verb.Type] = [
         CreateVerb.self, InfoVerb.self, DocsVerb.self, GetVerb.self, PutVerb.self, DeleteVerb.self, ChangesVerb.self,
-        AttachVerb.self, DetachVerb.self, QueryVerb.self, DesignVerb.self, TreeVerb.self, ConflictsVerb.self,
+        AttachVerb.self, DetachVerb.self, QueryVerb.self, SearchVerb.self, DesignVerb.self, TreeVerb.self,
+        ConflictsVerb.self,
         ShowVerb.self, ResolveVerb.self,
         LogVerb.self, UndoVerb.self, StatusVerb.self, OfflineSyncVerb.self, PushVerb.self, PullVerb.self, SyncVerb.self,
         ReplicationsVerb.self,
