@@ -90,7 +90,9 @@ let package = Package(
             dependencies: ["Settle", "SettleReplication", "SettleServer", "SettleTesting"], swiftSettings: strict),
         .testTarget(
             name: "SettleCommandsTests",
-            dependencies: ["SettleCommands", "Settle", "SettleServer", "SettleTesting", "SettleTool"],
+            dependencies: [
+                "SettleCommands", "Settle", "SettleServer", "SettleScripting", "SettleTesting", "SettleTool",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "SettleServerTests", dependencies: ["SettleServer", "Settle", "SettleTesting", "SettleTool"],

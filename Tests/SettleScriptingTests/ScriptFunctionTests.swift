@@ -44,6 +44,22 @@ import Testing
         #expect(answer == [Array(#"[{"_id":"x","old":null},{"body":"made"}]"#.utf8)])
     }
 
+    @Test func `mistakes are found with their lines, and modules are not run`() throws {
+        let source = ScriptSource(owner: "db", key: "syntax", document: Array("{}".utf8))
+        let answers = try Workers().pool.run(
+            .syntax(
+                [
+                    (false, "// first\nfunction (doc) {\n  emit(1);\n};\n"),
+                    (false, "function (doc) {\n\n  var x = ;\n}"),
+                    (false, "5"), (true, "while (true) {}"), (true, "exports.a = 1;\nexports.b = (\n"),
+                ], in: source)
+        ).map { String(decoding: $0, as: UTF8.self) }
+        #expect(answers[0] == "1" && answers[3] == "1")
+        #expect(answers[1].hasSuffix(",3]") && answers[1].contains("SyntaxError"))
+        #expect(answers[2] == #"["this is no function",1]"#)
+        #expect(answers[4].hasSuffix(",3]"), "\(answers[4])")
+    }
+
     @Test func `functions are tried before they are stored`() throws {
         let source = ScriptSource(owner: "db", key: "check", document: Array("{}".utf8))
         let workers = Workers()

@@ -2,7 +2,7 @@ import Foundation
 import Measuring
 import Settle
 
-/// Views of closures: `ViewBenchmark [documents] [runs]`.
+/// Views of closures, and searches for words: `ViewBenchmark [documents] [runs]`.
 @main
 struct ViewBenchmark {
     static func main() throws {
@@ -42,6 +42,7 @@ struct ViewBenchmark {
         print(Measuring.pad("build, documents per second", 34), Measuring.short(Measuring.median(build)))
         print(Measuring.pad("read all, typed rows per second", 34), Measuring.short(Measuring.median(read)))
         print(Measuring.pad("follow one change, ms", 34), Measuring.fixed(Measuring.median(change), 2))
+        try SearchComparison.run(count, measuring, folder: folder)
     }
 
     private static func document(_ number: Int) throws -> Document {

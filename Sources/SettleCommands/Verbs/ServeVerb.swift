@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Settle
-internal import SettleScripting
 internal import SettleServer
 
 #if canImport(Glibc)
@@ -72,7 +71,7 @@ enum ServeVerb: Verb {
         let log = try settings.log
         defer { log.close() }
         options.log = log
-        options.scripts = ScriptOptions(executable: ownProgram, arguments: [CommandLineTool.scriptWorker])
+        options.scripts = OwnProgram.scriptOptions
         for warning in warnings(settings, administrator) { log.warning(warning) }
         var storeOptions = DatabaseOptions()
         storeOptions.durability = .full
@@ -96,15 +95,6 @@ enum ServeVerb: Verb {
         server.stop()
         if !invocation.console.isQuiet { log.notice("stop", ["signal": "\(signal)"]) }
         return .success
-    }
-
-    /// The program that runs, also when its file was replaced meanwhile.
-    private static var ownProgram: String {
-        #if os(Linux)
-        "/proc/self/exe"
-        #else
-        Bundle.main.executablePath ?? CommandLine.arguments[0]
-        #endif
     }
 
     /// Waits until it is to end, and opens the logs anew when it is told that somebody has moved them.

@@ -26,6 +26,21 @@ public struct ScriptRequest: Sendable {
         return ScriptRequest(source: source, command: .check, items: items)
     }
 
+    /// Looks for mistakes in sources that are not stored yet; modules are not run.
+    ///
+    /// The answer has an item for each source: `1`, or an array of what is wrong and the line where.
+    ///
+    /// - Parameters:
+    ///   - sources: Each a function, or a module that others require.
+    ///   - source: A context to try them in.
+    /// - Returns: The request.
+    public static func syntax(
+        _ sources: [(isModule: Bool, text: String)], in source: ScriptSource
+    ) -> ScriptRequest {
+        let items = sources.map { JSON.array([$0.isModule ? "module" : "function", .string($0.text)]).utf8 }
+        return ScriptRequest(source: source, command: .syntax, items: items)
+    }
+
     /// Reduces rows or, again, what came of that.
     ///
     /// The answer has an item for each input: an array with the value of each function.

@@ -18,11 +18,13 @@ enum ScriptCommand: UInt8, Sendable {
     case filterByView
     /// Runs an update function: its name, the document, the request.
     case update
+    /// Looks for mistakes in sources: an item each, `["function", "source"]`; answers `1` or `["message", line]`.
+    case syntax
 
     /// How many items stand in front of those that are answered one by one.
     var leading: Int {
         switch self {
-        case .load, .drop, .check, .map, .validate, .update: 0
+        case .load, .drop, .check, .map, .validate, .update, .syntax: 0
         case .reduce, .filterByView: 1
         case .filter: 2
         }
@@ -40,6 +42,7 @@ enum ScriptCommand: UInt8, Sendable {
         case .filter: "filter"
         case .filterByView: "filterByView"
         case .update: "update"
+        case .syntax: "syntax"
         }
     }
 }

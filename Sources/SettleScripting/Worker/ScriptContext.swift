@@ -26,8 +26,14 @@ final class ScriptContext {
             return context.map { JSValueMakeUndefined($0) } ?? nil
         }
         JSStringRelease(name)
-        let arguments: [JSValueRef?] = [write]
-        guard let api = JSObjectCallAsFunction(context, make, nil, 1, arguments, nil) else { return nil }
+        let probeName = JSStringCreateWithUTF8CString("mistakenLine")
+        let probe = JSObjectMakeFunctionWithCallback(context, probeName) { context, _, _, count, arguments, _ in
+            guard let context, count > 0, let source = arguments?[0] else { return nil }
+            return JSValueMakeNumber(context, ScriptContext.mistakenLine(of: source, in: context))
+        }
+        JSStringRelease(probeName)
+        let arguments: [JSValueRef?] = [write, probe]
+        guard let api = JSObjectCallAsFunction(context, make, nil, 2, arguments, nil) else { return nil }
         JSValueProtect(context, api)
         self.api = api
     }
@@ -70,6 +76,20 @@ final class ScriptContext {
         else { return nil }
         functions[name] = object
         return object
+    }
+
+    /// The line of a source's first mistake in its syntax, 0 when it has none; the engine tells it to who asks from outside
+    /// alone.
+    private static func mistakenLine(of source: JSValueRef, in context: JSContextRef) -> Double {
+        guard let script = JSValueToStringCopy(context, source, nil) else { return 0 }
+        defer { JSStringRelease(script) }
+        var problem: JSValueRef?
+        if JSCheckScriptSyntax(context, script, nil, 1, &problem) { return 0 }
+        guard let problem, let error = JSValueToObject(context, problem, nil) else { return 1 }
+        let name = JSStringCreateWithUTF8CString("line")
+        defer { JSStringRelease(name) }
+        let line = JSObjectGetProperty(context, error, name, nil)
+        return line.map { JSValueToNumber(context, $0, nil) } ?? 1
     }
 
     private static func evaluate(_ source: String, in context: JSGlobalContextRef) -> JSObjectRef? {

@@ -3,10 +3,10 @@
 /// A script may change any object it can reach, and only that of its own design document's context. What it hands out is
 /// text in JSON, which the server reads as it reads any other that comes from outside.
 enum ScriptPrelude {
-    /// An expression whose value is a function of one argument, the logger, that gives an object of functions. Each takes
-    /// text and gives text: `+` and the result, or `-` and `[error, reason]`.
+    /// An expression whose value is a function of two arguments, the logger and what finds the line of a mistake, that gives an
+    /// object of functions. Each takes text and gives text: `+` and the result, or `-` and `[error, reason]`.
     static let source = #"""
-        (function (write) {
+        (function (write, mistakenLine) {
           "use strict";
           const global = globalThis, evaluate = global.eval;
           const parse = JSON.parse, stringify = JSON.stringify, text = String;
@@ -176,6 +176,19 @@ enum ScriptPrelude {
                        + "' view failed: " + error[2]];
               }
               return "";
+            }),
+            syntax: guarded(function (json) {
+              const [type, source] = parse(json);
+              const text = type === "module" ? "(function (module, exports, require) { " + source + "\n })"
+                : "(" + source.replace(/[;\s]+$/, "") + "\n)";
+              const line = Math.min(mistakenLine(text), source.split("\n").length);
+              try {
+                if (type === "module") evaluate(text); else compile(source);
+                return "1";
+              } catch (error) {
+                if (line > 0) { try { evaluate(text); } catch (plain) { return stringify([spelled(plain), line]); } }
+                return stringify([line > 0 ? spelled(error) : "this is no function", line > 0 ? line : 1]);
+              }
             }),
             map: guarded(function (json) {
               if (maps === null) maps = design.maps.map(compile);

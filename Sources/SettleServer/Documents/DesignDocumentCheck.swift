@@ -37,7 +37,8 @@ struct DesignDocumentCheck {
         }
     }
 
-    private static func check(_ members: JSONObject) throws {
+    /// Looks at the form.
+    static func check(_ members: JSONObject) throws {
         for name in ["language", "validate_doc_update"] {
             try require(members[name], name, "string") { $0.string != nil }
         }

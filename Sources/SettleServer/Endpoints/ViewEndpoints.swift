@@ -48,21 +48,10 @@ enum ViewEndpoints {
     static let info: Endpoint = { context in
         let database = try context.database()
         let group = try group(context)
-        let size = JSON.number(JSONNumber(IndexFolder.of(database).size(group.signature)))
-        let behind = try database.count(changedIn: SequenceRange(after: group.index.sequence()))
-        let pending = JSON.number(JSONNumber(behind))
         let isRunning = context.server.indexing.isRunning(context.parameter("db"), context.parameter("design"))
         return .json([
             "name": .string(context.parameter("design")),
-            "view_index": [
-                "signature": .string(group.signature), "language": .string(group.design.language),
-                "sizes": ["file": size, "external": size, "active": size],
-                "update_seq": .number(JSONNumber(try group.index.sequence().number)),
-                "purge_seq": .number(JSONNumber(try PurgeLog.count(in: database))), "updater_running": .bool(isRunning),
-                "compact_running": false, "waiting_clients": 0, "waiting_commit": false,
-                "updates_pending": ["minimum": pending, "preferred": pending, "total": pending],
-                "collator_versions": [.string(Collation.version)],
-            ],
+            "view_index": try group.info(of: database, isRunning: isRunning),
         ])
     }
 
@@ -73,7 +62,7 @@ enum ViewEndpoints {
             ViewGroup.signature(
                 design.members["views"]?.object ?? JSONObject(), design.members["options"]?.object ?? JSONObject())
         }
-        let current = Set(names)
+        let current = try Set(names).union(TextDefinition.fileNames(of: database))
         IndexFolder.of(database).remove { !current.contains($0) && !$0.hasPrefix("app-") }
         return .ok(status: 202)
     }

@@ -76,6 +76,22 @@ struct ViewGroup: Sendable {
         return view
     }
 
+    /// What `_info` tells of the index.
+    func info(of database: Database, isRunning: Bool) throws -> JSON {
+        let size = JSON.number(JSONNumber(IndexFolder.of(database).size(signature)))
+        let sequence = try index.sequence()
+        let pending = JSON.number(JSONNumber(try database.count(changedIn: SequenceRange(after: sequence))))
+        return [
+            "signature": .string(signature), "language": .string(design.language),
+            "sizes": ["file": size, "external": size, "active": size],
+            "update_seq": .number(JSONNumber(sequence.number)),
+            "purge_seq": .number(JSONNumber(try PurgeLog.count(in: database))), "updater_running": .bool(isRunning),
+            "compact_running": false, "waiting_clients": 0, "waiting_commit": false,
+            "updates_pending": ["minimum": pending, "preferred": pending, "total": pending],
+            "collator_versions": [.string(Collation.version)],
+        ]
+    }
+
     /// The name of the index of some views.
     static func signature(_ views: JSONObject, _ options: JSONObject) -> String {
         let text = JSON.array([.object(views), .object(options), .string(Collation.version)]).utf8

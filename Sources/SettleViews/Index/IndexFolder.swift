@@ -12,7 +12,7 @@ internal import Foundation
 package final class IndexFolder: Sendable {
     private let folder: String
     private let isTemporary: Bool
-    private let open = Guarded<[String: ViewIndex]>([:])
+    private let open = Guarded<[String: any AnyObject & Sendable]>([:])
 
     private init(_ database: Database) {
         isTemporary = database.path == nil
@@ -30,12 +30,12 @@ package final class IndexFolder: Sendable {
         database.companion(IndexFolder.self) { IndexFolder(database) }
     }
 
-    /// The index of a name, made by a closure that gets the path of its file.
+    /// The index of a name, which is of one kind always, made by a closure that gets the path of its file.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput` when there can be no folder.
-    package func index(_ name: String, _ make: (String) -> ViewIndex) throws -> ViewIndex {
+    package func index<Index: AnyObject & Sendable>(_ name: String, _ make: (String) -> Index) throws -> Index {
         try open.withLock { open in
-            if let known = open[name] { return known }
+            if let known = open[name] as? Index { return known }
             do {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             } catch { throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error) }

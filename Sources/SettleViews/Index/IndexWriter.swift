@@ -8,7 +8,7 @@ internal import SettleDatabase
 ///
 ///     chunks    [a c e] [h k m]           changes   +b  −e  +f
 ///     written   [a b c f] [h k m]
-final class IndexWriter {
+final class IndexWriter: IndexWriting {
     let connection: SQLiteConnection
     private let definitions: [ViewDefinition]
     private(set) var state: IndexState
@@ -25,12 +25,6 @@ final class IndexWriter {
     private let removeEntry: SQLiteStatement
     private let putState: SQLiteStatement
     private var nextNumber: Int64
-
-    /// What became of a document.
-    struct Change {
-        let id: DocumentID
-        let emissions: [Emission]
-    }
 
     init(_ connection: SQLiteConnection, definitions: [ViewDefinition]) throws {
         self.connection = connection
@@ -54,11 +48,8 @@ final class IndexWriter {
         nextNumber = (try connection.integer("SELECT max(number) FROM chunks") ?? 0) + 1
     }
 
-    /// Applies what became of documents, each of which is there once, and says that the index has come so far.
-    ///
-    /// - Throws: ``DatabaseError``, or what a reducer throws; nothing is changed then.
-    func apply(_ changes: [Change], reaching state: IndexState) throws {
-        try transaction {
+    func apply(_ changes: [IndexChange], reaching state: IndexState) throws {
+        try connection.transact {
             var rows = [[RowChange]](repeating: [], count: definitions.count)
             for change in changes { try replace(change, in: &rows) }
             for view in definitions.indices where !rows[view].isEmpty {
@@ -72,7 +63,7 @@ final class IndexWriter {
 
     /// Forgets all rows.
     func clear(_ state: IndexState) throws {
-        try transaction {
+        try connection.transact {
             try connection.execute("DELETE FROM documents; DELETE FROM directory; DELETE FROM chunks")
             try state.store(with: putState)
         }
@@ -88,19 +79,8 @@ final class IndexWriter {
         return try statement.all { DocumentID(unchecked: $0.string(0)) }
     }
 
-    private func transaction(_ body: () throws -> Void) throws {
-        try connection.execute("BEGIN IMMEDIATE")
-        do {
-            try body()
-            try connection.execute("COMMIT")
-        } catch {
-            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-            throw error
-        }
-    }
-
     /// Takes a document's rows away and puts others in their place.
-    private func replace(_ change: Change, in rows: inout [[RowChange]]) throws {
+    private func replace(_ change: IndexChange, in rows: inout [[RowChange]]) throws {
         positions.bind(1, utf8: change.id.string)
         let old = try positions.first { $0.bytes(0) }
         for place in try old.map(Self.positions) ?? [] where place.view < rows.count {

@@ -1,33 +1,11 @@
-internal import Dispatch
 package import RevisionTree
 package import SettleDatabase
 
 /// The rows of some views over the documents of a database, kept in a file of their own and brought up to date when asked.
-///
-///     changes of the database ─→ mapper ─→ emissions ─→ IndexWriter ─→ file ─→ IndexReader
-///       a page at a time          several pages at once   one transaction a batch
-///
-/// It knows the last change it has seen, so that it goes on from there, also after its process was killed: what it has of a
-/// batch, and how far that brings it, are written together. It is built anew when it was made for another database, in
-/// another order of strings, or knows more than the database does.
 package final class ViewIndex: Sendable {
-    private let path: String
     private let definitions: [ViewDefinition]
-    private let includesDesign: Bool
-    private let writer = Guarded<IndexWriter?>(nil)
-    private let readers = Guarded<[IndexReader]>([])
-    /// Whether it was found damaged, and is to be built anew.
-    private let isDamaged = Guarded(false)
-
-    /// How many documents are mapped at a time.
-    private static let pageLength = 500
-    /// About how many bytes of documents are mapped at a time.
-    private static let pageBytes = 1 << 20
-    /// How many pages are on their way at once.
-    private static let pagesAtOnce = 4
-    /// After how many documents, or bytes of rows, what is there is written.
-    private static let batchLength = 20_000
-    private static let batchBytes = 24 << 20
+    private let follower: IndexFollower<IndexWriter>
+    private let readers: ReaderPool<IndexReader>
 
     /// Makes an index; the file is opened, or made, when it is first needed.
     ///
@@ -36,9 +14,11 @@ package final class ViewIndex: Sendable {
     ///   - definitions: The views, as the mapper numbers them.
     ///   - includesDesign: Whether design documents are mapped too.
     package init(path: String, definitions: [ViewDefinition], includesDesign: Bool = false) {
-        self.path = path
+        readers = ReaderPool { try IndexReader(path) }
         self.definitions = definitions
-        self.includesDesign = includesDesign
+        follower = IndexFollower(path: path, includesDesign: includesDesign, flavour: Collation.version) { path in
+            try IndexWriter(try IndexFile.open(path, .views), definitions: definitions)
+        }
     }
 
     /// The reduce functions of a view.
@@ -57,153 +37,23 @@ package final class ViewIndex: Sendable {
         from database: Database, by mapper: any ViewMapper,
         report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
     ) throws {
-        try writer.withLock { writer in
-            var mayRepair = true
-            while true {
-                do {
-                    if isDamaged.withLock({ $0 }) { throw DatabaseError(.corrupt, "the index was found damaged") }
-                    let current = try writer ?? IndexWriter(try IndexFile.open(path), definitions: definitions)
-                    writer = current
-                    try check(current, database)
-                    let target = try database.lastSequence()
-                    guard current.state.sequence < target else { return }
-                    return try catchUp(current, to: target, of: database, by: mapper, report)
-                } catch {
-                    // What its statements hold is begun anew.
-                    writer = nil
-                    guard mayRepair, Self.isDamage(error) else { throw error }
-                    mayRepair = false
-                    database.warn("an index can't be read and is built anew: \(error)")
-                    readers.withLock { $0 = [] }
-                    IndexFile.remove(path)
-                    isDamaged.withLock { $0 = false }
-                }
-            }
-        }
-    }
-
-    private static func isDamage(_ error: any Error) -> Bool {
-        guard let code = (error as? DatabaseError)?.code else { return false }
-        return code == .corrupt || code == .notADatabase
+        try follower.update(from: database, by: mapper, renew: readers.clear, report: report)
     }
 
     /// Runs a closure that reads one state of the index, and that index's last change of the database.
     package func read<Result>(_ body: (IndexReading) throws -> Result) throws -> Result {
         do {
-            let reader = try readers.withLock { $0.popLast() } ?? IndexReader(path)
-            let result = try reader.snapshot { reader in
-                try body(IndexReading(reader: reader, definitions: definitions, sequence: reader.state().sequence))
+            return try readers.withReader { reader in
+                try reader.snapshot { reader in
+                    try body(IndexReading(reader: reader, definitions: definitions, sequence: reader.state().sequence))
+                }
             }
-            readers.withLock { if $0.count < 4 { $0.append(reader) } }
-            return result
         } catch {
-            // The next one who has it brought up to date has it built anew.
-            if Self.isDamage(error) { isDamaged.withLock { $0 = true } }
+            follower.note(error)
             throw error
         }
     }
 
     /// How far the index is, if it was ever built.
     package func sequence() throws -> UpdateSequence { try read { $0.sequence } }
-
-    // MARK: Catching up
-
-    /// Sees that what is in the file is of this database, and takes out what was purged.
-    private func check(_ writer: IndexWriter, _ database: Database) throws {
-        let instance = try database.instanceName()
-        let purges = try PurgeLog.count(in: database)
-        let state = writer.state
-        let isOurs = state.instance == instance && state.collation == Collation.version
-        guard isOurs, try state.sequence <= database.lastSequence(), try knows(state, database) else {
-            var fresh = IndexState()
-            (fresh.instance, fresh.collation, fresh.purges) = (instance, Collation.version, purges)
-            return try writer.clear(fresh)
-        }
-        guard state.purges < purges else { return }
-        var next = state
-        next.purges = purges
-        let gone = try PurgeLog.purged(after: state.purges, in: database) ?? missing(writer, database)
-        // One that is there again has been mapped anew, or will be.
-        let changes = try Set(gone).filter { try database.record(of: $0) == nil }
-            .map { IndexWriter.Change(id: $0, emissions: []) }
-        try writer.apply(changes, reaching: next)
-    }
-
-    /// Whether the database knows the last change that the index has seen, or a later one of the same document.
-    private func knows(_ state: IndexState, _ database: Database) throws -> Bool {
-        guard state.sequence > 0, !state.witness.isEmpty else { return true }
-        let parts = state.witness.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2 else { return false }
-        guard let record = try database.record(of: DocumentID(unchecked: String(parts[1]))) else { return true }
-        if record.sequence > state.sequence { return true }
-        return record.sequence == state.sequence && record.tree.winner?.revision.description == String(parts[0])
-    }
-
-    /// The documents with rows that the database has no more.
-    private func missing(_ writer: IndexWriter, _ database: Database) throws -> [DocumentID] {
-        var gone: [DocumentID] = []
-        var last: DocumentID?
-        while case let page = try writer.documents(after: last, limit: 500), !page.isEmpty {
-            gone += try page.filter { try database.record(of: $0) == nil }
-            last = page.last
-        }
-        return gone
-    }
-
-    /// Documents that are being mapped.
-    private struct Page {
-        let records: [DocumentRecord]
-        let mapped: [Bool]
-        let mapping: any ViewMapping
-    }
-
-    private func catchUp(
-        _ writer: IndexWriter, to target: UpdateSequence, of database: Database, by mapper: any ViewMapper,
-        _ report: (Int, Int) throws -> Void
-    ) throws {
-        let total = try database.count(changedIn: SequenceRange(after: writer.state.sequence))
-        var done = 0
-        try report(done, total)
-        var since = writer.state.sequence
-        var limit = Self.pageLength
-        var pages: [Page] = []
-        var batch = ChangeBatch()
-        var state = writer.state
-        while true {
-            while pages.count < Self.pagesAtOnce, since < target {
-                let records = try database.records(
-                    changedIn: SequenceRange(after: since), limit: limit, withContent: true)
-                guard let last = records.last else {
-                    // A purge moves the sequence on without a change.
-                    since = target
-                    break
-                }
-                since = last.sequence
-                let mapped = records.map { !$0.tree.isDeleted && (includesDesign || !$0.id.isDesign) }
-                let chosen = zip(records, mapped).filter { $1 }.map { $0.0 }
-                pages.append(Page(records: records, mapped: mapped, mapping: try mapper.start(chosen)))
-                let bytes = records.reduce(0) { $0 + ($1.content?.body.utf8.count ?? 0) }
-                limit = min(max(records.count * Self.pageBytes / max(bytes, 1), 1), Self.pageLength)
-            }
-            guard !pages.isEmpty else { break }
-            let page = pages.removeFirst()
-            var emissions = try page.mapping.wait()[...]
-            for (record, isMapped) in zip(page.records, page.mapped) {
-                batch.add(record.id, isMapped ? emissions.popFirst() ?? [] : [])
-            }
-            done += page.records.count
-            if let last = page.records.last, let winner = last.tree.winner {
-                state.sequence = last.sequence
-                state.witness = "\(winner.revision) \(last.id)"
-            }
-            if batch.changes.count >= Self.batchLength || batch.bytes >= Self.batchBytes {
-                try writer.apply(batch.changes, reaching: state)
-                batch = ChangeBatch()
-                try report(done, max(total, done))
-            }
-        }
-        if state.sequence < target, state.sequence < since { state.sequence = target }
-        try writer.apply(batch.changes, reaching: state)
-        try report(done, max(total, done))
-    }
 }

@@ -15,7 +15,7 @@ final class IndexReader {
         let reductions: [UInt8]
     }
 
-    init(_ path: String) throws { connection = try IndexFile.open(path) }
+    init(_ path: String) throws { connection = try IndexFile.open(path, .views) }
 
     /// Runs a closure that sees one state.
     func snapshot<Result>(_ body: (IndexReader) throws -> Result) throws -> Result {

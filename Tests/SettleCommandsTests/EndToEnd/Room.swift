@@ -37,6 +37,14 @@ final class Room {
         try Data(text.utf8).write(to: folder.appending(path: name))
     }
 
+    /// Writes a file, and the folders it is in.
+    func write(_ text: String, into path: String) throws {
+        let place = folder.appending(path: path)
+        try FileManager.default.createDirectory(
+            at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: place)
+    }
+
     func contents(of name: String) throws -> Data { try Data(contentsOf: folder.appending(path: name)) }
 
     /// Runs the tool to its end.
@@ -92,7 +100,7 @@ final class Room {
     }
 
     /// The tool that was built together with these tests: it lies beside the program that runs them.
-    private static func tool() throws -> URL {
+    static func tool() throws -> URL {
         var places = [Bundle.main.bundleURL, Bundle.main.executableURL?.deletingLastPathComponent()].compactMap(\.self)
         for argument in CommandLine.arguments where argument.contains(".xctest") {
             places.append(URL(filePath: argument).deletingLastPathComponent())

@@ -57,7 +57,7 @@ struct RemoteAccessTests {
         let untrusted = try remote.run("docs", remote.url(), "--json")
         #expect(untrusted.status == 8 && untrusted.error["error"] == "certificate_rejected")
         #expect(try remote.run("docs", remote.url(), "--ca", room.path("none")).status == 3)
-        #expect(try remote.run("docs", remote.url(), "--key", room.path("key")).status == 2)
+        #expect(try remote.run("docs", remote.url(), "--cert-key", room.path("key")).status == 2)
     }
 
     @Test func `what fails says where, why and what to do, and no password`() throws {

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleScripting
 import SettleServer
 import SettleTesting
 import Testing
@@ -19,6 +20,7 @@ final class RemoteRoom {
         options.stopTimeout = 2
         options.security.admins = ["admin": "secret-word"]
         options.security.passwordIterations = 10
+        options.scripts = ScriptOptions(executable: try Room.tool().path, arguments: ["script-worker"])
         change(&options)
         scheme = options.certificate == nil ? "http" : "https"
         server = Server(store: try Store(path: data.path), options: options)

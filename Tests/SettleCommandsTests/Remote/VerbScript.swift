@@ -122,5 +122,34 @@ struct VerbScript: CustomTestStringConvertible, Sendable {
                 Call("import DB - --stop-on-error --batch 1", input: "{\"_id\":\"a\"}\n{\"_id\":\"z\"}\n"), "docs DB",
                 "export DB --local",
             ]),
+        VerbScript(
+            testDescription: "views",
+            calls: [
+                "create DB",
+                Call(
+                    "import DB - --json",
+                    input: (0..<30).map {
+                        "{\"_id\":\"n\($0)\",\"n\":\($0 % 7),\"day\":[2026,\($0 % 3)],\"t\":\"é\($0)\"}\n"
+                    }.joined()),
+                [
+                    "put", "DB", "_design/shop",
+                    #"{"views":{"n":{"map":"function (doc) { emit(doc.n, doc.t) }"},"#
+                        + #""day":{"map":"function (doc) { emit(doc.day, doc.n) }","reduce":"_sum"},"#
+                        + #""link":{"map":"function (doc) { emit(doc.n, {_id: 'n0'}) }"}}}"#,
+                ],
+                "design list DB --json", "design list DB", "query DB shop/n --json", "query DB shop/n",
+                "query DB _design/shop/n --key 3 --json", "query DB shop/n --keys [6,99,1] --json",
+                "query DB shop/n --startkey 5 --endkey 2 --descending --limit 4 --skip 1 --json",
+                "query DB shop/n --startkey 2 --endkey 4 --exclude-end --json",
+                "query DB shop/n --startkey 2 --startkey-docid n3 --endkey 2 --endkey-docid n9 --json",
+                "query DB shop/n --key 1 --include-docs --conflicts",
+                "query DB shop/link --limit 2 --include-docs --json",
+                "query DB shop/day", "query DB shop/day --group --json", "query DB shop/day --group-level 1",
+                "query DB shop/day --no-reduce --limit 3 --json", "query DB shop/day --keys [[2026,1]] --group --json",
+                #"put DB new {"n":3}"#, "query DB shop/n --key 3 --update false --json",
+                "query DB shop/n --key 3 --json",
+                "query DB shop/n --key 99", "query DB shop", "query DB shop/n --key milk",
+                "query DB shop/n --key 1 --keys [1]", "query DB shop/n --update maybe",
+            ]),
     ]
 }

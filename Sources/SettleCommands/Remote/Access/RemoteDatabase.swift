@@ -79,7 +79,13 @@ final class RemoteDatabase {
     func forEachElement(
         _ member: String, of path: HTTPPath, query: HTTPQuery, _ body: ([UInt8]) throws -> Bool
     ) throws {
-        let response = try stream(path, query: query)
+        try forEachElement(member, of: try stream(path, query: query), body)
+    }
+
+    /// Goes over an array of an answer that has begun.
+    func forEachElement(
+        _ member: String, of response: HTTPClientResponse, _ body: ([UInt8]) throws -> Bool
+    ) throws {
         var elements = JSONElements(of: member, longestElement: Self.longestElement)
         var problem: (any Error)?
         do {
@@ -114,6 +120,23 @@ final class RemoteDatabase {
             try await connection.stream("GET", path, query: query) { request in
                 request.headers["Accept"] = "application/json"
                 adjust(&request)
+            }
+        }
+    }
+
+    /// Sends a request that may have to wait until an index is built, however long that takes, and waits for the head of
+    /// its answer.
+    func streamPatiently(
+        _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSON? = nil
+    ) throws -> HTTPClientResponse {
+        try wait { connection, _ in
+            let bytes = body.map { HTTPClientRequestBody.bytes($0.utf8) } ?? .none
+            return try await connection.stream(body == nil ? "GET" : "POST", path, query: query, body: bytes) {
+                request in
+                request.headers["Accept"] = "application/json"
+                if body != nil { request.headers["Content-Type"] = "application/json" }
+                request.acceptsCompression = true
+                request.idleTimeout = nil
             }
         }
     }

@@ -20,7 +20,8 @@ struct RemoteOptions {
         Option("--bearer-file", value: "FILE", "a token instead, the first line of this file (or SETTLE_TOKEN)"),
         Option("--ca", value: "FILE", "trust these certificates (PEM) instead of the system's"),
         Option("--cert", value: "FILE", "show the server this certificate (PEM)"),
-        Option("--key", value: "FILE", "the key of that certificate (default: in the same file)"),
+        Option(
+            "--cert-key", value: "FILE", aliases: ["--key"], "the key of that certificate (default: in the same file)"),
     ]
 
     /// A client that trusts whom the options say.
@@ -29,9 +30,9 @@ struct RemoteOptions {
         options.tls.roots = try readable("--ca")
         if let certificate = try readable("--cert") {
             options.tls.clientCertificate = TLSOptions.ClientCertificate(
-                certificate: certificate, key: try readable("--key") ?? certificate)
-        } else if arguments.text("--key") != nil {
-            throw CommandError.usage("--key needs --cert")
+                certificate: certificate, key: try readable("--cert-key") ?? certificate)
+        } else if arguments.text("--cert-key") != nil {
+            throw CommandError.usage("--cert-key needs --cert")
         }
         return CurlHTTPClient(options)
     }

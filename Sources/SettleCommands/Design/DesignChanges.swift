@@ -1,0 +1,54 @@
+internal import Settle
+
+/// What a folder changes of a stored design document.
+///
+/// Members keep the places they have, and texts that differ only in the ends of their last lines are the same, so that
+/// nothing changes that nobody has changed.
+struct DesignChanges {
+    /// The members to store.
+    let members: JSONObject
+    /// What is added, changed and removed, by the names that lead there.
+    private(set) var added: [String] = []
+    private(set) var changed: [String] = []
+    private(set) var removed: [String] = []
+
+    init(from stored: JSONObject?, to given: JSONObject) {
+        members = Self.merged(stored ?? JSONObject(), given)
+        let (old, new) = (Self.leaves(.object(stored ?? JSONObject()), []), Self.leaves(.object(members), []))
+        for (path, value) in new {
+            guard let before = old.first(where: { $0.path == path }) else {
+                added.append(path)
+                continue
+            }
+            if before.value != value { changed.append(path) }
+        }
+        removed = old.map(\.path).filter { path in !new.contains { $0.path == path } }
+    }
+
+    /// Whether there is nothing to store.
+    var isEmpty: Bool { added.isEmpty && changed.isEmpty && removed.isEmpty }
+
+    private static func merged(_ old: JSONObject, _ new: JSONObject) -> JSONObject {
+        var result = JSONObject()
+        for member in old {
+            if let value = new[member.name] { result[member.name] = merged(member.value, value) }
+        }
+        for member in new where old[member.name] == nil { result[member.name] = member.value }
+        return result
+    }
+
+    private static func merged(_ old: JSON, _ new: JSON) -> JSON {
+        if let before = old.object, let after = new.object { return .object(merged(before, after)) }
+        if let before = old.string, let after = new.string {
+            return DesignFolder.trimmed(before) == DesignFolder.trimmed(after) ? old : new
+        }
+        return new
+    }
+
+    private static func leaves(_ value: JSON, _ path: [String]) -> [(path: String, value: JSON)] {
+        guard let members = value.object, !members.isEmpty || path.isEmpty else {
+            return [(path.joined(separator: "/"), value)]
+        }
+        return members.flatMap { leaves($0.value, path + [$0.name]) }
+    }
+}

@@ -1,0 +1,54 @@
+internal import Settle
+internal import SettleServer
+
+/// Brings the files of a folder into a design document.
+struct DesignPush {
+    let invocation: Invocation
+    let folder: DesignFolder
+
+    /// Stores what is changed, once it is known to be right.
+    func run() throws {
+        let arguments = invocation.arguments
+        let name = arguments.text("--name").map(ViewName.designName) ?? ViewName.designName(folder.id)
+        let id = try DocumentID(validating: "_design/" + name)
+        try DesignViews.check(folder.members)
+        if folder.members["language"] == "javascript" { try ScriptCheck.check(folder.scripts) }
+        for file in folder.ignored { try invocation.console.note("\(file) is no part of the design document") }
+        // Somebody may store another revision meanwhile.
+        try invocation.retrying(true) {
+            try invocation.withDocument(id) { place in
+                let stored = try place.database.document(id)
+                let changes = DesignChanges(from: try stored?.body().json.object, to: folder.members)
+                guard !changes.isEmpty || stored == nil else { return try tell(id, stored?.revision, changes) }
+                guard !arguments.flag("--dry-run") else { return try tell(id, stored?.revision, changes) }
+                var document = stored ?? Document(id: id)
+                document.setBody(try DocumentBody(JSON.object(changes.members)))
+                let saved = try place.database.save(document, onConflict: .fail)
+                try tell(id, try place.commit(saved), changes)
+            }
+        }
+    }
+
+    private func tell(_ id: DocumentID, _ revision: RevisionID?, _ changes: DesignChanges) throws {
+        func list(_ paths: [String]) -> JSON { .array(paths.map { .string($0) }) }
+        let isTrial = invocation.arguments.flag("--dry-run")
+        var json: JSON = ["ok": true, "id": .string(id.string)]
+        json["rev"] = revision.map { .string($0.description) }
+        if isTrial { json["dry_run"] = true }
+        json["added"] = list(changes.added)
+        json["changed"] = list(changes.changed)
+        json["removed"] = list(changes.removed)
+        if invocation.console.isJSON { return try invocation.console.print(json.description) }
+        for (word, paths) in [("added", changes.added), ("changed", changes.changed), ("removed", changes.removed)] {
+            for path in paths { try invocation.console.note("\(word.padding(8))\(path)") }
+        }
+        let revision = revision?.description ?? "not stored yet"
+        let end = changes.isEmpty ? "up to date" : isTrial ? "would be changed" : "stored"
+        try invocation.console.print("\(id)  \(invocation.console.styled(revision, .faint))  \(end)")
+    }
+}
+
+extension String {
+    /// The text with blanks behind it, up to a width.
+    fileprivate func padding(_ width: Int) -> String { self + String(repeating: " ", count: max(width - count, 1)) }
+}

@@ -1,0 +1,159 @@
+internal import Settle
+
+/// `settle design`: looks after design documents.
+enum DesignVerb: Verb {
+    /// What can be done.
+    enum Action: String, CaseIterable {
+        case list, push, pull, info, build
+    }
+
+    static let guide = Guide(
+        "design", "list design documents, push and pull them as folders, build their views",
+        discussion: """
+            A design document is a folder of files, as couchapp has it: views/NAME/map.js and reduce.js, filters/NAME.js, \
+            updates/NAME.js, validate_doc_update.js, modules such as lib/NAME.js or views/lib/NAME.js for require, and \
+            anything else as NAME.json. Its name is in the file `_id`, or is that of the folder.
+            push stores the folder's files, and nothing when nothing has changed. A mistake in a script is told with its file \
+            and line before anything is stored. Members that have no file are removed; attachments stay.
+            pull writes the files of a design document. info says how large its index is and whether it is up to date, and \
+            build brings it there. A server builds the views of a folder in the same files.
+            """,
+        operands: [
+            Operand("ACTION", "list, push, pull, info, or build"), .database,
+            Operand("NAME", isOptional: true, "the design document; to push, the folder"),
+            Operand("DIR", isOptional: true, "to pull: the folder to write; NAME unless given"),
+        ],
+        options: [
+            Option("--name", value: "NAME", "to push: the design document, whatever the folder is called"),
+            Option("--dry-run", "to push: say what would be stored, and store nothing"),
+            Option("--force", "to pull: into a folder that has files already"),
+        ],
+        examples: [
+            Guide.Example("settle design list groceries", "the design documents, and what they have"),
+            Guide.Example("settle design push groceries ./shop --dry-run", "what would change of _design/shop"),
+            Guide.Example("settle design push https://anna@couch.example/groceries ./shop", "stores it at a server"),
+            Guide.Example("settle design pull groceries shop ./shop", "the way back"),
+            Guide.Example("settle design build groceries shop", "brings its views up to date"),
+        ],
+        json: """
+            of list, one line each: {"id":…,"rev":…,"language":…,"views":[…],"filters":[…],"updates":[…],"indexes":[…],\
+            "validates":bool}; of push {"ok":true,"id":…,"rev":…,"added":[…],"changed":[…],"removed":[…]}; of pull \
+            {"ok":true,"id":…,"rev":…,"files":[…],"removed":[…]}; of info and build {"id":…,"rev":…,"up_to_date":bool,\
+            "pending":N,"size":N,"signature":…}
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let given = try invocation.arguments.operand("ACTION")
+        guard let action = Action(rawValue: given) else {
+            let nearest = NearestWord.find(given, in: Action.allCases.map(\.rawValue))
+            let advice =
+                nearest.map { "did you mean \($0)?" } ?? "`settle design list \(given)` lists what there is"
+            throw CommandError.usage("there is nothing called \"\(given)\" to do; \(advice)", verb: guide.name)
+        }
+        switch action {
+        case .list: try list(invocation)
+        case .push: try DesignPush(invocation: invocation, folder: DesignFolder(try name(invocation))).run()
+        case .pull: try pull(invocation)
+        case .info: try info(invocation, builds: false)
+        case .build: try info(invocation, builds: true)
+        }
+        return .success
+    }
+
+    private static func name(_ invocation: Invocation) throws -> String {
+        guard let name = invocation.arguments.optionalOperand("NAME"), !name.isEmpty else {
+            throw CommandError.usage("NAME is missing", verb: guide.name)
+        }
+        return name
+    }
+
+    private static func list(_ invocation: Invocation) throws {
+        var count = 0
+        func write(_ document: Document) throws -> Bool {
+            count += 1
+            let summary = DesignSummary(document)
+            let console = invocation.console
+            let line = "\(Columns.padded(document.id.string))  \(summary.text)"
+            try console.print(line, json: summary.json)
+            return true
+        }
+        var range = DocumentRange()
+        range.from = DocumentID(unchecked: "_design/")
+        range.through = DocumentID(unchecked: "_design/\u{10FFFF}\u{10FFFF}")
+        if let remote = try invocation.remote() {
+            try remote.forEachDocument(in: range, limit: .max, withBodies: true, write)
+        } else {
+            try invocation.withDatabase { try $0.forEachDocument(in: range, write) }
+        }
+        if count == 0 { try invocation.console.note("No design document") }
+    }
+
+    private static func pull(_ invocation: Invocation) throws {
+        let name = ViewName.designName(try name(invocation))
+        let folder = invocation.arguments.optionalOperand("DIR") ?? name
+        let id = try DocumentID(validating: "_design/" + name)
+        try invocation.withDocument(id) { place in
+            let document = try stored(id, in: place.database)
+            let files = try DesignFiles(document)
+            let removed = try files.write(to: folder, isForced: invocation.arguments.flag("--force"))
+            let console = invocation.console
+            for attachment in document.attachments {
+                try console.note(
+                    "The attachment \(attachment.name) stays where it is; `settle get --attachment` has it")
+            }
+            let json: JSON = [
+                "ok": true, "id": .string(id.string), "rev": .string(document.revision?.description ?? ""),
+                "files": .array(files.files.map { .string($0.path) }), "removed": .array(removed.map { .string($0) }),
+            ]
+            if !console.isJSON { for file in removed { try console.note("removed \(file)") } }
+            try console.print("\(Quantity.of(files.files.count, "file")) in \(folder)", json: json)
+        }
+    }
+
+    private static func info(_ invocation: Invocation, builds: Bool) throws {
+        let name = ViewName.designName(try name(invocation))
+        let id = try DocumentID(validating: "_design/" + name)
+        if let remote = try invocation.remote() {
+            let replica = try Replica(of: remote)
+            try replica.load([id])
+            let document = try stored(id, in: replica.database)
+            return try info(document, ServerViews(remote: remote), invocation.console, builds: builds)
+        }
+        try invocation.withDatabase { database in
+            let document = try stored(id, in: database)
+            try info(document, FolderViews(database, invocation.console), invocation.console, builds: builds)
+        }
+    }
+
+    private static func stored(_ id: DocumentID, in database: Database) throws -> Document {
+        if let document = try database.document(id) { return document }
+        throw CommandError.notFound("there is no design document \"\(id)\"")
+    }
+
+    private static func info(
+        _ document: Document, _ views: any ViewKeeper, _ console: Console, builds: Bool
+    ) throws {
+        let name = ViewName.designName(document.id.string)
+        if builds { try views.build(name) }
+        let summary = DesignSummary(document)
+        let index = try views.info(name)
+        // PouchDB Server does not tell how much there is to do.
+        let pending = index["updates_pending"]?["total"]?.int
+        let size = index["sizes"]?["file"]?.int ?? index["disk_size"]?.int
+        var json = summary.json
+        json["pending"] = pending.map { .number(JSONNumber($0)) }
+        json["up_to_date"] = pending.map { .bool($0 == 0) }
+        json["size"] = size.map { .number(JSONNumber($0)) }
+        json["signature"] = index["signature"]
+        var rows = [
+            ("Design document", document.id.string), ("Revision", document.revision?.description ?? ""),
+            ("Has", summary.text),
+        ]
+        rows += summary.rows
+        if let size { rows.append(("Index", Quantity.bytes(Int64(size)))) }
+        if let pending {
+            rows.append(("Up to date", pending == 0 ? "yes" : "no, \(Quantity.of(pending, "change")) behind"))
+        }
+        try console.print(Columns.aligned(rows).joined(separator: "\n"), json: json)
+    }
+}

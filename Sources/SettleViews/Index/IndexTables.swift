@@ -1,0 +1,43 @@
+/// The tables of an index file.
+///
+/// Each kind of index has `state`, which says how far it has come and for what it was made, and `documents`, which says what
+/// a document has in it, so that it can be taken away. All change in one transaction.
+struct IndexTables: Sendable {
+    /// Changes when the form of the tables does; an index of another form is built anew.
+    let version: Int64
+    /// The names of the tables.
+    let names: [String]
+    /// Makes them.
+    let sql: String
+
+    /// Those of views that share their functions.
+    ///
+    ///     documents   id, positions    which rows a document has
+    ///     directory   view, first, number, count, reductions      the chunks in order, and what their rows come to
+    ///     chunks      number, rows
+    static let views = IndexTables(
+        version: 1, names: ["state", "documents", "directory", "chunks"],
+        sql: """
+            CREATE TABLE state(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+            CREATE TABLE documents(id BLOB PRIMARY KEY, positions BLOB NOT NULL) WITHOUT ROWID;
+            CREATE TABLE directory(
+                view INTEGER NOT NULL, first BLOB NOT NULL, number INTEGER NOT NULL, count INTEGER NOT NULL,
+                reductions BLOB NOT NULL, PRIMARY KEY(view, first)) WITHOUT ROWID;
+            CREATE TABLE chunks(number INTEGER PRIMARY KEY, rows BLOB NOT NULL);
+            """)
+
+    /// Those of a search index.
+    ///
+    ///     documents   number, id       which row of `texts` a document is
+    ///     texts       c0, c1 …         the texts of each column, and the words in them, in SQLite's FTS5
+    static func texts(columns: Int, tokenizer: String) -> IndexTables {
+        let names = (0..<columns).map { "c\($0)" }.joined(separator: ", ")
+        return IndexTables(
+            version: 101, names: ["state", "documents", "texts"],
+            sql: """
+                CREATE TABLE state(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+                CREATE TABLE documents(number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE);
+                CREATE VIRTUAL TABLE texts USING fts5(\(names), tokenize = '\(tokenizer.replacing("'", with: "''"))');
+                """)
+    }
+}

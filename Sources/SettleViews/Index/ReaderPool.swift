@@ -1,0 +1,24 @@
+internal import SettleDatabase
+
+/// Readers of an index file that are not in use, each with a connection of its own.
+final class ReaderPool<Reader>: Sendable {
+    private let readers = Guarded<[Reader]>([])
+
+    /// How many are kept.
+    private static var most: Int { 4 }
+
+    private let make: @Sendable () throws -> Reader
+
+    init(_ make: @escaping @Sendable () throws -> Reader) { self.make = make }
+
+    /// Lends a reader, a new one when none is free; one that failed is not lent again.
+    func withReader<Result>(_ body: (Reader) throws -> Result) throws -> Result {
+        let reader = try readers.withLock { $0.popLast() } ?? make()
+        let result = try body(reader)
+        readers.withLock { if $0.count < Self.most { $0.append(reader) } }
+        return result
+    }
+
+    /// Lets go of all that are not in use.
+    func clear() { readers.withLock { $0 = [] } }
+}

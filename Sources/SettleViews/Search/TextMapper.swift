@@ -1,0 +1,45 @@
+internal import Dispatch
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Makes the texts of documents: an emission for each column, whose value is the text.
+struct TextMapper: ViewMapper {
+    private let extraction: TextExtraction
+    private let filter: Selector?
+
+    init(_ index: TextIndex) {
+        extraction = TextExtraction(index)
+        filter = index.filter
+    }
+
+    func start(_ documents: [DocumentRecord]) throws -> any ViewMapping {
+        let mapping = Mapping()
+        DispatchQueue.global(qos: .userInitiated).async { [self] in mapping.finish(documents.map(emissions)) }
+        return mapping
+    }
+
+    private final class Mapping: ViewMapping, Sendable {
+        private let result = Guarded<[[Emission]]>([])
+        private let done = DispatchSemaphore(value: 0)
+
+        func finish(_ emissions: [[Emission]]) {
+            result.withLock { $0 = emissions }
+            done.signal()
+        }
+
+        func wait() throws -> [[Emission]] {
+            done.wait()
+            return result.withLock { $0 }
+        }
+    }
+
+    private func emissions(of record: DocumentRecord) -> [Emission] {
+        guard let content = record.content, let winner = record.tree.winner else { return [] }
+        if let filter {
+            let document = Document(id: record.id, revision: winner.revision, isDeleted: false, content)
+            guard filter.matches(document) else { return [] }
+        }
+        guard let texts = extraction.texts(of: content.body.json) else { return [] }
+        return texts.enumerated().map { Emission(view: $0, key: [], value: Array($1.utf8)) }
+    }
+}

@@ -1,0 +1,160 @@
+internal import SettleDatabase
+
+/// Reads a search.
+///
+///     catalogue deb*            both words, of the second the beginning
+///     catalogue AND deb*        the same
+///     sofa OR couch             one of them, or both
+///     sofa NOT leather          one without the other; also: sofa -leather
+///     "old books"               one after the other; "old books"~5 with five words between them at the most
+///     title:(sofa OR couch)     in a field
+///     not\:a\:field             a sign that would mean something else
+struct TextParser {
+    private let index: TextIndex
+    private let joinsAll: Bool
+    private var tokens: ArraySlice<(token: TextToken, position: Int)>
+    private var depth = 0
+
+    private static let deepest = 50
+    private static let mostWords = 1000
+
+    /// Reads a search.
+    ///
+    /// - Parameters:
+    ///   - text: The search.
+    ///   - index: What is searched.
+    ///   - joinsAll: Whether words without anything between them are all wanted, or one of them.
+    /// - Returns: What it asks for.
+    /// - Throws: ``DatabaseError`` with code `invalid`, which says what can't be understood, and where.
+    static func parse(_ text: String, in index: TextIndex, joinsAll: Bool = true) throws -> TextExpression {
+        let tokens = try TextScanner.tokens(of: text)
+        guard tokens.count <= mostWords else {
+            throw DatabaseError(.invalid, "the search has more than \(mostWords) words")
+        }
+        var parser = TextParser(index: index, joinsAll: joinsAll, tokens: tokens[...])
+        let found = try parser.parseAny(nil)
+        if let rest = parser.tokens.first {
+            throw TextScanner.failure("this parenthesis was not opened", at: rest.position)
+        }
+        guard let found else { throw DatabaseError(.invalid, "the search has no word to look for") }
+        return found
+    }
+
+    private init(index: TextIndex, joinsAll: Bool, tokens: ArraySlice<(token: TextToken, position: Int)>) {
+        self.index = index
+        self.joinsAll = joinsAll
+        self.tokens = tokens
+    }
+
+    /// What stands between `OR`s; `nil` when there is nothing to look for.
+    private mutating func parseAny(_ column: Int?) throws -> TextExpression? {
+        var parts: [TextExpression] = []
+        while true {
+            let start = tokens.first?.position
+            if let part = try parseAll(column) { parts.append(part) }
+            guard let next = tokens.first, next.token == .or else { break }
+            tokens.removeFirst()
+            guard start != next.position else {
+                throw TextScanner.failure("OR stands between words", at: next.position)
+            }
+            switch tokens.first?.token {
+            case nil, .closing, .and, .or: throw TextScanner.failure("OR stands between words", at: next.position)
+            default: break
+            }
+        }
+        return parts.count < 2 ? parts.first : .any(parts)
+    }
+
+    /// Words side by side, with `AND`, `NOT` or nothing between them.
+    private mutating func parseAll(_ column: Int?) throws -> TextExpression? {
+        var wanted: [TextExpression] = []
+        var unwanted: [TextExpression] = []
+        var firstNot: Int?
+        var hasAnd = joinsAll
+        var isFirst = true
+        while let (token, position) = tokens.first, token != .or, token != .closing {
+            if token == .and {
+                tokens.removeFirst()
+                let next = tokens.first?.token
+                guard !isFirst, next != nil, next != .closing, next != .or, next != .and else {
+                    throw TextScanner.failure("AND stands between words", at: position)
+                }
+                hasAnd = true
+                continue
+            }
+            isFirst = false
+            if token == .not {
+                tokens.removeFirst()
+                firstNot = firstNot ?? position
+                if let part = try parseOne(column, after: position) { unwanted.append(part) }
+            } else if let part = try parseOne(column, after: position) {
+                wanted.append(part)
+            }
+        }
+        guard !wanted.isEmpty else {
+            guard let firstNot else { return nil }
+            throw TextScanner.failure(
+                "NOT takes away from what else is found, and nothing else is wanted", at: firstNot)
+        }
+        let found: TextExpression = wanted.count == 1 ? wanted[0] : hasAnd ? .all(wanted) : .any(wanted)
+        guard !unwanted.isEmpty else { return found }
+        return .without(found, unwanted.count == 1 ? unwanted[0] : .any(unwanted))
+    }
+
+    private mutating func parseOne(_ column: Int?, after place: Int) throws -> TextExpression? {
+        guard let (token, position) = tokens.popFirst() else {
+            throw TextScanner.failure("a word is missing behind it", at: place)
+        }
+        switch token {
+        case .word(let text, let isPrefix): return isSilent(text) ? nil : phrase(text, isPrefix, column)
+        case .phrase(let text, let isPrefix, let distance):
+            if isSilent(text) { return nil }
+            let words = text.split(whereSeparator: \.isWhitespace).map(String.init).filter { !isSilent($0) }
+            guard let distance, words.count > 1 else { return phrase(text, isPrefix, column) }
+            return .near(words, distance: distance, column: column ?? defaultColumn)
+        case .field(let name): return try parseOne(try self.column(of: name, at: position), after: position)
+        case .opening:
+            depth += 1
+            guard depth <= Self.deepest else { throw TextScanner.failure("too many parentheses", at: position) }
+            let found = try parseAny(column)
+            guard tokens.popFirst()?.token == .closing else {
+                throw TextScanner.failure("this parenthesis is not closed", at: position)
+            }
+            depth -= 1
+            return found
+        case .closing, .and, .or, .not: throw TextScanner.failure("a word is missing before it", at: position)
+        }
+    }
+
+    private func phrase(_ text: String, _ isPrefix: Bool, _ column: Int?) -> TextExpression {
+        .phrase(text, isPrefix: isPrefix, column: column ?? defaultColumn)
+    }
+
+    /// Where a word is looked for that is not asked for in a field.
+    private var defaultColumn: Int? { index.hasDefaultColumn && !index.fields.isEmpty ? 0 : nil }
+
+    /// Whether a text has nothing that the index has words of.
+    private func isSilent(_ text: String) -> Bool {
+        index.tokenizer.takesSigns
+            ? text.allSatisfy(\.isWhitespace)
+            : !text.unicodeScalars.contains {
+                $0.properties.isAlphabetic || $0.properties.numericType != nil || !$0.isASCII
+            }
+    }
+
+    private func column(of name: String, at position: Int) throws -> Int {
+        if index.hasDefaultColumn, name == "$default" { return 0 }
+        let plain = name.replacing("[].", with: "").replacing(".[]", with: "")
+        if let place = index.fields.firstIndex(where: {
+            $0.path == name || $0.path.replacing(".[]", with: "") == plain
+        }) {
+            return place + (index.hasDefaultColumn ? 1 : 0)
+        }
+        let names = index.fields.map(\.path).joined(separator: ", ")
+        throw TextScanner.failure(
+            names.isEmpty
+                ? "the index has no fields, and so no field \"\(name)\"; put it into quotes to look for the text"
+                : "the index has no field \"\(name)\", but \(names); put it into quotes to look for the text",
+            at: position)
+    }
+}

@@ -1,0 +1,43 @@
+package import SettleDatabase
+
+/// The words in the documents of a database, in a file of their own that follows it as those of views do.
+package final class TextRows: Sendable {
+    private let follower: IndexFollower<TextWriter>
+    private let readers: ReaderPool<TextReader>
+    private let mapper: TextMapper
+
+    init(path: String, _ index: TextIndex) {
+        let weights = index.weights
+        let tables = IndexTables.texts(columns: weights.count, tokenizer: index.tokenizer.specification)
+        readers = ReaderPool { try TextReader(path, tables, weights: weights) }
+        mapper = TextMapper(index)
+        follower = IndexFollower(path: path, includesDesign: false, flavour: "fts5") { path in
+            try TextWriter(try IndexFile.open(path, tables), columns: weights.count)
+        }
+    }
+
+    /// Brings the index to where the database is now.
+    ///
+    /// - Parameters:
+    ///   - database: The database.
+    ///   - report: Is told how many changes are done, of how many; throwing ends the work, and what is done stays.
+    /// - Throws: ``DatabaseError``, or what `report` throws.
+    package func update(
+        from database: Database, report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
+    ) throws {
+        try follower.update(from: database, by: mapper, renew: readers.clear, report: report)
+    }
+
+    /// Runs a closure that reads one state of the index.
+    func read<Result>(_ body: (TextReader) throws -> Result) throws -> Result {
+        do {
+            return try readers.withReader { try $0.snapshot(body) }
+        } catch {
+            follower.note(error)
+            throw error
+        }
+    }
+
+    /// How far the index is, if it was ever built.
+    package func sequence() throws -> UpdateSequence { try read { try $0.state().sequence } }
+}

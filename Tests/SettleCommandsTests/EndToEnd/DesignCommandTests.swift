@@ -1,0 +1,141 @@
+import Foundation
+import Settle
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct DesignCommandTests {
+    /// A folder `shop` with functions of each kind.
+    private static func fill(_ room: Room) throws {
+        let files = [
+            "shop/views/by-name/map.js": "function (doc) {\n  emit(require('views/lib/text').up(doc.name), 1);\n}\n",
+            "shop/views/by-name/reduce.js": "_count\n",
+            "shop/views/lib/text.js": "exports.up = function (text) { return text.toUpperCase(); };\n",
+            "shop/filters/mine.js": "// mine\nfunction (doc, req) { return doc.owner === req.query.me; }\n",
+            "shop/updates/bump.js": "function (doc, req) { doc.n++; return [doc, 'bumped']; }",
+            "shop/validate_doc_update.js": "function (doc) { if (doc.bad) throw({forbidden: 'bad'}); }\n",
+            "shop/lib/a/b.js": "module.exports = 1;\n", "shop/options.json": "{\"include_design\": false}\n",
+            "shop/README.md": "# Shop\n", "shop/.hidden": "x",
+        ]
+        for (path, text) in files { try room.write(text, into: path) }
+    }
+
+    private func check(_ database: String, _ run: (String...) throws -> Room.Outcome, _ room: Room) throws {
+        try Self.fill(room)
+        let trial = try run("design", "push", database, "shop", "--dry-run", "--json")
+        #expect(trial.status == 0 && trial.json["dry_run"] == true && trial.json["rev"] == nil)
+        #expect(try run("get", database, "_design/shop").status == 3)
+        let first = try run("design", "push", database, "shop", "--json")
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(first.json["added"] == trial.json["added"])
+        #expect(first.json["id"] == "_design/shop")
+        let document = try run("get", database, "_design/shop", "--json").json
+        #expect(document["filters"]?["mine"] == "// mine\nfunction (doc, req) { return doc.owner === req.query.me; }")
+        #expect(document["lib"]?["a"]?["b"] == "module.exports = 1;")
+        #expect(document["options"] == ["include_design": false])
+        #expect(document["language"] == "javascript")
+        #expect(document["README"] == nil && document["_rev"] == first.json["rev"])
+
+        // Nothing is written when nothing has changed, whatever the folder is called.
+        let again = try run("design", "push", database, "shop", "--json").json
+        #expect(again["rev"] == first.json["rev"] && again["changed"] == [])
+        let pulled = try run("design", "pull", database, "shop", "copy", "--json")
+        #expect(pulled.json["files"]?.array?.count == 10)
+        #expect(try room.contents(of: "copy/views/by-name/map.js") == room.contents(of: "shop/views/by-name/map.js"))
+        #expect(try run("design", "push", database, "copy", "--json").json["rev"] == first.json["rev"])
+        #expect(try run("design", "pull", database, "shop", "copy").status == 4)
+
+        // A function is changed, one is added, one is taken away.
+        try room.write("function (doc) { return true; }", into: "copy/filters/mine.js")
+        try room.write("function (doc) { return false; }", into: "copy/filters/none.js")
+        try FileManager.default.removeItem(atPath: room.path("copy/updates"))
+        let second = try run("design", "push", database, "copy", "--json").json
+        #expect(second["added"] == ["filters/none"])
+        #expect(second["changed"] == ["filters/mine"])
+        #expect(second["removed"] == ["updates/bump"])
+        let forced = try run("design", "pull", database, "shop", "shop", "--force", "--json").json
+        #expect(forced["removed"] == ["updates/bump.js"])
+        #expect(try room.contents(of: "shop/README.md") == Data("# Shop\n".utf8))
+        #expect(try run("design", "push", database, "shop", "--json").json["rev"] == second["rev"])
+
+        // The view that was pushed, its module and its index.
+        #expect(try run("put", database, "m", #"{"name":"milk"}"#).status == 0)
+        #expect(try run("query", database, "shop/by-name", "--no-reduce", "--json").json["key"] == "MILK")
+        let info = try run("design", "info", database, "shop", "--json").json
+        #expect(info["up_to_date"] == true && info["views"] == ["by-name"] && (info["size"]?.int ?? 0) > 0)
+        #expect(try run("put", database, "t", #"{"name":"tea"}"#).status == 0)
+        #expect(try run("design", "info", database, "shop", "--json").json["pending"] == 1)
+        #expect(try run("design", "build", database, "shop", "--json").json["up_to_date"] == true)
+        #expect(try run("design", "info", database, "none").status == 3)
+    }
+
+    @Test func `a folder becomes a design document and back, in a database's folder`() throws {
+        let room = try Room()
+        #expect(try room.run("create", "db").status == 0)
+        try check("db", { try room.run(all: $0) }, room)
+    }
+
+    @Test func `a folder becomes a design document and back, at a server`() throws {
+        let remote = try RemoteRoom()
+        #expect(try remote.run("create", remote.url()).status == 0)
+        try check(remote.url(), { try remote.run(all: $0) }, remote.room)
+    }
+
+    @Test func `a mistake is told with its file and line, and nothing is stored`() throws {
+        let room = try Room()
+        #expect(try room.run("create", "db").status == 0)
+        try Self.fill(room)
+        try room.write("function (doc) {\n  emit(1);\n  var x = ;\n}\n", into: "shop/views/by-name/map.js")
+        try room.write("exports.a = 1;\n\nif (\n", into: "shop/lib/a/b.js")
+        try room.write("5\n", into: "shop/filters/mine.js")
+        let outcome = try room.run("design", "push", "db", "shop", "--json")
+        #expect(outcome.status == 5)
+        #expect(outcome.error["error"] == "compilation_error")
+        let message = outcome.error["message"]?.string ?? ""
+        #expect(message.contains("shop/views/by-name/map.js, line 3: SyntaxError"), "\(message)")
+        #expect(message.contains("shop/lib/a/b.js, line 3: SyntaxError"), "\(message)")
+        #expect(message.contains("shop/filters/mine.js, line 1: this is no function"), "\(message)")
+        try Self.fill(room)
+        try room.write("{\n  \"a\": 1,\n}\n", into: "shop/options.json")
+        let json = try room.run("design", "push", "db", "shop")
+        #expect(json.status == 5 && json.errors.contains("shop/options.json, line 3"), "\(json.errors)")
+        try Self.fill(room)
+        try room.write("{}", into: "shop/views.json")
+        #expect(
+            try room.run("design", "push", "db", "shop").errors.contains("shop/views.json is a second file for views"))
+        try FileManager.default.removeItem(atPath: room.path("shop/views.json"))
+        try room.write("5", into: "shop/updates.json")
+        try FileManager.default.removeItem(atPath: room.path("shop/updates"))
+        let form = try room.run("design", "push", "db", "shop")
+        #expect(form.status == 5 && form.errors.contains("`updates` field must have object type"), "\(form.errors)")
+        #expect(try room.run("design", "push", "db", "nowhere").status == 3)
+        #expect(try room.run("design", "list", "db").line == "No design document")
+    }
+
+    @Test func `members and names that are no files survive a pull and a push`() throws {
+        let room = try Room()
+        #expect(try room.run("create", "db").status == 0)
+        let body = #"""
+            {"z":[1,2.50,{"b":1,"a":2}],"views":{"a/b":{"map":"function (doc) {}"}},"filters":{"ok":"function () { return 1 }\n"},\#
+            "note":"text\n","language":"javascript"}
+            """#
+        let revision = try room.run("put", "db", "_design/odd", body).line
+        #expect(try room.run("design", "pull", "db", "odd").status == 0)
+        #expect(FileManager.default.fileExists(atPath: room.path("odd/views.json")))
+        #expect(try room.run("design", "push", "db", "odd", "--json").json["rev"] == .string(revision))
+        #expect(try room.run("put", "db", "_design/bad", #"{"a/b":1}"#).status == 0)
+        #expect(try room.run("design", "pull", "db", "bad").status == 5)
+    }
+
+    @Test func `a view of a folder is reduced, and what it can't be asked is refused`() throws {
+        let room = try Room()
+        #expect(try room.run("create", "db").status == 0)
+        try Self.fill(room)
+        #expect(try room.run("design", "push", "db", "shop").status == 0)
+        #expect(try room.run("put", "db", "m", #"{"name":"milk"}"#).status == 0)
+        let rows = try room.run("query", "db", "shop/by-name", "--reduce")
+        #expect(rows.lines == ["KEY   VALUE", "null  1"])
+        let failing = try room.run("query", "db", "shop/by-name", "--no-reduce", "--group")
+        #expect(failing.status == 2)
+        #expect(try room.run("query", "db", "shop/none").status == 3)
+        #expect(try room.run("query", "db", "shop/by-name", "--keys", #"["a","b"]"#).status == 5)
+    }
+}

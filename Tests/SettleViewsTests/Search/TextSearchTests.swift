@@ -1,0 +1,198 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+@testable import SettleViews
+
+struct TextSearchTests {
+    private let books = TextIndex("books", fields: [TextField("title", weight: 5), "summary", "author.name"])
+
+    private func library() throws -> Database {
+        let database = try Database.inMemory()
+        let all: [(DocumentID, String, String, String)] = [
+            ("a", "The old catalogue", "A list of books about débris and dust", "Ann Lee"),
+            ("b", "Café society", "Old friends meet; the catalogue of their books is long", "Béla Novák"),
+            ("c", "Debugging", "How bugs are found, and what becomes of old code", "Ann Novak"),
+            ("d", "Cooking", "Pies and cakes", "Lee Ann"),
+        ]
+        for (id, title, summary, author) in all {
+            let body: DocumentBody = [
+                "title": .string(title), "summary": .string(summary), "author": ["name": .string(author)], "n": 42,
+            ]
+            try database.save(Document(id: id, body: body), onConflict: .fail)
+        }
+        try database.save(Document(id: "none", body: ["n": 1]), onConflict: .fail)
+        return database
+    }
+
+    private func ids(_ text: String, in index: TextIndex? = nil, _ database: Database) throws -> [String] {
+        try database.search(text, in: index ?? books).map(\.id.string).sorted()
+    }
+
+    @Test(arguments: [
+        ("catalogue", ["a", "b"]), ("catalogue AND deb*", ["a"]), ("deb*", ["a", "c"]), ("cafe", ["b"]),
+        ("NOVÁK", ["b", "c"]), ("old books", ["a", "b"]), ("\"old friends\"", ["b"]), ("\"friends old\"", []),
+        ("old -catalogue", ["c"]), ("old NOT (catalogue OR cafe)", ["c"]), ("cooking OR debugging", ["c", "d"]),
+        ("title:catalogue", ["a"]), ("summary:(old books)", ["b"]), ("author.name:lee", ["a", "d"]),
+        ("\"ann lee\"", ["a"]), ("\"catalogue books\"~3", ["b"]), ("\"catalogue books\"~1", []),
+        ("author.name:\"bél*\"", []), ("author.name:bél*", ["b"]), ("old - books", ["a", "b"]),
+        ("title:old OR pies", ["a", "d"]), ("pies +cakes", ["d"]), ("(pies)", ["d"]), ("\"old fr\"*", ["b"]),
+        ("catalogue \\NOT", []), ("and", ["a", "c", "d"]), ("\"AND\"", ["a", "c", "d"]), ("zebra", []),
+    ])
+    func `words, beginnings, phrases, fields and what joins them are understood`(text: String, found: [String]) throws {
+        #expect(try ids(text, library()) == found)
+    }
+
+    @Test(arguments: [
+        ("", "no word"), ("  ", "no word"), ("-", "no word"), ("\"open", "character 1: this quote"),
+        ("a (b OR", "character 6: OR stands between words"), ("(a", "character 1: this parenthesis is not closed"),
+        ("a)", "character 2: this parenthesis was not opened"), ("NOT a", "character 1: NOT takes away"),
+        ("a OR OR b", "character 3: OR"), ("OR a", "character 1: OR"), ("a AND", "character 3: AND"),
+        ("AND a", "character 1: AND"),
+        ("*", "character 1: a *"), ("a*b", "character 2: a *"),
+        ("titel:a", "character 1: the index has no field \"titel\", but title"),
+        ("title:", "character 6: a colon"), ("a [1 TO 2]", "character 3: ranges"), ("a \"b\"~x", "character 6: ~"),
+        ("a NOT", "character 3: a word is missing"),
+    ])
+    func `what can't be understood is told with its place`(text: String, complaint: String) throws {
+        let error = #expect(throws: DatabaseError.self) { try Database.inMemory().search(text, in: books) }
+        #expect(error?.code == .invalid)
+        #expect(error?.message.contains(complaint) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `those that fit best come first, by the weights of fields`() throws {
+        let database = try library()
+        let found = try database.search("catalogue", in: books)
+        #expect(found.map(\.id) == ["a", "b"])
+        #expect(found[0].score > found[1].score)
+        let plain = TextIndex("plain", fields: ["title", TextField("summary", weight: 50)])
+        #expect(try database.search("catalogue", in: plain).map(\.id) == ["b", "a"])
+        #expect(try database.search("old", in: books, limit: 1, skip: 1).count == 1)
+        #expect(try database.search("old", in: books, limit: 0).isEmpty)
+        let pages = try (0..<3).flatMap { try database.search("old", in: books, limit: 1, skip: $0) }
+        #expect(try pages == database.search("old", in: books))
+        #expect(try database.count(of: "old", in: books) == 3)
+    }
+
+    @Test func `snippets say what was found, and where`() throws {
+        let database = try library()
+        let match = try #require(try database.search("debris OR catalogue", in: books).first)
+        #expect(match.snippets.map(\.field) == ["title", "summary"])
+        #expect(
+            match.snippets.map { $0.marked() } == ["The old [catalogue]", "A list of books about [débris] and dust"])
+        let short = try #require(try database.search("dust", in: books, snippetLength: 3).first)
+        #expect(short.snippets.first?.marked("<b>", "</b>") == "…débris and <b>dust</b>")
+        #expect(try database.search("dust", in: books, snippetLength: nil).first?.snippets == [])
+        #expect(try match.document(in: database)?["title"] == "The old catalogue")
+        let odd = "x \u{1}y\u{2} \u{0}zebra"
+        try database.save(Document(id: "odd", body: ["title": .string(odd)]), onConflict: .fail)
+        #expect(try database.search("zebra", in: books).first?.snippets.first?.marked() == "x  y   [zebra]")
+    }
+
+    @Test func `all texts of a document are searched unless fields are named`() throws {
+        let database = try library()
+        let all = TextIndex("all")
+        try database.save(
+            Document(
+                id: "deep", body: ["list": [["note": "a needle"], "two\nlines"], "needle": 7, "$clocks": "hidden"]),
+            onConflict: .fail)
+        #expect(try ids("needle", in: all, database) == ["deep"])
+        #expect(try ids("lines", in: all, database) == ["deep"])
+        #expect(try ids("hidden", in: all, database).isEmpty)
+        #expect(try ids("42", in: all, database).isEmpty)
+        let error = #expect(throws: DatabaseError.self) { try database.search("title:a", in: all) }
+        #expect(error?.message.contains("the index has no fields") == true)
+        let lists = TextIndex("lists", fields: ["list.note", "n", #"a\.b"#])
+        try database.save(Document(id: "dotted", body: ["a.b": "spot", "a": ["b": "other"]]), onConflict: .fail)
+        #expect(try ids("needle", in: lists, database) == ["deep"])
+        #expect(try ids("42", in: lists, database) == ["a", "b", "c", "d"])
+        #expect(try ids("spot", in: lists, database) == ["dotted"])
+        #expect(try ids("other", in: lists, database).isEmpty)
+    }
+
+    @Test func `tokenizers take texts apart as they say`() throws {
+        let database = try Database.inMemory()
+        let text = "Connected café foo_bar ann@example.com v2beta Über-Straße"
+        try database.save(Document(id: "x", body: ["t": .string(text)]), onConflict: .fail)
+        func finds(_ word: String, _ tokenizer: TextTokenizer) throws -> Bool {
+            try !database.search(word, in: TextIndex("t", fields: ["t"], tokenizer: tokenizer)).isEmpty
+        }
+        let expected: [(String, TextTokenizer, Bool)] = [
+            ("cafe", .words, true), ("cafe", .words(foldsAccents: false), false),
+            ("CAFÉ", .words(foldsAccents: false), true),
+            ("uber", .words, true), ("foo", .words, true), ("foo", .words(signs: "_"), false),
+            ("foo_bar", .words(signs: "_"), true), ("connection", .english, true), ("connection", .words, false),
+            ("nnect", .trigrams, true), ("nnect", .words, false), ("ann@example.com", .unbroken, true),
+            ("example", .unbroken, false), ("v", .letters, true), ("beta", .letters, true), ("beta", .words, false),
+            ("connected", .whole, false), ("\"\(text.lowercased())\"", .whole, true),
+        ]
+        for (word, tokenizer, isFound) in expected {
+            #expect(try finds(word, tokenizer) == isFound, "\(word) by \(tokenizer)")
+        }
+    }
+
+    @Test(arguments: ["standard", "classic", "email", "simple", "whitespace", "keyword", "english"])
+    func `each analyzer that has a tokenizer finds a word`(analyzer: String) throws {
+        let database = try Database.inMemory()
+        try database.save(Document(id: "x", body: ["t": "Word"]), onConflict: .fail)
+        let tokenizer = try #require(TextTokenizer(analyzer: analyzer))
+        #expect(try ids("word", in: TextIndex("t", fields: ["t"], tokenizer: tokenizer), database) == ["x"])
+        #expect(TextTokenizer(analyzer: "german") == nil)
+    }
+
+    @Test func `what a person types is no more than words`() throws {
+        let database = try library()
+        #expect(TextIndex.typed("old bo") == #""old" "bo"*"#)
+        #expect(TextIndex.typed(" (-\"") == "")
+        #expect(try ids(TextIndex.typed("OR (cat"), database).isEmpty)
+        #expect(try ids(TextIndex.typed("old: cat"), database) == ["a", "b"])
+        for text in ["a AND", "x:y", "\"", "naïve*", "日本", "e\u{301}t"] {
+            let search = TextIndex.typed(text)
+            if !search.isEmpty { #expect(throws: Never.self) { try database.search(search, in: books) } }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `an observed search gives what it finds, then each time it is something else`()
+        async throws
+    {
+        let database = try library()
+        var iterator = database.observe("catalogue", in: books).makeAsyncIterator()
+        #expect(try await iterator.next()?.map(\.id) == ["a", "b"])
+        // Nothing that is found.
+        try database.save(Document(id: "other", body: ["title": "Nothing"]), onConflict: .fail)
+        try database.save(Document(id: "new", body: ["title": "Catalogue catalogue"]), onConflict: .fail)
+        #expect(try await iterator.next()?.map(\.id).contains("new") == true)
+        try database.delete(try #require(try database.document("a")), onConflict: .fail)
+        #expect(try await iterator.next()?.map(\.id).contains("a") == false)
+        database.close()
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func `an index is kept, a damaged one is built anew, and one that was changed replaces the old one`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/books.settle"
+        for round in 1...3 {
+            var options = DatabaseOptions()
+            options.warn = { _ in }
+            let database = try Database.openOrCreate(path, options: options)
+            try database.save(
+                Document(id: DocumentID(stringLiteral: "r\(round)"), body: ["title": "word"]), onConflict: .fail)
+            #expect(try database.count(of: "word", in: books) == round)
+            database.close()
+            guard round == 2 else { continue }
+            for file in try FileManager.default.contentsOfDirectory(atPath: path + "/views") {
+                let url = URL(filePath: path + "/views/" + file)
+                var bytes = try Data(contentsOf: url)
+                let kept = min(4096, bytes.count)
+                bytes.replaceSubrange(kept..., with: Data(repeating: 0xA5, count: bytes.count - kept))
+                try bytes.write(to: url)
+            }
+        }
+        let database = try Database.openOrCreate(path)
+        #expect(try database.count(of: "word", in: TextIndex("books", fields: ["title"])) == 3)
+        #expect(try database.count(of: "word", in: TextIndex("more", fields: ["title"])) == 3)
+        let files = try FileManager.default.contentsOfDirectory(atPath: path + "/views")
+        #expect(files.count(where: { $0.hasSuffix(".index") }) == 2, "\(files)")
+    }
+}
