@@ -73,7 +73,7 @@ enum ViewEndpoints {
             ViewGroup.signature(
                 design.members["views"]?.object ?? JSONObject(), design.members["options"]?.object ?? JSONObject())
         }
-        let current = Set(names)
+        let current = try Set(names).union(QueryIndexes.fileNames(of: database))
         IndexFolder.of(database).remove { !current.contains($0) && !$0.hasPrefix("app-") }
         return .ok(status: 202)
     }
