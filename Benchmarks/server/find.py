@@ -3,7 +3,7 @@
 
 Loads documents of about 470 bytes, makes an index, and has it answer: a range of 1,000 rows with whole documents, the same
 with two members of each, which the index has, and one document. Also a range by a condition that no index has, and the first
-answer, which builds the index. Prints medians as JSON; run it against two servers in the same minutes and compare.
+answer, which builds the index; later indexes of the same members may share its rows. Prints medians as JSON; run it against two servers in the same minutes and compare.
 """
 import argparse
 import base64
@@ -87,7 +87,7 @@ for run in range(options.runs):
     one.append(count / seconds)
 ask("DELETE", "/findbench")
 print(json.dumps({
-    "build documents/s": round(statistics.median(build)), "range of 1,000 rows/s": round(statistics.median(whole)),
+    "build documents/s": round(build[0]), "range of 1,000 rows/s": round(statistics.median(whole)),
     "covered rows/s": round(statistics.median(covered)), "with another condition rows/s": round(statistics.median(filtered)),
     "queries of 1 row/s": round(statistics.median(one)),
 }))
