@@ -25,6 +25,8 @@ let package = Package(
         .executableTarget(
             name: "ViewBenchmark", dependencies: ["Measuring", .product(name: "Settle", package: "Settle")]),
         .executableTarget(
+            name: "FindBenchmark", dependencies: ["Measuring", .product(name: "Settle", package: "Settle")]),
+        .executableTarget(
             name: "TreeBenchmark", dependencies: ["Measuring", .product(name: "Settle", package: "Settle")]),
     ],
     swiftLanguageModes: [.v6]

@@ -2,7 +2,7 @@
 # Measures Settle against a floor or a peer in the same run, and prints ratios of medians.
 #
 #   Benchmarks/run.sh                 all of it, a few minutes
-#   RUNS=9 Benchmarks/run.sh store    one of: store, clocks, journal, conflicts, json, tree, views, million, server, replication
+#   RUNS=9 Benchmarks/run.sh store    one of: store, clocks, journal, conflicts, json, tree, views, find, million, server, replication
 set -euo pipefail
 cd "$(dirname "$0")"
 runs=${RUNS:-5}
@@ -53,6 +53,7 @@ if wants journal; then "$bin/StoreBenchmark" journal 20000 "$runs"; fi
 if wants clocks; then "$bin/StoreBenchmark" clocks 20000 "$runs"; fi
 if wants conflicts; then "$bin/ConflictBenchmark" 10000 "$runs"; fi
 if wants views; then "$bin/ViewBenchmark" 50000 "$runs"; fi
+if wants find; then "$bin/FindBenchmark" 50000 "$runs"; fi
 if wants million; then
     # The tool imports a million documents from a pipe; what counts is that its memory stays flat.
     (cd .. && swift build -c release --product settle)
@@ -99,10 +100,10 @@ if wants server; then
     kill "$floor"
 
     # Each measure has a server of its own, for the peak of memory is that of a process.
-    for measure in load views idle_feeds attachment; do
+    for measure in load views find idle_feeds attachment; do
         serve
         extra=()
-        [[ $measure != load && $measure != views ]] || extra=(--runs "$runs")
+        [[ $measure != load && $measure != views && $measure != find ]] || extra=(--runs "$runs")
         python3 "server/$measure.py" --url "http://127.0.0.1:$port" --user admin --password "$password" \
             --pid "$server" ${extra[@]+"${extra[@]}"}
         kill "$server"

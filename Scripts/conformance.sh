@@ -2,8 +2,7 @@
 # Replays what a CouchDB answered against a server of this build, a topic after the other: Scripts/conformance.sh [TOPIC …]
 # The corpus is looked for in SETTLE_CONFORMANCE. With topics it fails when a step of them does. Without, it replays those
 # the server answers, and fails when fewer steps of one pass than Scripts/conformance-floors.txt says; what is missing to
-# all of them needs queries, but for what docs/COMPATIBILITY.md names. Not served at all
-# yet: mango-find mango-index mango-explain mango-operators.
+# all of them docs/COMPATIBILITY.md names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

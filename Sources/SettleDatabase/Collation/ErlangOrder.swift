@@ -1,4 +1,4 @@
-internal import RevisionTree
+package import RevisionTree
 
 /// Erlang's own order of JSON values, where CouchDB compares without collation.
 ///
@@ -6,9 +6,9 @@ internal import RevisionTree
 ///
 /// Strings are compared by their bytes. A selector's conditions on `_id` are of this order, because ids are sorted so;
 /// and `$all` looks for elements that are the same in the strictest sense.
-enum ErlangOrder {
+package enum ErlangOrder {
     /// Compares two values.
-    static func compare(_ left: JSON, _ right: JSON) -> Collation.Order {
+    package static func compare(_ left: JSON, _ right: JSON) -> Collation.Order {
         JSONWalk.compare(left, right, leaf: leafOrder, name: StringCollator.shared.bytes)
     }
 

@@ -20,8 +20,12 @@ final class BytePattern: Sendable {
     // Unchecked, no lock: compiled once and immutable since. PCRE2 lets any number of threads search by it at once.
     nonisolated(unsafe) private let code: OpaquePointer
 
+    /// The pattern as it was given.
+    let text: String
+
     /// Compiles a pattern; `nil` when it is none.
     init?(_ pattern: String) {
+        text = pattern
         var pattern = pattern
         let code: OpaquePointer? = pattern.withUTF8 { bytes in
             guard bytes.count <= Self.maximumLength, let context = pcre2_compile_context_create_8(nil) else {

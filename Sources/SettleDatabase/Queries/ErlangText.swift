@@ -1,11 +1,11 @@
-internal import RevisionTree
+package import RevisionTree
 
 /// A JSON value as Erlang prints its terms, which CouchDB puts into the reasons of some errors.
 ///
 ///     [2, "x", {"a": null}]    →    [2,<<120>>,{[{<<97>>,null}]}]
-enum ErlangText {
+package enum ErlangText {
     /// The text of a value, which must not be nested deeper than a selector may be.
-    static func text(of value: JSON) -> String {
+    package static func text(of value: JSON) -> String {
         switch value {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"

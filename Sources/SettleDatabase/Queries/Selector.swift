@@ -25,7 +25,7 @@ public struct Selector: Sendable {
     /// The selector as it was given.
     public let json: JSON
     /// What it asks in normal form; `nil` for the empty selector, which everything matches.
-    private let root: SelectorNode?
+    let root: SelectorNode?
 
     /// Reads a selector.
     ///

@@ -1,4 +1,4 @@
-internal import RevisionTree
+package import RevisionTree
 
 /// The way from a value to a member inside it: names with dots between them, and `\.` for a dot that belongs to a name.
 ///
@@ -6,14 +6,14 @@ internal import RevisionTree
 ///     "tags.0"           the first element of `tags`
 ///     "dotted\.key"      the member `dotted.key`
 ///     ""                 the value itself
-struct SelectorPath: Sendable {
+package struct SelectorPath: Sendable {
     /// The path as it is written.
-    let spelling: String
+    package let spelling: String
     /// The names in order; `nil` for a path with an empty part, which leads nowhere.
-    let names: [String]?
+    package let names: [String]?
 
     /// Takes a path apart.
-    init(_ spelling: String) {
+    package init(_ spelling: String) {
         self.spelling = spelling
         names = spelling.isEmpty ? [] : Self.names(of: spelling)
     }
@@ -29,7 +29,7 @@ struct SelectorPath: Sendable {
     }
 
     /// Where a path leads in a value.
-    enum Destination {
+    package enum Destination {
         /// To a value.
         case value(JSON)
         /// To a member that an object does not have.
@@ -39,7 +39,7 @@ struct SelectorPath: Sendable {
     }
 
     /// Follows the path.
-    func destination(in value: JSON) -> Destination {
+    package func destination(in value: JSON) -> Destination {
         guard let names else { return .astray }
         var value = value
         for name in names {

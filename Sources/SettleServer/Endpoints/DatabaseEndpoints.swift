@@ -109,4 +109,10 @@ enum DatabaseEndpoints {
         try database.setRevisionLimit(limit)
         return .ok()
     }
+
+    /// `/{db}/_partition/{partition}` and what is below it: no database here has partitions.
+    static let noPartitions: Endpoint = { context in
+        _ = try context.database()
+        throw HTTPError.badRequest("database is not partitioned")
+    }
 }

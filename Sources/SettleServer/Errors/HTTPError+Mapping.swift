@@ -11,6 +11,8 @@ extension HTTPError {
         case let error as DatabaseError: self = Self.mapped(error)
         case is JSONError: self = .invalidJSON
         case let error as ScriptError: self = .script(error)
+        case let error as SelectorError: self = HTTPError(400, error.code.name, error.reason)
+        case let error as QueryError: self = HTTPError(400, error.code.name, error.reason)
         case let error as ViewError: self = HTTPError(500, error.name, error.reason)
         case let error as RequestBodyError:
             self = error == .tooLarge ? .tooLarge : .badRequest("the request's body was cut off")

@@ -1,6 +1,6 @@
 /// What the server answers, at a glance: the path, who may use it, what `Allow` says, and what answers which method.
 enum RoutingTable {
-    static let routes: [Route] = server + database + listings + design + documents
+    static let routes: [Route] = server + database + queries + listings + design + documents
 
     private static let server: [Route] = [
         Route("/", .anyone, "GET,HEAD", ["GET": ServerEndpoints.welcome], areReadsQuick: true),
@@ -74,12 +74,31 @@ enum RoutingTable {
         Route(
             "/{db}/_changes", .member, "GET,POST,HEAD",
             ["GET": ChangesEndpoints.changes, "POST": ChangesEndpoints.changes], scripts: .filtering),
-        Route("/{db}/_find", .member, "POST", notYet("_find", "POST")),
-        Route("/{db}/_explain", .member, "POST", notYet("_explain", "POST")),
-        // An index is a design document.
+    ]
+
+    private static let queries: [Route] = [
+        Route("/{db}/_find", .member, "POST", ["POST": FindEndpoints.find]),
+        Route("/{db}/_find/{what...}", .member, "POST", ["POST": FindEndpoints.find]),
+        Route("/{db}/_explain", .member, "POST", ["POST": FindEndpoints.explain]),
+        Route("/{db}/_explain/{what...}", .member, "POST", ["POST": FindEndpoints.explain]),
+        // An index is a design document, and who may write those is asked where it is written.
         Route(
-            "/{db}/_index", .member, "GET,POST", notYet("_index", "GET", "POST"), stricter: ["POST": .settings]),
-        Route("/{db}/_index/{what...}", .settings, "DELETE,POST", notYet("_index", "DELETE", "POST")),
+            "/{db}/_index", .member, "GET,POST", ["GET": IndexEndpoints.list, "POST": IndexEndpoints.create],
+            scripts: .writing),
+        Route(
+            "/{db}/_index/_bulk_delete", .member, "POST", ["POST": IndexEndpoints.deleteMany], scripts: .writing),
+        Route(
+            "/{db}/_index/_design/{ddoc}/{type}/{name}", .member, "DELETE", ["DELETE": IndexEndpoints.delete],
+            scripts: .writing),
+        Route(
+            "/{db}/_index/{ddoc}/{type}/{name}", .member, "DELETE", ["DELETE": IndexEndpoints.delete],
+            scripts: .writing),
+        Route(
+            "/{db}/_index/{what...}", .member, "DELETE,POST",
+            ["GET": IndexEndpoints.missing, "POST": IndexEndpoints.missing, "DELETE": IndexEndpoints.missing]),
+        Route(
+            "/{db}/_partition/{what...}", .member, "GET,POST",
+            ["GET": DatabaseEndpoints.noPartitions, "POST": DatabaseEndpoints.noPartitions]),
     ]
 
     private static let listings: [Route] = [

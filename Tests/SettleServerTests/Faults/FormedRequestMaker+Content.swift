@@ -51,6 +51,15 @@ extension FormedRequestMaker {
                 )
             ])
         case .changes: text = changes()
+        case .find: text = grammar.find()
+        case .index: text = grammar.index()
+        case .indexNames:
+            text = grammar.object([
+                (
+                    "docids",
+                    grammar.list(3) { $0.choices.once(in: 8) ? $0.value() : $0.choices.pick(["\"a\"", "\"b\""]) }
+                )
+            ])
         case .security:
             let group = { (grammar: inout Grammar) in
                 grammar.choices.pick([

@@ -5,7 +5,7 @@ import Settle
 struct RequestForm {
     enum Body {
         case none, document, documents, bulkGet, revisions, keys, queries, changes, security, number, boolean,
-            localChanges, user, form, parts,
+            localChanges, user, form, parts, find, index, indexNames,
             bytes
     }
 
@@ -87,10 +87,18 @@ struct RequestForm {
         RequestForm(path: "/{db}/_missing_revs", methods: ["POST"], body: .revisions),
         RequestForm(path: "/{db}/_changes", methods: ["GET", "POST", "HEAD"], query: changes, body: .changes),
         RequestForm(path: "/{db}/_changes", methods: ["GET", "POST"], query: changes, body: .changes),
-        RequestForm(path: "/{db}/_find", methods: ["POST"], body: .changes),
-        RequestForm(path: "/{db}/_explain", methods: ["POST"], body: .changes),
-        RequestForm(path: "/{db}/_index", methods: ["GET", "POST"], body: .changes),
+        RequestForm(path: "/{db}/_find", methods: ["POST"], body: .find),
+        RequestForm(path: "/{db}/_find", methods: ["POST"], body: .find),
+        RequestForm(path: "/{db}/_find/x", methods: ["POST"], body: .find),
+        RequestForm(path: "/{db}/_explain", methods: ["POST"], body: .find),
+        RequestForm(path: "/{db}/_explain/x", methods: ["POST"], body: .changes),
+        RequestForm(
+            path: "/{db}/_index", methods: ["GET", "POST", "POST"], query: ["limit={n}", "skip={n}"], body: .index),
+        RequestForm(path: "/{db}/_index/_bulk_delete", methods: ["POST"], body: .indexNames),
         RequestForm(path: "/{db}/_index/a/json/b", methods: ["DELETE"]),
+        RequestForm(path: "/{db}/_index/_design/a/json/b", methods: ["DELETE"]),
+        RequestForm(path: "/{db}/_index/a", methods: ["GET", "DELETE"]),
+        RequestForm(path: "/{db}/_partition/x/_find", methods: ["GET", "POST"], body: .find),
         RequestForm(path: "/{db}/_all_docs", methods: ["GET", "POST", "HEAD"], query: listing, body: .keys),
         RequestForm(path: "/{db}/_design_docs", methods: ["GET", "POST"], query: listing, body: .keys),
         RequestForm(path: "/{db}/_local_docs", methods: ["GET", "POST"], query: listing, body: .keys),

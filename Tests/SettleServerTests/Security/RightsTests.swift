@@ -8,7 +8,9 @@ import Testing
     private static let paths = [
         "", "/_ensure_full_commit", "/_compact", "/_compact/x", "/_view_cleanup", "/_revs_limit", "/_purge",
         "/_purged_infos", "/_purged_infos_limit", "/_security", "/_bulk_docs", "/_bulk_get", "/_revs_diff",
-        "/_missing_revs", "/_changes", "/_find", "/_explain", "/_index", "/_index/a/json/b", "/_all_docs",
+        "/_missing_revs", "/_changes", "/_find", "/_find/x", "/_explain", "/_explain/x",
+        "/_index", "/_index/a/json/b", "/_index/_design/a/json/b", "/_index/_bulk_delete", "/_index/x", "/_partition/x",
+        "/_all_docs",
         "/_all_docs/queries", "/_design_docs", "/_design_docs/queries", "/_local_docs", "/_local_docs/queries",
         "/_design/x/_view/y", "/_design/x/_info", "/_design/x/_update/y", "/_design/x/_show/y", "/_design/x/_list/y/z",
         "/_design/x/_rewrite/y", "/_design/x", "/_design/x/file", "/_local", "/_local/x", "/_local/x/y", "/doc",

@@ -1,0 +1,55 @@
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleViews
+
+/// Queries by selector.
+enum FindEndpoints {
+    /// `POST /{db}/_find`
+    static let find: Endpoint = { context in
+        try context.requireContentType()
+        let database = try context.database()
+        let request = try FindRequest(context.jsonObject())
+        let cursor = try FindCursor(request.resumed(), in: database)
+        guard try cursor.behind() > fewChanges, let scripts = context.server.scripts else {
+            return try answer(cursor, request, context)
+        }
+        // Building an index takes its time, and others need this thread.
+        let deferred = DeferredResponse()
+        scripts.threads.submit(for: try DesignDocuments.owner(of: database)) {
+            do {
+                var response = try answer(cursor, request, context)
+                response.headers["Set-Cookie"] = context.user.renewedCookie
+                deferred.fulfil(response)
+            } catch { deferred.fulfil(.error(HTTPError(error))) }
+        }
+        return HTTPResponse(status: 200, body: .later(deferred))
+    }
+
+    /// How many changes are brought into an index before an answer on the thread of the request.
+    private static let fewChanges = 1000
+    /// How many pages are looked at before the answer begins.
+    private static let firstPages = 8
+
+    private static func answer(
+        _ cursor: FindCursor, _ request: FindRequest, _ context: RequestContext
+    ) throws -> HTTPResponse {
+        let database = try context.database()
+        let name = cursor.plan.index.designDocument.map { String($0.string.dropFirst("_design/".count)) } ?? ""
+        try context.server.indexing.run(context.parameter("db"), name) { report in
+            try cursor.update(report: report)
+        }
+        var answer = FindAnswer(cursor, request, database, context.server.metrics)
+        var bytes: [UInt8] = []
+        for _ in 0..<firstPages where !answer.isDone && bytes.count < 64 * 1024 { bytes += try answer.next() }
+        return answer.isDone ? .json(bytes: bytes) : .json(stream: FindStream(answer, after: bytes))
+    }
+
+    /// `POST /{db}/_explain`
+    static let explain: Endpoint = { context in
+        try context.requireContentType()
+        let database = try context.database()
+        let request = try FindRequest(context.jsonObject())
+        let plan = try FindPlanner(request.options, indexes: QueryIndexes.all(in: database)).explained()
+        return .json(FindExplanation(request: request, plan: plan, name: context.parameter("db")).json)
+    }
+}

@@ -1,0 +1,138 @@
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleViews
+
+/// The indexes of queries by selector, which are members of design documents.
+enum IndexEndpoints {
+    /// `GET /{db}/_index`
+    static let list: Endpoint = { context in
+        let all = try QueryIndexes.all(in: context.database())
+        let limit = try number(context.query["limit"]) ?? all.count
+        let skip = try number(context.query["skip"]) ?? 0
+        guard limit > 0, skip >= 0 else { throw invalidList }
+        let shown = all.dropFirst(skip).prefix(limit)
+        return .json([
+            "total_rows": .number(JSONNumber(all.count)), "indexes": .array(shown.map(FindExplanation.json)),
+        ])
+    }
+
+    private static func number(_ text: String?) throws -> Int? {
+        guard let text else { return nil }
+        guard let number = Int(text) else { throw invalidList }
+        return number
+    }
+
+    private static let invalidList = HTTPError(
+        400, "invalid_list_index_params", "Index parameter ranges: limit > 1, skip > 0")
+
+    /// `POST /{db}/_index`; what is there already, any member may ask for.
+    static let create: Endpoint = { context in
+        try context.requireContentType()
+        let database = try context.database()
+        let definition = try IndexRequest.definition(context.jsonObject())
+        let id = try WireDocument.checked(definition.designDocument.string)
+        let old = try document(id, in: database)
+        let known = old.map(body)
+        let new = try definition.added(to: known)
+        if new != known { try write(new, over: old, id, context) }
+        return .json([
+            "result": new == known ? "exists" : "created", "id": .string(id.string), "name": .string(definition.name),
+        ])
+    }
+
+    /// `DELETE /{db}/_index/{ddoc}/{type}/{name}`
+    static let delete: Endpoint = { context in
+        let id = id(context.parameter("ddoc"))
+        let name = context.parameter("name")
+        let all = try QueryIndexes.all(in: context.database())
+        guard context.parameter("type") == "json", all.contains(where: { $0.designDocument == id && $0.name == name })
+        else { throw HTTPError.missing }
+        try remove([name], of: id, context)
+        return .ok()
+    }
+
+    /// `POST /{db}/_index/_bulk_delete`
+    static let deleteMany: Endpoint = { context in
+        try context.requireContentType()
+        var given = RequestOptions(try context.jsonObject())
+        let value = try given.require("docids")
+        guard let list = value.array else {
+            throw HTTPError(
+                400, "invalid_bulk_docs",
+                "Bulk Delete requires an array of non-null docids. Docids: \(ErlangText.text(of: value))")
+        }
+        let names = try list.map { item in
+            guard let name = item.string else {
+                throw HTTPError(400, "invalid_index_name", "Invalid index name: \(ErlangText.text(of: item))")
+            }
+            _ = try RequestOptions.indexNames(item)
+            return name
+        }
+        _ = try given.positive("w", 2)
+        try given.end()
+        let all = try QueryIndexes.all(in: context.database())
+        var (removed, failed): ([JSON], [JSON]) = ([], [])
+        for name in names {
+            let id = id(name)
+            let indexes = all.filter { $0.designDocument == id }
+            guard !indexes.isEmpty else {
+                failed.insert(["id": .string(id.string), "error": "not_found"], at: 0)
+                continue
+            }
+            try remove(indexes.map(\.name), of: id, context)
+            removed.insert(["id": .string(id.string), "ok": true], at: 0)
+        }
+        return .json(["success": .array(removed), "fail": .array(failed)])
+    }
+
+    /// What follows a path of indexes and is none.
+    static let missing: Endpoint = { context in
+        _ = try context.database()
+        throw HTTPError.missing
+    }
+
+    // MARK: - Design documents
+
+    private static func id(_ name: String) -> DocumentID {
+        DocumentID(unchecked: name.hasPrefix("_design/") ? name : "_design/" + name)
+    }
+
+    private static func document(_ id: DocumentID, in database: Database) throws -> DocumentLookup.Found? {
+        guard let record = try database.record(of: id), let winner = record.tree.winner, !winner.isDeleted,
+            let content = record.content
+        else { return nil }
+        return DocumentLookup.Found(record: record, revision: winner.revision, content: content)
+    }
+
+    private static func body(_ found: DocumentLookup.Found) -> JSONObject {
+        found.content.body.json.object ?? JSONObject()
+    }
+
+    private static func remove(_ names: [String], of id: DocumentID, _ context: RequestContext) throws {
+        let database = try context.database()
+        guard let old = try document(id, in: database) else { throw HTTPError.missing }
+        try write(try IndexDefinition.removed(names, from: body(old)), over: old, id, context)
+        try QueryIndexes.removeOthers(of: database)
+    }
+
+    /// Writes a design document with other members, or deletes it; its attachments stay.
+    private static func write(
+        _ members: JSONObject?, over old: DocumentLookup.Found?, _ id: DocumentID, _ context: RequestContext
+    ) throws {
+        let database = try context.database()
+        var all: [(String, JSON)] = [("_id", .string(id.string))]
+        if let old {
+            all.append(("_rev", .string(old.revision.description)))
+            let printer = DocumentPrinter(database: database, options: DocumentOptions())
+            let printed = try printer.print(old.revision, old.content, of: old.record, hasMeta: false).bytes
+            if members != nil, let attachments = try JSON(utf8: printed)["_attachments"] {
+                all.append(("_attachments", attachments))
+            }
+        }
+        if members == nil { all.append(("_deleted", true)) }
+        for member in members ?? JSONObject() { all.append((member.name, member.value)) }
+        let document = try WireDocument(
+            JSON.object(JSONObject(all)).utf8, limit: context.server.options.largestDocument)
+        _ = try DocumentWriter(database, context).edit(document, id: id)
+    }
+}

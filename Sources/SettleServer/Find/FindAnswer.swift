@@ -1,0 +1,88 @@
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleViews
+
+/// The answer to a query, a page of bytes at a time.
+///
+///     {"docs":[…],"bookmark": "…","execution_stats": {…},"warning": "…"}
+struct FindAnswer {
+    private var cursor: FindCursor
+    private let hasStatistics: Bool
+    private let isQuorum: Bool
+    private let printer: DocumentPrinter
+    private let start: ContinuousClock.Instant
+    private var hasBegun = false
+    private var hasDocuments = false
+    /// Whether all of it was given.
+    private(set) var isDone = false
+
+    /// After how many bytes a page ends, and after how many documents that were looked at.
+    private static let pageLength = 64 * 1024
+    private static let pageCount = 1000
+
+    init(_ cursor: FindCursor, _ request: FindRequest, _ database: Database, _ metrics: Metrics) {
+        self.cursor = cursor
+        hasStatistics = request.hasStatistics
+        isQuorum = request.options.isQuorum
+        var options = DocumentOptions()
+        options.hasConflicts = request.options.hasConflicts
+        printer = DocumentPrinter(database: database, options: options, metrics: metrics)
+        start = .now
+    }
+
+    /// The next piece, which may be empty where much was looked at and nothing found.
+    mutating func next() throws -> [UInt8] {
+        guard !isDone else { return [] }
+        var bytes: [UInt8] = []
+        if !hasBegun { bytes += Array("{\"docs\":[".utf8) }
+        hasBegun = true
+        let printer = printer
+        var isFirst = !hasDocuments
+        try cursor.next(lookingAt: Self.pageCount) { found in
+            bytes += isFirst ? Self.lineEnd : Self.separator
+            isFirst = false
+            switch found {
+            case .whole(let record):
+                guard let winner = record.tree.winner, let content = record.content else { break }
+                bytes += try printer.print(winner.revision, content, of: record, hasMeta: true).bytes
+            case .part(let json, _): WireJSON.append(json.utf8, to: &bytes)
+            }
+            return bytes.count < Self.pageLength
+        }
+        hasDocuments = !isFirst
+        if cursor.isDone {
+            bytes += Array(("\r\n]" + end + "}").utf8)
+            isDone = true
+        }
+        return bytes
+    }
+
+    private static let lineEnd = Array("\r\n".utf8)
+    private static let separator = Array(",\r\n".utf8)
+
+    /// What follows the documents; nothing when the conditions contradict each other, as in CouchDB.
+    private var end: String {
+        guard cursor.plan.bounds != nil else { return "" }
+        let bookmark = cursor.bookmark?.text ?? FindBookmark.none
+        var members: [(String, String)] = [("bookmark", "\(JSON.string(bookmark))")]
+        if hasStatistics { members.append(("execution_stats", statistics)) }
+        var warnings = cursor.plan.warnings
+        if cursor.statistics.suggestsIndex { warnings.append(QueryStatistics.suggestion) }
+        if !warnings.isEmpty { members.append(("warning", "\(JSON.string(warnings.joined(separator: "\n")))")) }
+        return members.map { ",\r\n\"\($0.0)\": \($0.1)" }.joined()
+    }
+
+    private var statistics: String {
+        let seen = cursor.statistics
+        let time = ContinuousClock.now - start
+        let microseconds = time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000
+        let json: JSON = [
+            "total_keys_examined": .number(JSONNumber(seen.keysExamined)),
+            "total_docs_examined": .number(JSONNumber(isQuorum ? 0 : seen.documentsExamined)),
+            "total_quorum_docs_examined": .number(JSONNumber(isQuorum ? seen.documentsExamined : 0)),
+            "results_returned": .number(JSONNumber(seen.results)),
+            "execution_time_ms": JSONNumber(Double(microseconds) / 1000).map(JSON.number) ?? .null,
+        ]
+        return "\(json)"
+    }
+}

@@ -1,0 +1,74 @@
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleViews
+
+/// What `_explain` tells of a query.
+struct FindExplanation {
+    let request: FindRequest
+    let plan: QueryPlan
+    /// The database's name.
+    let name: String
+
+    /// The answer.
+    var json: JSON {
+        let options = request.options
+        var members: [(String, JSON)] = [
+            ("dbname", .string(name)), ("index", plan.index.map(Self.json) ?? .null), ("partitioned", false),
+            ("selector", options.selector.normal), ("opts", request.json),
+            ("limit", .number(JSONNumber(options.limit))), ("skip", .number(JSONNumber(options.skip))),
+            ("fields", .array(options.fields.map { .string($0) })),
+            ("index_candidates", .array(plan.candidates.map(candidate))),
+            (
+                "selector_hints",
+                [
+                    [
+                        "type": "json", "indexable_fields": .array(plan.indexableFields.map { .string($0) }),
+                        "unindexable_fields": .array(plan.unindexableFields.map { .string($0) }),
+                    ]
+                ]
+            ),
+        ]
+        if plan.index != nil {
+            members.append(("mrargs", arguments))
+            members.append(("covering", .bool(plan.isCovering)))
+        }
+        return .object(JSONObject(members))
+    }
+
+    private var arguments: JSON {
+        [
+            "include_docs": .bool(!plan.isCovering && !request.options.isQuorum), "view_type": "map", "reduce": false,
+            "partition": nil, "start_key": plan.start, "end_key": plan.end,
+            "direction": plan.isDescending ? "rev" : "fwd", "stable": .bool(request.isStable || request.isStale),
+            "update": .bool(request.options.isUpdated),
+            "conflicts": request.options.hasConflicts ? true : "undefined",
+        ]
+    }
+
+    private func candidate(_ candidate: QueryPlan.Candidate) -> JSON {
+        // CouchDB asks this of what is shown only.
+        let fields = request.options.fields
+        let isCovering = !fields.isEmpty && candidate.index.has(fields)
+        let covers: JSON = candidate.index.isAllDocuments ? .null : .bool(isCovering)
+        return [
+            "index": Self.json(candidate.index),
+            "analysis": [
+                "usable": .bool(candidate.isUsable), "reasons": [["name": .string(candidate.reason)]],
+                "ranking": .number(JSONNumber(candidate.rank)), "covering": covers,
+            ],
+        ]
+    }
+
+    /// An index as lists show it.
+    static func json(_ index: QueryIndex) -> JSON {
+        guard let document = index.designDocument else {
+            return [
+                "ddoc": nil, "name": .string(index.name), "type": "special", "def": index.definition,
+            ]
+        }
+        return [
+            "ddoc": .string(document.string), "name": .string(index.name), "type": "json",
+            "partitioned": .bool(index.isPartitioned), "def": index.definition,
+        ]
+    }
+}

@@ -1,0 +1,96 @@
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleViews
+
+/// What `_find` and `_explain` are asked.
+struct FindRequest {
+    /// The query.
+    private(set) var options: FindOptions
+    /// The bookmark as it was given, which only `_find` looks at.
+    private let bookmark: String?
+    /// Whether it is to be told what it took.
+    let hasStatistics: Bool
+    /// From how many copies each document is to be read; there is one.
+    let copies: Int
+    /// Whether an index need not be the newest, in both ways to say so.
+    let isStale: Bool
+    let isStable: Bool
+    private let isUpdated: Bool
+
+    /// Reads a body.
+    ///
+    /// - Throws: ``HTTPError``, ``SelectorError`` or ``QueryError``.
+    init(_ members: JSONObject) throws {
+        var given = RequestOptions(members)
+        var options = FindOptions(try Selector(given.require("selector")))
+        options.useIndex = try given.take("use_index").map(RequestOptions.indexNames) ?? []
+        bookmark = try Self.bookmark(given.take("bookmark"))
+        options.limit = try given.count("limit", 25)
+        options.skip = try given.count("skip", 0)
+        options.sort = try given.take("sort").map(SortSpecification.fields) ?? []
+        options.fields = try given.take("fields").map(Self.fields) ?? []
+        if let partition = given.take("partition"), partition != "" {
+            throw HTTPError.queryParse("`partition` parameter is not supported on this db")
+        }
+        copies = try given.positive("r", 1)
+        options.isQuorum = copies > 1
+        options.hasConflicts = try given.boolean("conflicts", false)
+        isStale = try Self.isStale(given.take("stale"))
+        isUpdated = try given.boolean("update", true)
+        options.isUpdated = isUpdated && !isStale
+        isStable = try given.boolean("stable", false)
+        hasStatistics = try given.boolean("execution_stats", false)
+        options.allowsFallback = try given.boolean("allow_fallback", true)
+        try given.end()
+        self.options = options
+    }
+
+    /// The query with the place where it goes on.
+    ///
+    /// - Throws: ``QueryError`` with code `invalidBookmark`.
+    func resumed() throws -> FindOptions {
+        var options = options
+        options.bookmark = try bookmark.map { try FindBookmark($0) }
+        return options
+    }
+
+    private static func bookmark(_ value: JSON?) throws -> String? {
+        guard let value, !value.isNull, value != "" else { return nil }
+        guard let text = value.string else {
+            throw HTTPError(400, "invalid_bookmark", "Invalid bookmark value: \(value)")
+        }
+        return text
+    }
+
+    private static func fields(_ value: JSON) throws -> [String] {
+        guard let list = value.array else {
+            throw HTTPError(
+                400, "invalid_fields", "Fields must be an array of strings, not: \(ErlangText.text(of: value))")
+        }
+        _ = try Projection(list)
+        return list.compactMap(\.string)
+    }
+
+    private static func isStale(_ value: JSON?) throws -> Bool {
+        switch value {
+        case nil, .some(false), .some("false"): return false
+        case .some("ok"): return true
+        case .some(let other):
+            throw HTTPError(
+                400, "invalid_ok_or_false_value", "Invalid value: \(ErlangText.text(of: other)): ok or false is one")
+        }
+    }
+
+    /// The request as `_explain` shows it.
+    var json: JSON {
+        [
+            "use_index": .array(options.useIndex.map { .string($0) }),
+            "bookmark": .string(bookmark ?? FindBookmark.none), "limit": .number(JSONNumber(options.limit)),
+            "skip": .number(JSONNumber(options.skip)), "sort": SortSpecification.json(options.sort),
+            "fields": .array(options.fields.map { .string($0) }), "partition": "", "r": .number(JSONNumber(copies)),
+            "conflicts": .bool(options.hasConflicts), "stale": isStale ? "ok" : false, "update": .bool(isUpdated),
+            "stable": .bool(isStable), "execution_stats": .bool(hasStatistics),
+            "allow_fallback": .bool(options.allowsFallback),
+        ]
+    }
+}

@@ -1,0 +1,80 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Which values of one member conditions allow, as one range of the order they are compared by.
+///
+///     {"$gte": 1, "$lt": 5, "$gt": 0}    →    1 ≤ value < 5
+struct FieldRange: Sendable {
+    /// An end of the range.
+    struct Bound: Sendable {
+        let value: JSON
+        /// Whether the value itself belongs to the range.
+        let isIncluded: Bool
+    }
+
+    /// How values are compared.
+    typealias Order = (JSON, JSON) -> Collation.Order
+
+    private(set) var lower: Bound?
+    private(set) var upper: Bound?
+    /// Whether it has no values.
+    private(set) var isEmpty = false
+    /// Whether it has one value.
+    private(set) var isEqual = false
+
+    /// The values that are not less than one, or greater.
+    mutating func rise(to value: JSON, isIncluded: Bool, by order: Order) {
+        if let lower {
+            switch order(value, lower.value) {
+            case .before: break
+            case .same where isIncluded || !lower.isIncluded: break
+            default: self.lower = Bound(value: value, isIncluded: isIncluded)
+            }
+        } else {
+            lower = Bound(value: value, isIncluded: isIncluded)
+        }
+        check(order)
+    }
+
+    /// The values that are not greater than one, or less.
+    mutating func fall(to value: JSON, isIncluded: Bool, by order: Order) {
+        if let upper {
+            switch order(value, upper.value) {
+            case .after: break
+            case .same where isIncluded || !upper.isIncluded: break
+            default: self.upper = Bound(value: value, isIncluded: isIncluded)
+            }
+        } else {
+            upper = Bound(value: value, isIncluded: isIncluded)
+        }
+        check(order)
+    }
+
+    /// Takes a condition in as CouchDB does; what begins with a text is between it and the same text with the last
+    /// character of all behind it.
+    mutating func narrow(_ condition: SelectorCondition, by order: Order) {
+        let value = condition.argument
+        switch condition.kind {
+        case .less: fall(to: value, isIncluded: false, by: order)
+        case .lessOrEqual: fall(to: value, isIncluded: true, by: order)
+        case .greater: rise(to: value, isIncluded: false, by: order)
+        case .greaterOrEqual: rise(to: value, isIncluded: true, by: order)
+        case .equal:
+            rise(to: value, isIncluded: true, by: order)
+            fall(to: value, isIncluded: true, by: order)
+        case .prefix:
+            rise(to: value, isIncluded: true, by: order)
+            fall(to: .string((value.string ?? "") + "\u{FFFF}"), isIncluded: true, by: order)
+        case .exists: break
+        }
+    }
+
+    private mutating func check(_ order: Order) {
+        guard let lower, let upper else { return }
+        switch order(lower.value, upper.value) {
+        case .before: break
+        case .same where lower.isIncluded && upper.isIncluded: isEqual = true
+        default: isEmpty = true
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package import RevisionTree
+package import SettleDatabase
+
+/// Finds the documents of a query, some at a time.
+///
+/// Each time is one state of the index; the next goes on behind the last row. So memory is bounded, and who asks slowly holds
+/// nothing back. A document that was changed after the index was brought up to date is looked at as it is now.
+package struct FindCursor {
+    /// How the query is answered.
+    package let plan: FindPlan
+    private let database: Database
+    private let options: FindOptions
+    private let index: ViewIndex?
+    private let projection: Projection?
+    /// What is read of a document to ask and show it.
+    private let asked: NeededMembers
+    private let shown: NeededMembers
+    private let filterMembers: NeededMembers
+    private var search: FindPlan.Search
+    private var left: Int
+    private var toSkip: Int
+    private var last: (id: DocumentID, key: [UInt8])?
+
+    /// Whether there is nothing more to find.
+    package private(set) var isDone: Bool
+    /// What it took so far.
+    package private(set) var statistics = QueryStatistics()
+
+    /// Begins a query.
+    ///
+    /// - Throws: ``QueryError`` when it can't be answered; ``SelectorError`` for what can't be shown; ``DatabaseError``.
+    package init(_ options: FindOptions, in database: Database) throws {
+        let plan = try FindPlanner(options, indexes: QueryIndexes.all(in: database)).plan()
+        self.plan = plan
+        self.database = database
+        self.options = options
+        index = plan.index.isAllDocuments ? nil : try plan.index.rows(in: database)
+        projection = options.fields.isEmpty ? nil : try Projection(options.fields.map { .string($0) })
+        asked = NeededMembers(options.selector.fields)
+        shown = NeededMembers(options.fields)
+        filterMembers = NeededMembers(plan.index.partialFilter?.fields ?? [])
+        search = plan.search
+        (left, toSkip) = (options.limit, options.skip)
+        isDone = options.limit == 0
+        if let bookmark = options.bookmark { resume(at: bookmark) }
+        if case .nowhere = search { isDone = true }
+    }
+
+    /// How many changes of the database are not in the index yet.
+    package func behind() throws -> Int {
+        guard let index, options.isUpdated else { return 0 }
+        return try database.count(changedIn: SequenceRange(after: index.sequence()))
+    }
+
+    /// Brings the index to where the database is now, if it is to be.
+    ///
+    /// - Parameter report: Is told how many changes are done, of how many.
+    /// - Throws: ``DatabaseError``.
+    package func update(report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }) throws {
+        guard let index, options.isUpdated else { return }
+        try index.update(from: database, by: IndexMapper(plan.index), report: report)
+    }
+
+    /// Where a later query goes on: behind the last document found, those passed over too. The bookmark that was given when
+    /// none was found, and `nil` without one.
+    package var bookmark: FindBookmark? {
+        guard let last else { return options.bookmark }
+        return FindBookmark(id: last.id, key: (try? JSON(utf8: last.key)) ?? .null)
+    }
+
+    private mutating func resume(at bookmark: FindBookmark) {
+        switch search {
+        case .nowhere: break
+        case .rows(let range): search = .rows(range.after(key: bookmark.key, id: bookmark.id))
+        case .documents(var range):
+            if range.descending {
+                if range.before.map({ bookmark.id < $0 }) ?? true { range.before = bookmark.id }
+            } else if range.after.map({ $0 < bookmark.id }) ?? true {
+                range.after = bookmark.id
+            }
+            search = .documents(range)
+        }
+    }
+
+    // MARK: - Finding
+
+    /// Finds the next documents.
+    ///
+    /// - Parameters:
+    ///   - limit: How many documents are looked at before this returns.
+    ///   - body: Gets each that is found, and says whether it wants more now.
+    /// - Throws: ``DatabaseError``, or what the closure throws.
+    package mutating func next(lookingAt limit: Int, _ body: (FoundDocument) throws -> Bool) throws {
+        guard !isDone else { return }
+        switch search {
+        case .nowhere: isDone = true
+        case .documents(let range): try findDocuments(range, limit, body)
+        case .rows(let range): try findRows(range, limit, body)
+        }
+    }
+
+    private mutating func findDocuments(
+        _ range: DocumentRange, _ limit: Int, _ body: (FoundDocument) throws -> Bool
+    ) throws {
+        // Few at first: an exact search may end with them.
+        let most = left.addingReportingOverflow(toSkip)
+        let wanted = plan.isExact && !most.overflow ? min(limit, most.partialValue) : limit
+        let page = try database.records(in: range, limit: wanted, withContent: true)
+        if page.count < wanted { isDone = true }
+        var rest = range
+        for record in page {
+            if range.descending { rest.before = record.id } else { rest.after = record.id }
+            guard try take(record, body) else {
+                isDone = left == 0
+                break
+            }
+        }
+        search = .documents(rest)
+    }
+
+    /// Looks at a document of the list of all; false when no more are wanted.
+    private mutating func take(_ record: DocumentRecord, _ body: (FoundDocument) throws -> Bool) throws -> Bool {
+        guard !record.tree.isDeleted else { return true }
+        guard plan.isExact || matches(record) else {
+            count()
+            return true
+        }
+        // Nor does CouchDB count those it leaves out so late.
+        if record.id.isDesign { return true }
+        count()
+        guard let found = found(record) else { return true }
+        last = (record.id, JSON.string(record.id.string).utf8)
+        return try give(found, body)
+    }
+
+    private mutating func findRows(
+        _ range: RowRange, _ limit: Int, _ body: (FoundDocument) throws -> Bool
+    ) throws {
+        guard let index else { return }
+        let derives = plan.isCovering && CoveredDocument.canDerive(plan.index)
+        var me = self
+        var looked = 0
+        let rest = try index.read { reading in
+            try database.snapshot {
+                try reading.forEachRow(0, in: range, skip: 0, limit: .max) { row in
+                    looked += 1
+                    return try me.take(row, reading.sequence, derives, body) && looked < limit
+                }.rest
+            }
+        }
+        self = me
+        if let rest { search = .rows(rest) }
+        // Without a rest all rows were looked at.
+        isDone = left == 0 || rest == nil
+    }
+
+    /// Looks at a row of the index; false when no more are wanted.
+    private mutating func take(
+        _ row: IndexReading.RawRow, _ sequence: UpdateSequence, _ derives: Bool,
+        _ body: (FoundDocument) throws -> Bool
+    ) throws -> Bool {
+        statistics.keysExamined += 1
+        let id = DocumentID(unchecked: String(decoding: row.id, as: UTF8.self))
+        let found: FoundDocument
+        if derives {
+            let document = CoveredDocument.derive(plan.index, key: row.key, id: id)
+            guard plan.isExact || options.selector.matches(document) else { return true }
+            found = .part(projection?.shown(of: document) ?? document, id: id)
+        } else {
+            guard let record = try database.record(of: id), !record.tree.isDeleted else { return true }
+            statistics.documentsExamined += 1
+            // What was changed meanwhile may not belong to the row any more.
+            let isKnown = record.sequence <= sequence
+            guard (plan.isExact && isKnown) || matches(record), isKnown || isInFilter(record),
+                let part = self.found(record)
+            else { return true }
+            found = part
+        }
+        last = (id, Array(row.key))
+        return try give(found, body)
+    }
+
+    private mutating func count() {
+        statistics.keysExamined += 1
+        statistics.documentsExamined += 1
+    }
+
+    private mutating func give(_ found: FoundDocument, _ body: (FoundDocument) throws -> Bool) throws -> Bool {
+        guard toSkip == 0 else {
+            toSkip -= 1
+            return true
+        }
+        left -= 1
+        statistics.results += 1
+        return try body(found) && left > 0
+    }
+
+    private func matches(_ record: DocumentRecord) -> Bool {
+        asked.json(of: record, hasConflicts: options.hasConflicts).map { options.selector.matches($0) } ?? false
+    }
+
+    private func isInFilter(_ record: DocumentRecord) -> Bool {
+        guard let filter = plan.index.partialFilter else { return true }
+        return filterMembers.json(of: record, hasConflicts: true).map { filter.matches($0) } ?? false
+    }
+
+    private func found(_ record: DocumentRecord) -> FoundDocument? {
+        guard let projection else { return .whole(record) }
+        return shown.json(of: record, hasConflicts: options.hasConflicts).map {
+            .part(projection.shown(of: $0), id: record.id)
+        }
+    }
+}
+
+extension QueryIndex {
+    /// Where its rows are.
+    func rows(in database: Database) throws -> ViewIndex {
+        try IndexFolder.of(database).index(fileName) { path in
+            ViewIndex(path: path, definitions: [ViewDefinition(reducers: [])])
+        }
+    }
+}

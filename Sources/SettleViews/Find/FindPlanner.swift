@@ -1,0 +1,219 @@
+internal import RevisionTree
+package import SettleDatabase
+
+/// Chooses the index that answers a query, as CouchDB does.
+///
+///     all indexes ──→ without partial ones, but for those asked for by name
+///                 ──→ usable: the selector asks for all of its fields that are not sorted by, and it serves the order
+///                 ──→ those asked for by name, if there are any
+///                 ──→ an index of fields rather than the list of all documents
+///                 ──→ most conditions on its first fields, then fewest fields, then the names
+package struct FindPlanner {
+    private let options: FindOptions
+    let selector: Selector
+    private let indexes: [QueryIndex]
+    private let ranges: SelectorRanges
+
+    /// - Parameters:
+    ///   - options: The query.
+    ///   - indexes: The indexes there are, with the list of all documents.
+    package init(_ options: FindOptions, indexes: [QueryIndex]) {
+        self.options = options
+        selector = options.selector
+        self.indexes = indexes
+        ranges = SelectorRanges(options.selector)
+    }
+
+    /// Chooses an index.
+    ///
+    /// - Returns: The plan.
+    /// - Throws: ``QueryError`` with code `noUsableIndex` when no index serves the order, or `invalidIndex` when the one that
+    ///   is asked for does not fit and no other will do.
+    package func plan() throws -> FindPlan {
+        let trace = try chosen()
+        guard let index = trace.winner else { throw Self.noUsableIndex }
+        return plan(index, trace)
+    }
+
+    private static let noUsableIndex = QueryError(
+        .noUsableIndex, "No index exists for this sort, try indexing by the sort fields.")
+
+    /// Why which index is chosen.
+    ///
+    /// - Parameter isExplained: Whether it is no failure that no index serves the order; there is no winner then.
+    /// - Returns: What was found on the way, and the winner.
+    /// - Throws: ``QueryError``.
+    func chosen(isExplained: Bool = false) throws -> FindTrace {
+        let global = indexes.filter { $0.partialFilter == nil }
+        let named = indexes.filter { options.names($0) && $0.partialFilter != nil }
+        let inScope = (global + named).filter { !$0.isPartitioned }
+        let reasons = inScope.map { ($0, unusable($0)) }
+        let usable = reasons.filter { $0.1.isEmpty }.map(\.0)
+        guard !usable.isEmpty || isExplained else { throw Self.noUsableIndex }
+        var trace = FindTrace(indexes: indexes, global: global, inScope: inScope, usability: reasons, usable: usable)
+        var filtered = usable.filter { options.names($0) }
+        if filtered.isEmpty {
+            guard options.allowsFallback || (options.useIndex.isEmpty && usable.count > 1) else { throw invalidIndex }
+            filtered = usable
+        }
+        trace.filtered = filtered
+        let ofFields = filtered.filter { !$0.isAllDocuments }
+        trace.ofType = ofFields.isEmpty ? filtered : ofFields
+        // Of the list of all documents every id is a range, if no better one is known.
+        let conditions = ranges.shown.count + (ofFields.isEmpty ? 1 : 0)
+        trace.ranked = trace.ofType.map { index in
+            let prefix = index.isAllDocuments ? 1 : ranges.shown(of: index.columns).count
+            return FindTrace.Ranked(index: index, distance: conditions - prefix)
+        }
+        // The sort is stable, and the indexes come in the order of their names.
+        trace.ranked.sort { left, right in
+            if left.distance != right.distance { return left.distance < right.distance }
+            if left.index.fields.count != right.index.fields.count {
+                return left.index.fields.count < right.index.fields.count
+            }
+            return QueryIndex.isBefore(left.index, right.index)
+        }
+        return trace
+    }
+
+    private var invalidIndex: QueryError {
+        guard let name = options.indexName else {
+            return QueryError(.invalidIndex, "You must specify an index with the `use_index` parameter.")
+        }
+        return QueryError(
+            .invalidIndex, "\(name) specified by `use_index` could not be found or it is not suitable.")
+    }
+
+    // MARK: - Whether an index can be used
+
+    /// Why an index can't be used, by CouchDB's names; nothing when it can.
+    private func unusable(_ index: QueryIndex) -> [String] {
+        let sort = options.sort.map(\.path)
+        var reasons: [String] = []
+        if index.isAllDocuments {
+            guard !sort.isEmpty else { return [] }
+            if !selector.conditions.contains(where: { $0.path == "_id" }) { reasons.append("field_mismatch") }
+            if sort != ["_id"] { reasons.append("sort_order_mismatch") }
+            return reasons
+        }
+        // What is sorted by has to be there, and every document has an id and a revision.
+        let given = (sort + ["_id", "_rev"]).map { Array($0.utf8) }
+        let required = index.columns.filter { !given.contains(Array($0.utf8)) }
+        if !selector.requires(required) { reasons.append("field_mismatch") }
+        if !serves(index.columns[...]) { reasons.append("sort_order_mismatch") }
+        return reasons
+    }
+
+    /// Whether rows in the order of some members are in the order that is asked for; members that are the same in all of
+    /// them don't count.
+    private func serves(_ columns: ArraySlice<String>) -> Bool {
+        let sort = options.sort.map { Array($0.path.utf8) }
+        guard let wanted = sort.first else { return true }
+        guard let column = columns.first else { return false }
+        if Array(column.utf8) == wanted { return columns.map { Array($0.utf8) }.starts(with: sort) }
+        return selector.isConstant(column) && serves(columns.dropFirst())
+    }
+
+    // MARK: - What of an index is searched
+
+    private func plan(_ index: QueryIndex, _ trace: FindTrace) -> FindPlan {
+        let isDescending = options.sort.first?.isDescending ?? false
+        let isCovering = covers(index)
+        let shown: [FieldRange]
+        if index.isAllDocuments {
+            let range = ranges.shown(of: ["_id"]).first
+            shown = [range ?? FieldRange.allIDs]
+        } else {
+            shown = ranges.shown(of: index.columns)
+        }
+        let search = selector.isVacuous ? .nowhere : self.search(index, isDescending)
+        var bounds: FindPlan.Bounds?
+        if shown.count == 1, shown[0].isEmpty {
+            // By their bytes ids may be between others that contradict each other in the order of collation.
+            if case .nowhere = search {} else { bounds = FindPlan.Bounds(start: .null, end: .null) }
+        } else if !selector.isVacuous {
+            bounds = index.isAllDocuments ? idBounds(shown[0]) : rowBounds(shown)
+        }
+        return FindPlan(
+            index: index, bounds: bounds.map { isDescending ? .init(start: $0.end, end: $0.start) : $0 },
+            isDescending: isDescending, isCovering: isCovering, search: search, isExact: isExact(index), trace: trace,
+            warnings: warnings(index))
+    }
+
+    private func idBounds(_ range: FieldRange) -> FindPlan.Bounds {
+        FindPlan.Bounds(start: range.lower?.value ?? "", end: range.upper?.value ?? FindPlan.greatest)
+    }
+
+    private func rowBounds(_ ranges: [FieldRange]) -> FindPlan.Bounds {
+        let start = ranges.prefix { $0.lower != nil }.compactMap { $0.lower?.value }
+        let end = ranges.prefix { $0.upper != nil }.compactMap { $0.upper?.value }
+        return FindPlan.Bounds(start: .array(start), end: .array(end + [FindPlan.greatest]))
+    }
+
+    private func search(_ index: QueryIndex, _ isDescending: Bool) -> FindPlan.Search {
+        guard !index.isAllDocuments else {
+            guard var ids = ranges.searchedIDs else { return .nowhere }
+            ids.descending = isDescending
+            return .documents(ids)
+        }
+        var searched: [FieldRange] = []
+        for column in index.columns {
+            let range = ranges.searched(column)
+            if range.isEmpty { return .nowhere }
+            searched.append(range)
+        }
+        return .rows(RowRange(arraysFrom: searched, descending: isDescending))
+    }
+
+    /// Whether all rows in the range match: the selector asks nothing but a range of the members that the index begins with,
+    /// of which all but the last have one value.
+    private func isExact(_ index: QueryIndex) -> Bool {
+        guard selector.isConjunction, !selector.isVacuous else { return false }
+        let columns = index.columns.map { Array($0.utf8) }
+        var last = -1
+        for condition in selector.conditions {
+            guard let place = columns.firstIndex(of: Array(condition.path.utf8)) else { return false }
+            switch condition.kind {
+            case .exists:
+                if condition.argument != true { return false }
+            case .prefix: return false
+            default:
+                // Ids are compared in another order than an index of them has.
+                if !index.isAllDocuments, condition.path == "_id" { return false }
+                last = max(last, place)
+            }
+        }
+        return index.isAllDocuments
+            || columns.indices.prefix(max(last, 0)).allSatisfy {
+                ranges.searched(index.columns[$0]).isEqual
+            }
+    }
+
+    /// Whether an index has all that is asked for and shown.
+    private func covers(_ index: QueryIndex) -> Bool {
+        !options.fields.isEmpty && index.has(options.fields + selector.fields)
+    }
+
+    private func warnings(_ index: QueryIndex) -> [String] {
+        var warnings: [String] = []
+        if let name = options.indexName, !options.names(index) {
+            let reason =
+                options.useIndex.count < 2
+                ? "it does not contain a valid index for this query." : "it is not a valid index for this query."
+            warnings.append("\(name) was not used because \(reason)")
+        }
+        if index.isAllDocuments {
+            warnings.append("No matching index found, create an index to optimize query time.")
+        }
+        return warnings
+    }
+}
+
+extension FieldRange {
+    /// All ids, as CouchDB has them.
+    static var allIDs: FieldRange {
+        var range = FieldRange()
+        range.rise(to: .null, isIncluded: false, by: ErlangOrder.compare)
+        return range
+    }
+}

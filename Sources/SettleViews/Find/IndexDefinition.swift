@@ -1,0 +1,120 @@
+package import RevisionTree
+package import SettleDatabase
+
+/// What an index is to be, and how a design document says it.
+///
+///     {"language": "query", "views": {"by-age": {
+///         "map": {"fields": {"age": "asc"}, "partial_filter_selector": {}}, "reduce": "_count",
+///         "options": {"def": {"fields": ["age"]}}}}}
+///
+/// That is CouchDB's form, member by member, so that the same index has the same revision everywhere.
+package struct IndexDefinition: Sendable {
+    private let fields: [SortField]
+    private let filter: Selector?
+    /// The definition as it was given.
+    private let given: JSON
+    private let isPartitioned: Bool?
+    /// The name of the index.
+    package let name: String
+    /// The id of the design document.
+    package let designDocument: DocumentID
+
+    /// Makes a definition.
+    ///
+    /// - Parameters:
+    ///   - fields: The members, all in one direction.
+    ///   - filter: Which documents are in it.
+    ///   - given: How that was said; in the plainest way unless given.
+    ///   - name: The name; derived from what was given unless given.
+    ///   - designDocument: The design document's name, with or without `_design/`.
+    ///   - isPartitioned: What was said of partitions.
+    ///   - copies: CouchDB's `w`, which enters derived names.
+    /// - Throws: ``QueryError`` with code `mixedSort` or `invalidSortField`.
+    package init(
+        fields: [SortField], filter: Selector? = nil, given: JSON? = nil, name: String? = nil,
+        designDocument: String? = nil, isPartitioned: Bool? = nil, copies: Int = 2
+    ) throws {
+        if let field = fields.first(where: { $0.path.isEmpty }) {
+            throw QueryError(.invalidSortField, "Invalid sort field: \(ErlangText.text(of: .string(field.path)))")
+        }
+        guard Set(fields.map(\.isDescending)).count < 2 else { throw Self.mixed }
+        self.fields = fields
+        self.filter = filter
+        self.isPartitioned = isPartitioned
+        let given = given ?? Self.plain(fields, filter)
+        self.given = given
+        let body = (try? DocumentBody(given)) ?? .empty
+        let derived = {
+            IndexName.derived(
+                of: body, designDocument: designDocument, name: name, isPartitioned: isPartitioned,
+                copies: Int32(clamping: copies))
+        }
+        self.name = name ?? derived()
+        let document = designDocument ?? derived()
+        self.designDocument = DocumentID(
+            unchecked: document.hasPrefix("_design/") ? document : "_design/" + document)
+    }
+
+    /// Results are sorted in one direction.
+    package static let mixed = QueryError(
+        .mixedSort, "Sorts currently only support a single direction for all fields.")
+
+    private static func plain(_ fields: [SortField], _ filter: Selector?) -> JSON {
+        let list = fields.map { field -> JSON in
+            field.isDescending ? .object(JSONObject([(field.path, "desc")])) : .string(field.path)
+        }
+        var members: [(String, JSON)] = [("fields", .array(list))]
+        if let filter { members.append(("partial_filter_selector", filter.json)) }
+        return .object(JSONObject(members))
+    }
+
+    /// A design document's members with this index.
+    ///
+    /// - Parameter members: Those it has; `nil` for none, or a deleted one.
+    /// - Returns: The new members, equal to the old ones where it has the index already.
+    /// - Throws: ``QueryError`` with code `invalidLanguage` for a design document of something else, or
+    ///   `invalidPartitionedOption`.
+    package func added(to members: JSONObject?) throws -> JSONObject {
+        var document = members ?? ["language": "query"]
+        try Self.checkLanguage(document)
+        let map = JSONObject([
+            ("fields", .object(JSONObject(fields.map { ($0.path, $0.isDescending ? "desc" : "asc") }))),
+            ("partial_filter_selector", filter?.normal ?? .object(JSONObject())),
+        ])
+        var views = document["views"]?.object ?? JSONObject()
+        views[name] = ["map": .object(map), "reduce": "_count", "options": ["def": given]]
+        document["views"] = .object(views)
+        let known = document["options"]?["partitioned"]?.bool
+        if known != isPartitioned {
+            guard members == nil, let isPartitioned else {
+                guard members != nil else { return document }
+                throw QueryError(
+                    .invalidPartitionedOption,
+                    "Requested partitioned option does not match existing value on design document \(designDocument)")
+            }
+            document["options"] = ["partitioned": .bool(isPartitioned)]
+        }
+        return document
+    }
+
+    /// A design document's members without an index; `nil` when nothing is left, so that it is to be deleted.
+    ///
+    /// - Throws: ``QueryError`` with code `invalidLanguage`.
+    package static func removed(_ names: [String], from members: JSONObject) throws -> JSONObject? {
+        try checkLanguage(members)
+        var document = members
+        var views = document["views"]?.object ?? JSONObject()
+        for name in names { views[name] = nil }
+        document["views"] = views.isEmpty ? nil : .object(views)
+        return document == ["language": "query"] ? nil : document
+    }
+
+    private static func checkLanguage(_ members: JSONObject) throws {
+        guard members["language"] != "query" else { return }
+        let found = members["language"].map {
+            "{\(ErlangText.text(of: "language")),\(ErlangText.text(of: $0))}"
+        }
+        throw QueryError(
+            .invalidLanguage, "Existing design doc has an invalid language: \(found ?? "false")")
+    }
+}

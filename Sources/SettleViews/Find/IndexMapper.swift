@@ -1,0 +1,55 @@
+internal import Dispatch
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Makes the rows of an index: for each document that has all fields, one whose key is the array of their values.
+///
+/// Pages of documents are mapped by several threads at the same time.
+struct IndexMapper: ViewMapper {
+    private let columns: [SelectorPath]
+    private let filter: Selector?
+    private let needed: NeededMembers
+
+    init(_ index: QueryIndex) {
+        columns = index.columns.map { SelectorPath($0) }
+        filter = index.partialFilter
+        needed = NeededMembers(index.columns + (index.partialFilter?.fields ?? []))
+    }
+
+    func start(_ documents: [DocumentRecord]) throws -> any ViewMapping {
+        let mapping = Mapping()
+        DispatchQueue.global(qos: .userInitiated).async { [self] in mapping.finish(documents.map(emissions)) }
+        return mapping
+    }
+
+    private final class Mapping: ViewMapping, Sendable {
+        private let result = Guarded<[[Emission]]>([])
+        private let done = DispatchSemaphore(value: 0)
+
+        func finish(_ emissions: [[Emission]]) {
+            result.withLock { $0 = emissions }
+            done.signal()
+        }
+
+        func wait() throws -> [[Emission]] {
+            done.wait()
+            return result.withLock { $0 }
+        }
+    }
+
+    private static let null = Array("null".utf8)
+
+    private func emissions(of record: DocumentRecord) -> [Emission] {
+        guard let document = needed.json(of: record, hasConflicts: true), filter?.matches(document) ?? true else {
+            return []
+        }
+        var key: [UInt8] = [UInt8(ascii: "[")]
+        for (index, column) in columns.enumerated() {
+            guard case .value(let value) = column.destination(in: document) else { return [] }
+            if index > 0 { key.append(UInt8(ascii: ",")) }
+            value.append(to: &key)
+        }
+        key.append(UInt8(ascii: "]"))
+        return [Emission(view: 0, key: key, value: Self.null)]
+    }
+}

@@ -1,0 +1,72 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// The members of a document at its top that some paths lead through: what has to be read of it to follow them.
+struct NeededMembers: Sendable {
+    /// Those of the body; `nil` for all.
+    private let names: [String]?
+    private let hasID: Bool
+    private let hasRevision: Bool
+    private let hasAttachments: Bool
+    private let hasConflicts: Bool
+
+    /// - Parameter paths: The paths; one that leads to no member at all needs the whole document.
+    init(_ paths: [String]) {
+        var names: [String] = []
+        var isWhole = false
+        for path in paths {
+            // One that leads nowhere needs nothing.
+            guard let parts = SelectorPath(path).names else { continue }
+            guard let first = parts.first else {
+                isWhole = true
+                continue
+            }
+            if !names.contains(where: { $0.utf8.elementsEqual(first.utf8) }) { names.append(first) }
+        }
+        func has(_ name: String) -> Bool { isWhole || names.contains(name) }
+        (hasID, hasRevision) = (has("_id"), has("_rev"))
+        (hasAttachments, hasConflicts) = (has("_attachments"), has("_conflicts"))
+        self.names = isWhole ? nil : names.filter { !$0.hasPrefix("_") }
+    }
+
+    /// These members of a document's winner; `nil` where there is none that is not deleted.
+    ///
+    /// - Parameters:
+    ///   - record: The document with its content.
+    ///   - isWithConflicts: Whether a selector sees `_conflicts`.
+    /// - Returns: An object.
+    func json(of record: DocumentRecord, hasConflicts isWithConflicts: Bool) -> JSON? {
+        guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else { return nil }
+        var members: [(String, JSON)] = []
+        if hasID { members.append(("_id", .string(record.id.string))) }
+        if hasRevision { members.append(("_rev", .string(winner.revision.description))) }
+        let body = names.map { $0.isEmpty ? JSONObject() : content.body.members(named: $0) }
+        for member in body ?? content.body.json.object ?? JSONObject() { members.append((member.name, member.value)) }
+        if isWithConflicts, hasConflicts {
+            let conflicts = record.tree.leaves.count > 1 ? record.tree.conflicts : []
+            if !conflicts.isEmpty {
+                members.append(("_conflicts", .array(conflicts.map { .string($0.description) })))
+            }
+        }
+        if hasAttachments, !content.attachments.isEmpty {
+            members.append(("_attachments", Self.stubs(content.attachments)))
+        }
+        return .object(JSONObject(members))
+    }
+
+    private static func stubs(_ attachments: [Attachment]) -> JSON {
+        .object(
+            JSONObject(
+                attachments.map { attachment in
+                    (
+                        attachment.name,
+                        [
+                            "content_type": .string(attachment.contentType),
+                            "revpos": .number(JSONNumber(attachment.revpos)),
+                            "digest": .string(attachment.digest.description),
+                            "length": .number(JSONNumber(attachment.length)), "stub": true,
+                        ]
+                    )
+                }))
+    }
+}

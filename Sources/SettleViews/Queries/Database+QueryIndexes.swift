@@ -1,0 +1,68 @@
+public import RevisionTree
+public import SettleDatabase
+
+extension Database {
+    /// Makes an index for queries, unless it is there already.
+    ///
+    ///     try database.createIndex(on: "city", "age")
+    ///     try database.createIndex(on: "due", partialFilter: Selector(["done": false]), designDocument: "open")
+    ///
+    /// Its definition is written into a design document, as CouchDB has it, and so replicates. What is in it is built when it
+    /// is first asked.
+    ///
+    /// - Parameters:
+    ///   - fields: The members it is ordered by, all in one direction. A document without one of them is not in it.
+    ///   - name: Its name; derived from the definition as CouchDB does unless given.
+    ///   - designDocument: The name of the design document, with or without `_design/`; derived unless given.
+    ///   - partialFilter: Which documents are in it. Such an index is used only by queries that ask for it by name.
+    /// - Returns: The index.
+    /// - Throws: ``QueryError`` with code `mixedSort`, `invalidSortField`, or `invalidLanguage` when the design document is one of
+    ///   functions; ``DatabaseError``.
+    @discardableResult
+    public func createIndex(
+        on fields: SortField..., name: String? = nil, designDocument: String? = nil, partialFilter: Selector? = nil
+    ) throws -> QueryIndex {
+        let definition = try IndexDefinition(
+            fields: fields, filter: partialFilter, name: name, designDocument: designDocument)
+        let id = definition.designDocument
+        try transaction {
+            var document = try document(id) ?? Document(id: id)
+            let old = document.revision == nil ? nil : document.json.object
+            let new = try definition.added(to: old)
+            guard new != old else { return }
+            document.json = .object(new)
+            try save(document, onConflict: .fail)
+        }
+        let made = try indexes().first { $0.designDocument == id && $0.name == definition.name }
+        guard let made else { throw QueryError(.invalidIndex, "The index \(definition.name) was removed meanwhile.") }
+        return made
+    }
+
+    /// The indexes that queries may use, the list of all documents first.
+    ///
+    /// - Throws: ``DatabaseError``.
+    public func indexes() throws -> [QueryIndex] { try QueryIndexes.all(in: self) }
+
+    /// Removes an index; its design document is deleted when nothing else is in it.
+    ///
+    /// - Returns: Whether it was there.
+    /// - Throws: ``DatabaseError``.
+    @discardableResult
+    public func deleteIndex(_ index: QueryIndex) throws -> Bool {
+        guard let id = index.designDocument else { return false }
+        let wasThere = try transaction {
+            guard var document = try document(id), let members = document.json.object,
+                members["views"]?[index.name] != nil
+            else { return false }
+            if let rest = try IndexDefinition.removed([index.name], from: members) {
+                document.json = .object(rest)
+                try save(document, onConflict: .fail)
+            } else {
+                try delete(document, onConflict: .fail)
+            }
+            return true
+        }
+        if wasThere { try QueryIndexes.removeOthers(of: self) }
+        return wasThere
+    }
+}

@@ -1,0 +1,47 @@
+public import SettleDatabase
+
+/// The documents of a query, a page at a time.
+///
+/// ## Buffering
+///
+/// A page is read when it is asked for; nothing is read ahead. Each page is one state of the database.
+public struct QueryPages<Model: Decodable & Sendable>: AsyncSequence, Sendable {
+    let database: Database
+    let query: Query<Model>
+    let size: Int
+
+    /// Begins at the first page.
+    public func makeAsyncIterator() -> Iterator { Iterator(pages: self) }
+
+    /// The place of one reader.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let pages: QueryPages
+        private var cursor: FindCursor?
+        private var hasEnded = false
+
+        init(pages: QueryPages) { self.pages = pages }
+
+        /// The next page; `nil` at the end, or when the task is cancelled.
+        ///
+        /// - Throws: As ``Database/find(_:)``.
+        public mutating func next() async throws -> [QueryRow<Model>]? {
+            guard !hasEnded, !Task.isCancelled else { return nil }
+            let (pages, known) = (pages, cursor)
+            let (rows, cursor) = try await pages.database.perform { database in
+                var cursor = try known ?? FindCursor(pages.query.options(), in: database)
+                if known == nil { try cursor.update() }
+                var rows: [QueryRow<Model>] = []
+                while !cursor.isDone, rows.count < pages.size {
+                    try cursor.next(lookingAt: 1000) { found in
+                        rows.append(try QueryRow(found))
+                        return rows.count < pages.size
+                    }
+                }
+                return (rows, cursor)
+            }
+            self.cursor = cursor
+            hasEnded = cursor.isDone
+            return rows.isEmpty ? nil : rows
+        }
+    }
+}

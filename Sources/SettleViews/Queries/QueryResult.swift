@@ -1,0 +1,14 @@
+/// The answer to a query.
+public struct QueryResult<Model: Sendable>: Sendable {
+    /// The documents, in the order that was asked for; else in that of the index.
+    public let rows: [QueryRow<Model>]
+    /// Where a later query goes on, behind the last of them; `nil` when there was none.
+    public let bookmark: String?
+    /// What whoever asks should know, in CouchDB's words: that there was no index, or not the one that was asked for.
+    public let warnings: [String]
+    /// What it took.
+    public let statistics: QueryStatistics
+
+    /// The documents' members as models.
+    public var values: [Model] { rows.map(\.value) }
+}

@@ -1,0 +1,19 @@
+public import RevisionTree
+public import SettleDatabase
+
+/// A document that a query found.
+public struct QueryRow<Model: Sendable>: Sendable, Identifiable {
+    /// The document's id.
+    public let id: DocumentID
+    /// The revision that was found; `nil` where only some members were asked for.
+    public let revision: RevisionID?
+    /// Its members as a model, without `_id` and `_rev` unless they were asked for.
+    public let value: Model
+
+    /// The document as it is now; `nil` when it was deleted meanwhile.
+    ///
+    /// - Throws: ``DatabaseError`` when the database can't be read.
+    public func document(in database: Database) throws -> Document? { try database.document(id) }
+}
+
+extension QueryRow: Equatable where Model: Equatable {}

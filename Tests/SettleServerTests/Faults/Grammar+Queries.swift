@@ -1,0 +1,68 @@
+/// Queries by selector and definitions of indexes that are nearly right.
+extension Grammar {
+    /// A body of `_find`.
+    mutating func find() -> String {
+        var members = [("selector", choices.once(in: 20) ? value() : selector(3))]
+        for (name, values) in [
+            ("limit", ["0", "1", "5", "-1", "1.5", "99999999999999999999", "\"x\"", "null"]),
+            ("skip", ["0", "2", "-5", "99999999999999999999"]),
+            ("sort", ["[]", "[\"v\"]", "[{\"v\":\"desc\"}]", "[\"v\",{\"w\":\"desc\"}]", "[\"_id\"]", "\"v\"", "[1]"]),
+            ("fields", ["[]", "[\"_id\",\"v\"]", "[\"v.w\"]", "[\"\"]", "[{}]", "5"]),
+            ("use_index", ["\"a\"", "[\"a\",\"b\"]", "\"_design/a/b\"", "[]", "null", "[1]", "\"a/b/c/d\""]),
+            (
+                "bookmark",
+                [
+                    "\"nil\"", "null", "\"\"",
+                    "\"g1AAAAA2eJzLYWBgYMpgSmHgKy5JLCrJTq2MT8lPzkzJBYozJxoagaQ4YFIwwSwAg1EOQw\"", "\"g1AAAAA2\"",
+                    "\"W10\"", "7",
+                ]
+            ),
+            ("r", ["1", "2", "0"]), ("conflicts", ["true", "1"]), ("update", ["false", "true"]),
+            ("stale", ["\"ok\"", "5"]), ("execution_stats", ["true"]), ("allow_fallback", ["false"]),
+            ("partition", ["\"\"", "\"p\""]), ("stable", ["true"]), ("x", ["1"]),
+        ] where choices.once(in: 5) { members.append((name, choices.pick(values))) }
+        return object(members)
+    }
+
+    private mutating func selector(_ depth: Int) -> String {
+        guard depth > 0, choices.once(in: 2) else { return condition() }
+        switch choices.below(5) {
+        case 0: return object([("$and", list(3) { $0.selector(depth - 1) })])
+        case 1: return object([("$or", list(3) { $0.selector(depth - 1) })])
+        case 2: return object([("$nor", list(2) { $0.selector(depth - 1) })])
+        case 3: return object([("$not", selector(depth - 1))])
+        default: return object([("v", condition()), ("w", value(1))])
+        }
+    }
+
+    private mutating func condition() -> String {
+        let operators = [
+            "$lt", "$lte", "$eq", "$ne", "$gte", "$gt", "$in", "$nin", "$exists", "$type", "$mod", "$regex",
+            "$beginsWith", "$all", "$size", "$elemMatch", "$allMatch", "$keyMapMatch", "$text", "$foo",
+        ]
+        let argument = choices.once(in: 4) ? list(2) { $0.value(1) } : value(1)
+        let path = choices.pick(["v", "w", "v.w", "_id", "_rev", "tags.0", "", "a..b", "\\\\"])
+        return object([(path, object([(choices.pick(operators), argument)]))])
+    }
+
+    /// A body of `_index`.
+    mutating func index() -> String {
+        var definition = [
+            (
+                "fields",
+                choices.once(in: 8)
+                    ? value()
+                    : list(3) { $0.choices.pick(["\"v\"", "\"w\"", "{\"v\":\"desc\"}", "\"v.w\"", "\"_id\"", "1"]) }
+            )
+        ]
+        if choices.once(in: 4) { definition.append(("partial_filter_selector", selector(2))) }
+        var members = [("index", choices.once(in: 15) ? value() : object(definition))]
+        if choices.once(in: 2) {
+            members.append(("ddoc", choices.pick(["\"a\"", "\"b\"", "\"_design/a\"", "\"\"", "1"])))
+        }
+        if choices.once(in: 2) { members.append(("name", choices.pick(["\"b\"", "\"c\"", "\"\"", "null"]))) }
+        if choices.once(in: 8) { members.append(("type", choices.pick(["\"json\"", "\"text\"", "\"x\"", "3"]))) }
+        if choices.once(in: 8) { members.append(("partitioned", choices.pick(["true", "false", "1"]))) }
+        return object(members)
+    }
+}

@@ -1,0 +1,117 @@
+import Settle
+import SettleTesting
+import SettleViews
+import Testing
+
+/// Results a page at a time, while documents come and go.
+struct BookmarkTests {
+    private func numbers(_ range: some Sequence<Int>, in database: Database) throws {
+        try database.transaction {
+            for number in range {
+                let body: DocumentBody = ["n": .number(JSONNumber(number))]
+                try database.save(Document(id: DocumentID(stringLiteral: "d\(number)"), body: body), onConflict: .fail)
+            }
+        }
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func `a bookmark goes on behind its document, whatever comes and goes before it`(
+        isIndexed: Bool, isDescending: Bool
+    ) throws {
+        let database = try Database.inMemory()
+        try numbers(100..<200, in: database)
+        if isIndexed { try database.createIndex(on: "n") }
+        let field = isIndexed ? "n" : "_id"
+        let sort: SortField = isDescending ? .descending(field) : .ascending(field)
+        let query = Query<JSON>().where { $0["_id"] > "" && $0["n"] >= 0 }.sorted(by: sort).prefix(10)
+        var bookmark: String?
+        var seen: [Int] = []
+        for page in 0..<20 {
+            let result = try database.find(query.after(bookmark))
+            seen += result.values.compactMap { $0["n"]?.int }
+            bookmark = result.bookmark
+            if result.rows.isEmpty { break }
+            // What lies behind the place is found, what lies before it is not, and the document itself may go.
+            let last = try #require(seen.last)
+            try database.delete(
+                try #require(try database.document(DocumentID(stringLiteral: "d\(last)"))), onConflict: .fail)
+            if page == 2 { try numbers([isDescending ? 300 : 50], in: database) }
+            if page == 3 { try numbers([isDescending ? 50 : 300], in: database) }
+        }
+        let all = Array(100..<200)
+        // Ids are ordered as texts, so that of 50 is behind all others.
+        let expected =
+            switch (isIndexed, isDescending) {
+            case (true, false): all + [300]
+            case (true, true): all.reversed() + [50]
+            case (false, false): all + [300, 50]
+            case (false, true): Array(all.reversed())
+            }
+        #expect(seen == expected)
+    }
+
+    @Test func `a bookmark is kept where nothing more is found, and there is none of nothing`() throws {
+        let database = try Database.inMemory()
+        #expect(try database.find(Query<JSON>()).bookmark == nil)
+        try numbers(0..<3, in: database)
+        let end = try #require(try database.find(Query<JSON>()).bookmark)
+        let after = try database.find(Query<JSON>().after(end))
+        #expect(after.rows.isEmpty && after.bookmark == end)
+        #expect(try database.find(Query<JSON>().prefix(0)).bookmark == nil)
+        #expect(try database.find(Query<JSON>().dropFirst(5)).bookmark == end)
+    }
+
+    @Test(arguments: ["nil", "garbage", "*", "W10", "WzFd", "WyJhIl0", "bnVsbA", "W10=", "\u{FFFF}", "W10\u{0}"])
+    func `what is no bookmark is refused`(text: String) throws {
+        let database = try Database.inMemory()
+        let error = #expect(throws: QueryError.self) { try database.find(Query<JSON>().after(text)) }
+        #expect(error?.code == .invalidBookmark)
+        #expect(error?.reason == "Invalid bookmark value: \(JSON.string(text))")
+    }
+
+    @Test func `a bookmark of another query is a place like any other`() throws {
+        let database = try Database.inMemory()
+        try numbers(0..<10, in: database)
+        try database.createIndex(on: "n")
+        let byID = try #require(try database.find(Query<JSON>().prefix(3)).bookmark)
+        let query = Query<JSON>().where { $0["n"] >= 0 }
+        let byNumber = try #require(try database.find(query.prefix(3)).bookmark)
+        // Texts are before the arrays of an index.
+        #expect(try database.find(query.after(byID)).rows.count == 10)
+        #expect(try database.find(Query<JSON>().after(byNumber)).rows.count == 7)
+    }
+
+    @Test func `pages are all of it, each once`() async throws {
+        let database = try Database.inMemory()
+        try numbers(0..<95, in: database)
+        try database.createIndex(on: "n")
+        for query in [Query<JSON>(), Query<JSON>().where { $0["n"] >= 0 }.sorted(by: "n")] {
+            var sizes: [Int] = []
+            var ids: Set<String> = []
+            for try await page in database.pages(of: query, size: 10) {
+                sizes.append(page.count)
+                ids.formUnion(page.map(\.id.string))
+            }
+            #expect(sizes == Array(repeating: 10, count: 9) + [5])
+            #expect(ids.count == 95)
+        }
+    }
+
+    @Test func `an observer sees what is found now and then each change of it`() async throws {
+        let database = try Database.inMemory()
+        try numbers(0..<3, in: database)
+        try database.createIndex(on: "n")
+        var observation = database.observe(Query<JSON>().where { $0["n"] >= 1 }).makeAsyncIterator()
+        #expect(try await observation.next()?.map(\.id) == ["d1", "d2"])
+        try numbers([7], in: database)
+        #expect(try await observation.next()?.map(\.id) == ["d1", "d2", "d7"])
+        // What is not found is no change.
+        try numbers([-1], in: database)
+        var second = try #require(try database.document("d2"))
+        second["n"] = 0
+        try database.save(second, onConflict: .fail)
+        #expect(try await observation.next()?.map(\.id) == ["d1", "d7"])
+        database.close()
+        #expect(try await observation.next() == nil)
+    }
+}

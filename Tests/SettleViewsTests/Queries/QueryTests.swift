@@ -1,0 +1,175 @@
+import Settle
+import SettleTesting
+import SettleViews
+import Testing
+
+private struct Address: Queryable, Equatable {
+    var city: String
+    static var fieldNames: [PartialKeyPath<Address>: String] { [\.city: "city"] }
+}
+
+private struct Person: Queryable, Equatable {
+    var name: String
+    var age: Int
+    var nickname: String?
+    var tags: [String] = []
+    var address: Address?
+    var home = Address(city: "Brno")
+    /// A property without a name.
+    var secret = 0
+
+    static var fieldNames: [PartialKeyPath<Person>: String] {
+        [
+            \.name: "name", \.age: "age", \.nickname: "nickname", \.tags: "tags", \.address: "address", \.home: "home",
+        ]
+    }
+}
+
+struct QueryTests {
+    private func people() throws -> Database {
+        let database = try Database.inMemory()
+        let all = [
+            Person(name: "Ada", age: 36, nickname: "A", tags: ["x", "y"]), Person(name: "Bob", age: 41),
+            Person(name: "Alan", age: 41, tags: ["y"], home: Address(city: "Prague")), Person(name: "Cid", age: 17),
+        ]
+        for person in all {
+            let id = DocumentID(stringLiteral: person.name.lowercased())
+            try database.save(Document(id: id, encoding: person), onConflict: .fail)
+        }
+        return database
+    }
+
+    private func names(_ query: Query<Person>, in database: Database) throws -> [String] {
+        try database.find(query).values.map(\.name).sorted()
+    }
+
+    @Test func `conditions read like Swift`() throws {
+        let database = try people()
+        let all = Query<Person>()
+        #expect(try names(all.where { $0.age > 30 && $0.name.hasPrefix("A") }, in: database) == ["Ada", "Alan"])
+        #expect(try names(all.where { $0.age < 30 || $0.name == "Bob" }, in: database) == ["Bob", "Cid"])
+        #expect(try names(all.where { !($0.age == 41) }, in: database) == ["Ada", "Cid"])
+        #expect(try names(all.where { $0.age != 41 }.where { $0.age >= 36 }, in: database) == ["Ada"])
+        #expect(try names(all.where { $0.age <= 17 }, in: database) == ["Cid"])
+        #expect(try names(all.where { $0.nickname == "A" }, in: database) == ["Ada"])
+        #expect(try names(all.where { $0.nickname == nil }, in: database) == ["Alan", "Bob", "Cid"])
+        #expect(try names(all.where { $0.nickname != nil }, in: database) == ["Ada"])
+        #expect(try names(all.where { $0.tags.contains("y") }, in: database) == ["Ada", "Alan"])
+        #expect(try names(all.where { $0.tags.hasCount(1) }, in: database) == ["Alan"])
+        #expect(try names(all.where { $0.name.isOne(of: ["Bob", "Cid"]) }, in: database) == ["Bob", "Cid"])
+        #expect(try names(all.where { $0.name.matches("^.o") }, in: database) == ["Bob"])
+        #expect(try names(all.where { $0.home.city == "Prague" }, in: database) == ["Alan"])
+        #expect(try names(all.where { $0["home.city"] == "Prague" }, in: database) == ["Alan"])
+        #expect(try names(all.where { $0["nickname"].exists }, in: database) == ["Ada"])
+        #expect(try names(all.where { $0["nickname"].isMissing }, in: database) == ["Alan", "Bob", "Cid"])
+        #expect(try names(all.where { $0["age"].isOfKind("string") }, in: database) == [])
+        let young = QueryCondition(try Selector(["age": 17]))
+        #expect(try names(all.where { _ in young }, in: database) == ["Cid"])
+    }
+
+    @Test func `a property without a name is an error, not another question`() throws {
+        let database = try people()
+        let error = #expect(throws: QueryError.self) {
+            try database.find(Query<Person>().where { $0.secret == 0 })
+        }
+        #expect(error?.code == .unknownField)
+        #expect(throws: EncodingError.self) {
+            try database.find(Query<JSON>().where { _ in QueryField<Double>("x") == .nan })
+        }
+    }
+
+    @Test func `documents come with id and revision, as models or as JSON`() throws {
+        let database = try people()
+        let row = try #require(try database.find(Query<Person>().where { $0.name == "Bob" }).rows.first)
+        #expect(row.id == "bob")
+        #expect(row.revision == (try database.document("bob")?.revision))
+        #expect(try row.document(in: database)?["age"] == 41)
+        let json = try database.find(Query<JSON>().where { $0["name"] == "Bob" }.selecting("_id", "age", "home.city"))
+        #expect(json.values == [["_id": "bob", "age": 41, "home": ["city": "Brno"]]])
+        #expect(json.rows.first?.revision == nil)
+        #expect(throws: DecodingError.self) { try database.find(Query<Address>()) }
+    }
+
+    @Test func `an index serves an order, and its rows in part`() throws {
+        let database = try people()
+        try database.createIndex(on: "age", "name")
+        let sorted = Query<Person>().where { $0.age > 0 && $0.name > "" }.sorted(by: "age", "name")
+        #expect(try database.find(sorted).values.map(\.name) == ["Cid", "Ada", "Alan", "Bob"])
+        let reversed = Query<Person>().sorted(by: .descending("age"), .descending("name"))
+        #expect(try database.find(reversed).values.map(\.name) == ["Bob", "Alan", "Ada", "Cid"])
+        #expect(try database.find(sorted.dropFirst(1).prefix(2)).values.map(\.name) == ["Ada", "Alan"])
+        let constant = Query<Person>().where { $0.age == 41 }.sorted(by: .descending("name"))
+        #expect(try database.find(constant).values.map(\.name) == ["Bob", "Alan"])
+        let covered = try database.find(Query<JSON>().where { $0["age"] > 36 && $0["name"].exists }.selecting("name"))
+        #expect(covered.values == [["name": "Alan"], ["name": "Bob"]])
+        #expect(covered.statistics.documentsExamined == 0 && covered.statistics.keysExamined == 2)
+        let mixed = #expect(throws: QueryError.self) {
+            try database.find(Query<Person>().sorted(by: "age", .descending("name")))
+        }
+        #expect(mixed?.code == .mixedSort)
+    }
+
+    @Test func `indexes are made once, listed and removed, and live in design documents`() throws {
+        let database = try people()
+        let index = try database.createIndex(on: "age")
+        #expect(index.name == "ae8325de4e40689e6a6f4843a539d4b91f68c4f1")
+        let revision = try database.document("_design/ae8325de4e40689e6a6f4843a539d4b91f68c4f1")?.revision
+        #expect(try database.createIndex(on: "age") == index)
+        #expect(try database.document("_design/ae8325de4e40689e6a6f4843a539d4b91f68c4f1")?.revision == revision)
+        try database.createIndex(on: "name", name: "n", designDocument: "two")
+        try database.createIndex(on: .descending("age"), name: "a", designDocument: "_design/two")
+        #expect(try database.indexes().map(\.name) == ["_all_docs", index.name, "a", "n"])
+        let two = try database.indexes().filter { $0.designDocument == "_design/two" }
+        #expect(try database.deleteIndex(two[0]))
+        #expect(try !database.deleteIndex(two[0]))
+        #expect(try database.document("_design/two") != nil)
+        #expect(try database.deleteIndex(two[1]))
+        #expect(try database.document("_design/two") == nil)
+        #expect(try !database.deleteIndex(database.indexes()[0]))
+        #expect(try database.indexes().map(\.name) == ["_all_docs", index.name])
+    }
+
+    @Test func `a design document of functions can't have indexes`() throws {
+        let database = try people()
+        try database.save(Document(id: "_design/js", body: ["language": "javascript"]), onConflict: .fail)
+        let error = #expect(throws: QueryError.self) { try database.createIndex(on: "age", designDocument: "js") }
+        #expect(error?.code == .invalidLanguage)
+        #expect(throws: QueryError.self) { try database.createIndex(on: "") }
+    }
+
+    @Test func `an index of some documents has only those`() throws {
+        let database = try people()
+        let old = try Selector(["age": ["$gte": 40]])
+        try database.createIndex(on: "name", name: "old", designDocument: "old", partialFilter: old)
+        let query = Query<Person>().where { $0.name.exists }
+        #expect(try names(query.using("old"), in: database) == ["Alan", "Bob"])
+        var cid = try #require(try database.document("cid"))
+        cid["age"] = 50
+        try database.save(cid, onConflict: .fail)
+        #expect(try names(query.using("old", name: "old", isRequired: true), in: database) == ["Alan", "Bob", "Cid"])
+        #expect(try names(query, in: database).count == 4)
+    }
+
+    @Test func `without updating, an index answers as it is`() throws {
+        let database = try people()
+        try database.createIndex(on: "age")
+        let query = Query<Person>().where { $0.age > 40 }
+        #expect(try names(query.withoutUpdating(), in: database) == [])
+        #expect(try names(query, in: database) == ["Alan", "Bob"])
+        try database.delete(try #require(try database.document("bob")), onConflict: .fail)
+        #expect(try names(query.withoutUpdating(), in: database) == ["Alan"])
+    }
+
+    @Test func `conflicts can be asked about and are in indexes`() throws {
+        let database = try people()
+        let branch = ReplicatedRevision(
+            id: "ada", history: RevisionHistory(try #require(RevisionID("1-0"))), body: ["age": 1])
+        try database.insertReplicated([branch])
+        let query = Query<JSON>(try Selector(["_conflicts": ["$exists": true]])).selecting("_id", "_conflicts")
+        #expect(try database.find(query).rows.isEmpty)
+        #expect(try database.find(query.withConflicts()).rows.map(\.id) == ["ada"])
+        try database.createIndex(on: "_conflicts")
+        let losers = try #require(try database.tree(of: "ada")).conflicts.map { JSON.string($0.description) }
+        #expect(try database.find(query.withConflicts()).values == [["_id": "ada", "_conflicts": .array(losers)]])
+    }
+}
