@@ -7,7 +7,7 @@ public import SettleDatabase
 ///     for row in try database.find(grown).rows { print(row.id, row.value.name) }
 ///
 /// A query is a value; each method returns another one. It is answered from an index where one suits, as CouchDB chooses
-/// (see ``Database/createIndex(on:name:designDocument:partialFilter:)`` and ``Database/explain(_:)``), and by looking at all
+/// (see `Database.createIndex(on:name:designDocument:partialFilter:)` and `Database.explain(_:)`), and by looking at all
 /// documents where none does. Only an order has to be served by an index. What is found is the same with and without one.
 ///
 /// `Query<JSON>` finds documents as they are. Design documents are never found.
