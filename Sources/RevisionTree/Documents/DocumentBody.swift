@@ -59,7 +59,7 @@ public struct DocumentBody: Sendable {
     /// One top-level member, found without building the others.
     ///
     /// - Complexity: O(*n*) in bytes up to the member.
-    public subscript(name: String) -> JSON? { MemberFinder.value(of: name, in: utf8) }
+    public subscript(name: String) -> JSON? { members(named: [name])[name] }
 
     /// The body in Erlang's term format.
     var term: [UInt8] {

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import RevisionTree
 internal import SettleDatabase
 
@@ -16,26 +15,7 @@ struct IndexMapper: ViewMapper {
         needed = NeededMembers(index.columns + (index.partialFilter?.fields ?? []))
     }
 
-    func start(_ documents: [DocumentRecord]) throws -> any ViewMapping {
-        let mapping = Mapping()
-        DispatchQueue.global(qos: .userInitiated).async { [self] in mapping.finish(documents.map(emissions)) }
-        return mapping
-    }
-
-    private final class Mapping: ViewMapping, Sendable {
-        private let result = Guarded<[[Emission]]>([])
-        private let done = DispatchSemaphore(value: 0)
-
-        func finish(_ emissions: [[Emission]]) {
-            result.withLock { $0 = emissions }
-            done.signal()
-        }
-
-        func wait() throws -> [[Emission]] {
-            done.wait()
-            return result.withLock { $0 }
-        }
-    }
+    func start(_ documents: [DocumentRecord]) -> any ViewMapping { PageMapping(documents, emissions) }
 
     private static let null = Array("null".utf8)
 

@@ -70,15 +70,6 @@ final class IndexWriter: IndexWriting {
         self.state = state
     }
 
-    /// The ids of the documents that have rows, so many after one.
-    func documents(after id: DocumentID?, limit: Int) throws -> [DocumentID] {
-        let statement = try SQLiteStatement(
-            "SELECT id FROM documents WHERE id > ?1 ORDER BY id LIMIT ?2", on: connection)
-        statement.bind(1, utf8: id?.string ?? "")
-        statement.bind(2, Int64(limit))
-        return try statement.all { DocumentID(unchecked: $0.string(0)) }
-    }
-
     /// Takes a document's rows away and puts others in their place.
     private func replace(_ change: IndexChange, in rows: inout [[RowChange]]) throws {
         positions.bind(1, utf8: change.id.string)

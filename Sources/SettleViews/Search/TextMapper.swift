@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import RevisionTree
 internal import SettleDatabase
 
@@ -12,26 +11,7 @@ struct TextMapper: ViewMapper {
         filter = index.filter
     }
 
-    func start(_ documents: [DocumentRecord]) throws -> any ViewMapping {
-        let mapping = Mapping()
-        DispatchQueue.global(qos: .userInitiated).async { [self] in mapping.finish(documents.map(emissions)) }
-        return mapping
-    }
-
-    private final class Mapping: ViewMapping, Sendable {
-        private let result = Guarded<[[Emission]]>([])
-        private let done = DispatchSemaphore(value: 0)
-
-        func finish(_ emissions: [[Emission]]) {
-            result.withLock { $0 = emissions }
-            done.signal()
-        }
-
-        func wait() throws -> [[Emission]] {
-            done.wait()
-            return result.withLock { $0 }
-        }
-    }
+    func start(_ documents: [DocumentRecord]) -> any ViewMapping { PageMapping(documents, emissions) }
 
     private func emissions(of record: DocumentRecord) -> [Emission] {
         guard let content = record.content, let winner = record.tree.winner else { return [] }

@@ -3,7 +3,7 @@ internal import SettleDatabase
 
 /// Brings the texts of documents into a search index.
 final class TextWriter: IndexWriting {
-    private let connection: SQLiteConnection
+    let connection: SQLiteConnection
     private let columns: Int
     private(set) var state: IndexState
 
@@ -45,14 +45,6 @@ final class TextWriter: IndexWriting {
             try state.store(with: putState)
         }
         self.state = state
-    }
-
-    func documents(after id: DocumentID?, limit: Int) throws -> [DocumentID] {
-        let statement = try SQLiteStatement(
-            "SELECT id FROM documents WHERE id > ?1 ORDER BY id LIMIT ?2", on: connection)
-        statement.bind(1, utf8: id?.string ?? "")
-        statement.bind(2, Int64(limit))
-        return try statement.all { DocumentID(unchecked: $0.string(0)) }
     }
 
     /// Puts a document's texts in the place of those it had; what stays the same is not written.

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import RevisionTree
 internal import SettleDatabase
 
@@ -6,28 +5,7 @@ internal import SettleDatabase
 struct ClosureMapper<Key: Codable & Sendable, Value: Codable & Sendable>: ViewMapper {
     let map: View<Key, Value>.Map
 
-    func start(_ documents: [DocumentRecord]) throws -> any ViewMapping {
-        let mapping = Mapping()
-        DispatchQueue.global(qos: .userInitiated).async { [map] in
-            mapping.finish(documents.map { Self.emissions(of: $0, map) })
-        }
-        return mapping
-    }
-
-    private final class Mapping: ViewMapping, Sendable {
-        private let result = Guarded<[[Emission]]>([])
-        private let done = DispatchSemaphore(value: 0)
-
-        func finish(_ emissions: [[Emission]]) {
-            result.withLock { $0 = emissions }
-            done.signal()
-        }
-
-        func wait() throws -> [[Emission]] {
-            done.wait()
-            return result.withLock { $0 }
-        }
-    }
+    func start(_ documents: [DocumentRecord]) -> any ViewMapping { PageMapping(documents) { [map] in Self.emissions(of: $0, map) } }
 
     private static func emissions(of record: DocumentRecord, _ map: View<Key, Value>.Map) -> [Emission] {
         guard let input = MapInput(record) else { return [] }
