@@ -5,7 +5,9 @@ internal import SettleDatabase
 struct ClosureMapper<Key: Codable & Sendable, Value: Codable & Sendable>: ViewMapper {
     let map: View<Key, Value>.Map
 
-    func start(_ documents: [DocumentRecord]) -> any ViewMapping { PageMapping(documents) { [map] in Self.emissions(of: $0, map) } }
+    func start(_ documents: [DocumentRecord]) -> any ViewMapping {
+        PageMapping(documents) { [map] in Self.emissions(of: $0, map) }
+    }
 
     private static func emissions(of record: DocumentRecord, _ map: View<Key, Value>.Map) -> [Emission] {
         guard let input = MapInput(record) else { return [] }
