@@ -50,6 +50,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             try SQLiteSchema.create(on: connection)
         }
         try SQLiteSchema.configure(connection, durability: durability, cacheBytes: cacheBytes)
+        if path != nil, durability == .full { try LogRoom.keep(on: connection) }
         writer = SQLiteWriter(connection)
         let readerCache = min(cacheBytes, max(cacheBytes / 4, Self.leastReaderCache))
         pool = path.map { path in
@@ -135,8 +136,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         isWriting ? try part(body) : try write(body)
     }
 
-    /// Whether this thread is inside a write.
-    private var isWriting: Bool { owner.withLock { $0 } == ThreadID.current }
+    var isWriting: Bool { owner.withLock { $0 } == ThreadID.current }
 
     private func enter() throws {
         try Waiting.check()

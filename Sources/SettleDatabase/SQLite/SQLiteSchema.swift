@@ -76,7 +76,7 @@ enum SQLiteSchema {
             PRAGMA cache_size = -\(max(cacheBytes / 1024, 64));
             PRAGMA secure_delete = OFF;
             PRAGMA temp_store = MEMORY;
-            PRAGMA wal_autocheckpoint = 4000;
+            PRAGMA wal_autocheckpoint = \(LogRoom.pagesToKeep);
             PRAGMA journal_size_limit = 67108864;
             """)
     }
