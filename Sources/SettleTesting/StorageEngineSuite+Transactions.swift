@@ -76,6 +76,8 @@ extension StorageEngineSuite {
             for id: DocumentID in ["c", "d"] { _ = try writer.putNew(record(id)) }
         }
         let sequences = told.withLock { $0 }
+        let inside = try engine.write { writer in (engine.isWriting, try engine.read { _ in engine.isWriting }) }
+        report.expect(inside == (true, true) && !engine.isWriting, "a thread is writing inside a write, and only there")
         report.expect(sequences == [1, 3], "each commit is told once, with its newest sequence, not \(sequences)")
     }
 

@@ -54,6 +54,13 @@ extension Database {
     /// after this was asked for is as it is now while this stays the same.
     package var designAge: UInt64 { designChanges.age }
 
+    /// The newest commit, of which each writer is told after this tells of it; `nil` inside a transaction of this thread,
+    /// which sees more than that.
+    ///
+    /// What was made of a state that reaches its sequence, after this was asked for, is as it is now while this stays the
+    /// same.
+    package var newestCommit: Commit? { engine.isWriting ? nil : newest.withLock { $0 } }
+
     /// Sets or clears a setting.
     package func setSetting(_ name: String, to value: String?) throws {
         settingsChanges.add(1, ordering: .sequentiallyConsistent)

@@ -13,6 +13,9 @@ public protocol StorageEngine: Sendable {
     /// Whether reads go on while a write does.
     var readsInParallel: Bool { get }
 
+    /// Whether this thread is inside a ``write(_:)``, and so sees what is not committed.
+    var isWriting: Bool { get }
+
     /// Runs a closure that asks one question; two questions may see two states.
     ///
     /// Within a ``write(_:)`` on the same thread, the state is that of the write so far.

@@ -61,6 +61,7 @@ public final class Database: Sendable {
     /// What is to be sent; `nil` where there is no journal.
     let pendingCache: PendingCache?
     let designChanges = DesignChanges()
+    let newest: Guarded<Commit>
     private let lock: DatabaseLock?
     let hashers = HasherPool()
 
@@ -72,10 +73,12 @@ public final class Database: Sendable {
         blobs = try BlobStore(files: files)
         clocks = try DeviceClock(isOn: options.attributeClocks, now: options.now, engine: engine)
         pendingCache = try Self.openJournal(options.journal, engine)
-        let (notifier, designChanges) = (notifier, designChanges)
-        engine.onCommit { newest in
+        newest = Guarded(Commit(sequence: try engine.read { try $0.lastSequence }))
+        let (notifier, designChanges, newest) = (notifier, designChanges, newest)
+        engine.onCommit { sequence in
             designChanges.commit()
-            notifier.announce(newest)
+            newest.withLock { $0.follow(sequence) }
+            notifier.announce(sequence)
         }
         try scheduleExpiration()
     }

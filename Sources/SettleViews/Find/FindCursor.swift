@@ -48,7 +48,7 @@ package struct FindCursor {
 
     /// How many changes of the database are not in the index yet.
     package func behind() throws -> Int {
-        guard let index, options.isUpdated else { return 0 }
+        guard let index, options.isUpdated, !index.isCurrent(with: database) else { return 0 }
         return try database.count(changedIn: SequenceRange(after: index.sequence()))
     }
 

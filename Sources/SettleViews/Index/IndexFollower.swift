@@ -18,6 +18,8 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     private let writer = Guarded<Writer?>(nil)
     /// Whether it was found damaged, and is to be built anew.
     private let isDamaged = Guarded(false)
+    /// The commit that the index was brought to, if it is known.
+    private let reached = Guarded<Commit?>(nil)
 
     /// How many documents are mapped at a time.
     private static var pageLength: Int { 500 }
@@ -39,6 +41,12 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         self.open = open
     }
 
+    /// Whether nothing was committed since the index was brought up to date.
+    func isCurrent(with database: Database) -> Bool {
+        guard let newest = database.newestCommit, !isDamaged.withLock({ $0 }) else { return false }
+        return reached.withLock { $0 == newest }
+    }
+
     /// Brings the index to where the database is now. Who calls while another does so waits, and goes on from there.
     ///
     /// - Parameters:
@@ -51,7 +59,14 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         from database: Database, by mapper: any ViewMapper, renew: () -> Void,
         report: (_ done: Int, _ total: Int) throws -> Void
     ) throws {
+        guard !isCurrent(with: database) else { return }
         try writer.withLock { writer in
+            let newest = database.newestCommit
+            reached.withLock { $0 = nil }
+            // A snapshot may show an older state, and a transaction one that will never have been.
+            defer {
+                if let newest, writer?.state.sequence == newest.sequence { reached.withLock { $0 = newest } }
+            }
             var mayRepair = true
             while true {
                 do {

@@ -32,6 +32,14 @@ struct IndexState: Equatable {
         }
     }
 
+    /// Asks for the last change of the database that a file knows, alone.
+    static let sequenceQuery = "SELECT value FROM state WHERE name = CAST('sequence' AS BLOB)"
+
+    /// The last change of the database that a file knows, by ``sequenceQuery``.
+    static func sequence(by statement: SQLiteStatement) throws -> UpdateSequence {
+        UpdateSequence(try statement.first { Int64($0.string(0)) } ?? 0)
+    }
+
     /// Writes it, within a transaction.
     func store(with statement: SQLiteStatement) throws {
         let all = [

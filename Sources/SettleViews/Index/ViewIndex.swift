@@ -40,12 +40,15 @@ package final class ViewIndex: Sendable {
         try follower.update(from: database, by: mapper, renew: readers.clear, report: report)
     }
 
+    /// Whether nothing was committed since the index was brought up to date.
+    func isCurrent(with database: Database) -> Bool { follower.isCurrent(with: database) }
+
     /// Runs a closure that reads one state of the index, and that index's last change of the database.
     package func read<Result>(_ body: (IndexReading) throws -> Result) throws -> Result {
         do {
             return try readers.withReader { reader in
                 try reader.snapshot { reader in
-                    try body(IndexReading(reader: reader, definitions: definitions, sequence: reader.state().sequence))
+                    try body(IndexReading(reader: reader, definitions: definitions, sequence: reader.sequence()))
                 }
             }
         } catch {

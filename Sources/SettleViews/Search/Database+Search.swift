@@ -68,7 +68,7 @@ extension Database {
         let rows = try index.rows(in: self)
         try rows.update(from: self)
         return try rows.read { reader in
-            (try reader.rows(expression, skip: skip, limit: limit, words: nil), try reader.state().sequence)
+            (try reader.rows(expression, skip: skip, limit: limit, words: nil), try reader.sequence())
         }
     }
 }

@@ -41,7 +41,7 @@ public struct TextObservation: AsyncSequence, Sendable {
                         return try rows.read { reader in
                             (
                                 try reader.matches(expression, in: index, limit: observation.limit, skip: 0, words: 16),
-                                try reader.state().sequence
+                                try reader.sequence()
                             )
                         }
                     }

@@ -19,13 +19,15 @@ final class TextReader {
 
     /// Runs a closure that sees one state.
     func snapshot<Result>(_ body: (TextReader) throws -> Result) throws -> Result {
-        try connection.execute("BEGIN")
-        defer { try? connection.execute("COMMIT") }
+        try statement("BEGIN").run()
+        defer { try? statement("COMMIT").run() }
         return try body(self)
     }
 
     /// How far the index has come.
-    func state() throws -> IndexState { try IndexState(connection) }
+    func sequence() throws -> UpdateSequence {
+        try IndexState.sequence(by: statement(IndexState.sequenceQuery))
+    }
 
     /// How many documents an expression of FTS5 finds.
     func count(_ expression: String) throws -> Int {

@@ -39,5 +39,5 @@ package final class TextRows: Sendable {
     }
 
     /// How far the index is, if it was ever built.
-    package func sequence() throws -> UpdateSequence { try read { try $0.state().sequence } }
+    package func sequence() throws -> UpdateSequence { try read { try $0.sequence() } }
 }

@@ -10,6 +10,7 @@ final class CountingEngine: StorageEngine {
 
     var reads: Int { counter.load(ordering: .relaxed) }
     var readsInParallel: Bool { engine.readsInParallel }
+    var isWriting: Bool { engine.isWriting }
 
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
         counter.add(1, ordering: .relaxed)

@@ -32,6 +32,7 @@ private struct MuteEngine: StorageEngine {
     init(_ engine: any StorageEngine) { self.engine = engine }
 
     var readsInParallel: Bool { engine.readsInParallel }
+    var isWriting: Bool { engine.isWriting }
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try engine.read(body) }
     func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try engine.snapshot(body) }
     func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result { try engine.write(body) }
