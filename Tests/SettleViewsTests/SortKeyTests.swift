@@ -44,12 +44,27 @@ struct SortKeyTests {
         }
     }
 
+    @Test func `raw keys are ordered as Erlang orders the values they are of`() {
+        var generator = SeededRandom(seed: 8)
+        for _ in 0..<20_000 {
+            let (left, right) = (Self.random(&generator), Self.random(&generator))
+            let keys = (SortKey.of(left, in: .raw), SortKey.of(right, in: .raw))
+            let order: Collation.Order =
+                keys.0 == keys.1 ? .same : keys.0.lexicographicallyPrecedes(keys.1) ? .before : .after
+            #expect(order == KeyOrder.raw.compare(left, right), "\(left) and \(right)")
+            #expect(keys.0 == keys.1 || !keys.1.starts(with: keys.0), "\(left) is the beginning of \(right)")
+            #expect(SortKey.end(of: (keys.0 + [0x61, 0x62])[...]) == keys.0.count)
+        }
+        let key = SortKey.of(["x", 1, ["y"]], in: .raw)[...]
+        #expect(Array(key[..<SortKey.end(of: key, elements: 1)]) == [0xA1] + SortKey.of("x", in: .raw))
+    }
+
     @Test func `integers past 2⁵³ are told from the floats beside them`() {
         let order: [JSON] = [
             .number(JSONNumber(9_007_199_254_740_991)), .number(JSONNumber(9_007_199_254_740_992)),
             .number(JSONNumber(9_007_199_254_740_993)), .number(JSONNumber(1e300) ?? JSONNumber(0)),
         ]
-        let keys = order.map(SortKey.of)
+        let keys = order.map { SortKey.of($0) }
         #expect(zip(keys, keys.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) })
         #expect(SortKey.of(9_007_199_254_740_992.0) == keys[1])
         #expect(SortKey.of(1e23) != SortKey.of(.number(JSONNumber(text: "100000000000000000000000") ?? JSONNumber(0))))

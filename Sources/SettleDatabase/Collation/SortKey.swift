@@ -1,6 +1,6 @@
 package import RevisionTree
 
-/// The bytes of a JSON value whose order, byte by byte, is that of ``Collation``.
+/// The bytes of a JSON value whose order, byte by byte, is that of ``Collation``, or the raw one.
 ///
 ///     null 10   false 20   true 21   number 30 …   string 40 …   array 50 …   object 60 …
 ///
@@ -9,15 +9,19 @@ package import RevisionTree
 ///     array    the keys of its elements, and 00
 ///     object   for each member the keys of its name and of its value, and 00
 ///
+/// In raw order (``KeyOrder``) what they begin with is another, and a string is its UTF-8, with 00 and 01 as 01 01 and 01 02.
+///
+///     number 80 …   false 90   null 91   true 92   object A0 …   array A1 …   string B0 …
+///
 /// No key is the beginning of another, so that what is behind one, such as a document's id, decides between values that are
 /// the same. Values that ``Collation/compare(_:_:)`` calls the same have one key.
 package enum SortKey {
     /// The key of a value.
     ///
     /// - Complexity: O(*n*) in bytes.
-    package static func of(_ value: JSON) -> [UInt8] {
+    package static func of(_ value: JSON, in order: KeyOrder = .collation) -> [UInt8] {
         var bytes: [UInt8] = []
-        append(value, to: &bytes)
+        append(value, to: &bytes, in: order)
         return bytes
     }
 
@@ -26,54 +30,53 @@ package enum SortKey {
     /// - Parameters:
     ///   - text: The text, which has to be JSON.
     ///   - bytes: Where to.
+    ///   - order: The order.
     /// - Throws: ``JSONError`` for what is no JSON.
-    package static func append(json text: ArraySlice<UInt8>, to bytes: inout [UInt8]) throws(JSONError) {
+    package static func append(
+        json text: ArraySlice<UInt8>, to bytes: inout [UInt8], in order: KeyOrder = .collation
+    ) throws(JSONError) {
         switch text.first ?? 0 {
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             guard let number = JSONNumber(text: String(decoding: text, as: UTF8.self)) else { break }
-            return append(number, to: &bytes)
+            return append(.number(number), to: &bytes, in: order)
         case UInt8(ascii: "\"")
         where text.last == UInt8(ascii: "\"") && text.count > 1
             && text.dropFirst().dropLast().allSatisfy {
                 $0 >= 0x20 && $0 < 0x80 && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "\"")
             }:
-            return append(String(decoding: text.dropFirst().dropLast(), as: UTF8.self), to: &bytes)
+            return append(.string(String(decoding: text.dropFirst().dropLast(), as: UTF8.self)), to: &bytes, in: order)
         default: break
         }
-        append(try JSON(utf8: Array(text)), to: &bytes)
+        append(try JSON(utf8: Array(text)), to: &bytes, in: order)
     }
 
     /// Appends the key of a value.
-    package static func append(_ value: JSON, to bytes: inout [UInt8]) {
+    package static func append(_ value: JSON, to bytes: inout [UInt8], in order: KeyOrder = .collation) {
+        bytes.append(order.tag(of: value))
         switch value {
-        case .null: bytes.append(0x10)
-        case .bool(let flag): bytes.append(flag ? 0x21 : 0x20)
+        case .null, .bool: break
         case .number(let number): append(number, to: &bytes)
-        case .string(let text): append(text, to: &bytes)
+        case .string(let text):
+            switch order {
+            case .collation: StringCollator.shared.appendSortKey(of: text, to: &bytes)
+            case .raw: StringCollator.appendEscaped(text, to: &bytes)
+            }
         case .array(let elements):
-            bytes.append(0x50)
-            for element in elements { append(element, to: &bytes) }
+            for element in elements { append(element, to: &bytes, in: order) }
             bytes.append(0)
         case .object(let members):
-            bytes.append(0x60)
             for member in members {
-                append(member.name, to: &bytes)
-                append(member.value, to: &bytes)
+                append(.string(member.name), to: &bytes, in: order)
+                append(member.value, to: &bytes, in: order)
             }
             bytes.append(0)
         }
-    }
-
-    private static func append(_ text: String, to bytes: inout [UInt8]) {
-        bytes.append(0x40)
-        StringCollator.shared.appendSortKey(of: text, to: &bytes)
     }
 
     /// A number's key: floats go by their shortest spelling, which lies between the same integers as the float; from 2⁵³ on
     /// they are integers themselves, and go by all their digits.
     private static func append(_ number: JSONNumber, to bytes: inout [UInt8]) {
         let decimal = JSONDecimal(number.isInteger ? number : exact(number.double))
-        bytes.append(0x30)
         guard !decimal.digits.isEmpty else { return bytes.append(0x80) }
         let place = Int32(clamping: decimal.digits.count + decimal.exponent)
         let mask: UInt8 = decimal.isNegative ? 0xFF : 0
@@ -106,7 +109,7 @@ extension SortKey {
 
     /// Where the first elements of an array's key end, or the key where it has no more than so many, or is no array's.
     package static func end(of bytes: ArraySlice<UInt8>, elements count: Int) -> Int {
-        guard bytes.first == 0x50 else { return end(of: bytes) }
+        guard bytes.first == 0x50 || bytes.first == 0xA1 else { return end(of: bytes) }
         var place = bytes.startIndex + 1
         for _ in 0..<count {
             guard place < bytes.endIndex, bytes[place] != 0 else { return min(place + 1, bytes.endIndex) }
@@ -123,10 +126,10 @@ extension SortKey {
             place += 1
             switch kind {
             case 0: open -= 1
-            case 0x30: skipNumber(bytes, &place)
-            case 0x40:
+            case 0x30, 0x80: skipNumber(bytes, &place)
+            case 0x40, 0xB0:
                 place = (bytes[place...].firstIndex(of: 0) ?? bytes.endIndex - 1) + 1
-            case 0x50, 0x60: open += 1
+            case 0x50, 0x60, 0xA0, 0xA1: open += 1
             default: break
             }
         } while open > 0

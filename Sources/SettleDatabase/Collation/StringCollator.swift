@@ -79,8 +79,8 @@ struct StringCollator: Sendable {
         }
     }
 
-    /// Where there is no collator: the bytes of the text, those below two written as two.
-    private static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
+    /// The bytes of the text, those below two written as two, and a zero.
+    static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
             if byte < 2 { bytes.append(1) }
             bytes.append(byte < 2 ? byte + 1 : byte)

@@ -127,7 +127,7 @@ struct ViewQuery: Sendable {
         if isReduced, hasDocuments { throw HTTPError.queryParse("`include_docs` is invalid for reduce") }
         if isReduced, hasConflicts { throw HTTPError.queryParse("`conflicts` is invalid for reduce views.") }
         if let start, let end, start != end,
-            Collation.compare(start, end) == (isDescending ? .before : .after)
+            view.order.compare(start, end) == (isDescending ? .before : .after)
         {
             throw HTTPError.queryParse(
                 "No rows can match your key range, reverse your start_key and end_key or set descending=\(!isDescending)"
@@ -139,14 +139,14 @@ struct ViewQuery: Sendable {
     func ranges(_ view: ViewGroup.View) -> [RowRange] {
         if let keys {
             return (isDescending && !isReduced(view) ? keys.reversed() : keys).map {
-                RowRange(key: $0, descending: isDescending)
+                RowRange(key: $0, descending: isDescending, order: view.order)
             }
         }
         return [
             RowRange(
                 start: start, startID: start == nil ? nil : startID.map { DocumentID(unchecked: $0) }, end: end,
                 endID: end == nil ? nil : endID.map { DocumentID(unchecked: $0) }, includesEnd: isEndInclusive,
-                descending: isDescending)
+                descending: isDescending, order: view.order)
         ]
     }
 }

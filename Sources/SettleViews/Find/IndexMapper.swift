@@ -9,17 +9,23 @@ struct IndexMapper: ViewMapper {
     private let filter: Selector?
     private let needed: NeededMembers
 
-    init(_ index: QueryIndex) {
-        columns = index.columns.map { SelectorPath($0) }
-        filter = index.partialFilter
-        needed = NeededMembers(index.columns + (index.partialFilter?.fields ?? []))
+    private let view: Int
+
+    init(_ index: QueryIndex) { self.init(index.columns, filter: index.partialFilter, view: 0) }
+
+    init(_ columns: [String], filter: Selector?, view: Int) {
+        self.columns = columns.map { SelectorPath($0) }
+        self.filter = filter
+        self.view = view
+        needed = NeededMembers(columns + (filter?.fields ?? []))
     }
 
     func start(_ documents: [DocumentRecord]) -> any ViewMapping { PageMapping(documents, emissions) }
 
     private static let null = Array("null".utf8)
 
-    private func emissions(of record: DocumentRecord) -> [Emission] {
+    /// The row of a document, if it has one.
+    func emissions(of record: DocumentRecord) -> [Emission] {
         guard let document = needed.json(of: record, hasConflicts: true), filter?.matches(document) ?? true else {
             return []
         }
@@ -30,6 +36,6 @@ struct IndexMapper: ViewMapper {
             value.append(to: &key)
         }
         key.append(UInt8(ascii: "]"))
-        return [Emission(view: 0, key: key, value: Self.null)]
+        return [Emission(view: view, key: key, value: Self.null)]
     }
 }

@@ -86,7 +86,8 @@ final class IndexWriter: IndexWriting {
         var key: [UInt8] = []
         for (number, emission) in change.emissions.enumerated() where emission.view < rows.count {
             key.removeAll(keepingCapacity: true)
-            do { try SortKey.append(json: emission.key[...], to: &key) } catch { continue }
+            let order = definitions[emission.view].order
+            do { try SortKey.append(json: emission.key[...], to: &key, in: order) } catch { continue }
             let position = RowPosition.make(key: key, id: change.id, number: number)
             VariableNumber.append(emission.view, to: &packed)
             VariableNumber.append(position.count, to: &packed)

@@ -1,5 +1,5 @@
 package import RevisionTree
-internal import SettleDatabase
+package import SettleDatabase
 
 /// A part of a view's rows.
 ///
@@ -24,12 +24,13 @@ package struct RowRange: Sendable {
     ///   - endID: Up to which document, among those of the last key.
     ///   - includesEnd: Whether what is at the end belongs to it.
     ///   - descending: Whether the highest comes first.
+    ///   - order: The order of the view's keys.
     package init(
         start: JSON?, startID: DocumentID? = nil, end: JSON?, endID: DocumentID? = nil, includesEnd: Bool = true,
-        descending: Bool = false
+        descending: Bool = false, order: KeyOrder = .collation
     ) {
         self.descending = descending
-        let (startKey, endKey) = (start.map(SortKey.of), end.map(SortKey.of))
+        let (startKey, endKey) = (start.map { SortKey.of($0, in: order) }, end.map { SortKey.of($0, in: order) })
         if descending {
             upper = startKey.map { RowPosition.behind(key: $0, id: startID) }
             lower = endKey.map { key in
@@ -51,8 +52,8 @@ package struct RowRange: Sendable {
     }
 
     /// The rows of one key.
-    package init(key: JSON, descending: Bool = false) {
-        self.init(start: key, end: key, descending: descending)
+    package init(key: JSON, descending: Bool = false, order: KeyOrder = .collation) {
+        self.init(start: key, end: key, descending: descending, order: order)
     }
 
     /// The same range behind a row that was seen.

@@ -1,16 +1,21 @@
+package import SettleDatabase
+
 /// CouchDB's own reduce functions.
 package enum BuiltInReducer {
     /// The function of a name: `_count`, `_sum`, `_stats`, `_approx_count_distinct`, `_first`, `_last`, `_top_N`, `_bottom_N`.
     ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - order: The order of the view's keys.
     /// - Returns: `nil` for a name that is none.
-    package static func named(_ name: String) -> (any ViewReducer)? {
+    package static func named(_ name: String, order: KeyOrder = .collation) -> (any ViewReducer)? {
         switch name {
         case "_count": CountReducer()
         case "_sum": SumReducer()
         case "_stats": StatisticsReducer()
         case "_approx_count_distinct": DistinctReducer()
-        case "_first": EdgeReducer(isLast: false)
-        case "_last": EdgeReducer(isLast: true)
+        case "_first": EdgeReducer(isLast: false, order: order)
+        case "_last": EdgeReducer(isLast: true, order: order)
         default: ranked(name)
         }
     }

@@ -4,6 +4,8 @@ internal import SettleDatabase
 /// The value of the first row, or of the last: `_first` and `_last`.
 struct EdgeReducer: ViewReducer {
     let isLast: Bool
+    /// The order of the view's keys.
+    let order: KeyOrder
 
     func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] {
         groups.map { rows in
@@ -22,7 +24,8 @@ struct EdgeReducer: ViewReducer {
                 guard let row = (try? JSON(utf8: value))?.array, row.count == 3, let id = row[1].string else {
                     continue
                 }
-                let place = RowPosition.make(key: SortKey.of(row[0]), id: DocumentID(unchecked: id), number: 0)
+                let place = RowPosition.make(
+                    key: SortKey.of(row[0], in: order), id: DocumentID(unchecked: id), number: 0)
                 if let known = edge, RowPosition.isBefore(place, known.place) == isLast { continue }
                 edge = (place, value)
             }

@@ -28,6 +28,9 @@ package final class TextRows: Sendable {
         try follower.update(from: database, by: mapper, renew: readers.clear, report: report)
     }
 
+    /// Whether nothing was committed since the index was brought up to date.
+    func isCurrent(with database: Database) -> Bool { follower.isCurrent(with: database) }
+
     /// Runs a closure that reads one state of the index.
     func read<Result>(_ body: (TextReader) throws -> Result) throws -> Result {
         do {

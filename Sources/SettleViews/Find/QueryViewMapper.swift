@@ -1,0 +1,30 @@
+package import RevisionTree
+package import SettleDatabase
+
+/// Makes the rows of design documents' views of the language `query`, which are indexes that are asked as views.
+///
+///     {"map": {"fields": {"city": "asc", "age": "asc"}, "partial_filter_selector": {}}}     →     ["Prague", 36]
+///
+/// A document has a row for each view of whose fields it lacks none. The direction of a field changes nothing.
+package struct QueryViewMapper: ViewMapper {
+    private let views: [IndexMapper]
+
+    /// Makes a mapper.
+    ///
+    /// - Parameter maps: The views' members `map`, in the order in which the index numbers them; one that names no fields has no
+    ///   rows.
+    /// - Throws: ``SelectorError`` for a filter that is none.
+    package init(maps: [JSON]) throws {
+        views = try maps.enumerated().compactMap { view, map in
+            guard let fields = map["fields"]?.object else { return nil }
+            let filters = ["partial_filter_selector", "selector"].compactMap { map[$0] }
+            // The old name counts only where the new one says nothing.
+            let filter = try filters.first { $0.object?.isEmpty != true }.map { try Selector(filter: $0) }
+            return IndexMapper(fields.names, filter: filter, view: view)
+        }
+    }
+
+    package func start(_ documents: [DocumentRecord]) -> any ViewMapping {
+        PageMapping(documents) { [views] record in views.flatMap { $0.emissions(of: record) } }
+    }
+}

@@ -1,0 +1,75 @@
+import Settle
+import SettleTesting
+import Testing
+
+@testable import SettleServer
+
+/// Views of design documents of the language `query`, as CouchDB 3.5.0 answers them.
+@Suite(.timeLimit(.minutes(5))) struct QueryViewTests {
+    private func client() throws -> RouterClient {
+        let client = try RouterClient.withScripts()
+        let made: JSON = ["index": ["fields": ["a", ["b.c": "asc"]]], "ddoc": "x", "name": "n"]
+        #expect(try client.send("POST", "/db/_index", made).status == 200)
+        try client.load([
+            ["_id": "1", "a": 1, "b": ["c": "x"]], ["_id": "2", "a": 0, "b": ["c": nil]], ["_id": "3", "a": 5],
+            ["_id": "4", "a": 1, "b": ["c": "a"]],
+        ])
+        return client
+    }
+
+    @Test func `an index is a view that counts, whose rows have the fields as key`() throws {
+        let client = try client()
+        #expect(try client.send("GET", "/db/_design/x/_view/n").json == ["rows": [["key": nil, "value": 3]]])
+        let rows = try client.send("GET", "/db/_design/x/_view/n?reduce=false").json
+        #expect(
+            rows == [
+                "total_rows": 3, "offset": 0,
+                "rows": [
+                    ["id": "2", "key": [0, nil], "value": nil], ["id": "4", "key": [1, "a"], "value": nil],
+                    ["id": "1", "key": [1, "x"], "value": nil],
+                ],
+            ])
+        let grouped = try client.send("GET", "/db/_design/x/_view/n?group_level=1").json["rows"]
+        #expect(grouped == [["key": [0], "value": 1], ["key": [1], "value": 2]])
+        let shown = try client.send("GET", "/db/_design/x/_view/n?reduce=false&limit=1&include_docs=true").json
+        #expect(shown["rows"]?[0]?["doc"]?["b"] == ["c": nil])
+        #expect(try client.send("GET", "/db/_design/x/_view/no").error == "not_found: missing_named_view")
+        #expect(try client.send("PUT", "/db/5", ["a": -1, "b": ["c": 1]]).status == 201)
+        #expect(try client.send("GET", "/db/_design/x/_view/n?reduce=false&limit=1").json["rows"]?[0]?["id"] == "5")
+    }
+
+    @Test func `the index says what it is`() throws {
+        let client = try client()
+        #expect(try client.send("GET", "/db/_design/x/_view/n").status == 200)
+        let info = try client.send("GET", "/db/_design/x/_info")
+        #expect(info.status == 200 && info.json["name"] == "x")
+        #expect(info.json["view_index"]?["language"] == "query")
+        #expect(info.json["view_index"]?["updates_pending"]?["total"] == 0)
+        // One that only searches texts has no views, and an index with nothing in it.
+        let texts: JSON = ["language": "query", "indexes": ["i": ["index": [:]]]]
+        #expect(try client.send("PUT", "/db/_design/t", texts).status == 201)
+        #expect(try client.send("GET", "/db/_design/t/_info").status == 200)
+        #expect(try client.send("GET", "/db/_design/t/_view/i").error == "not_found: missing_named_view")
+    }
+
+    @Test func `a filter, another reduction and raw order hold`() throws {
+        let client = try client()
+        let fields: JSON = ["a": "desc"]
+        let design: JSON = [
+            "language": "query",
+            "views": [
+                "some": [
+                    "map": ["fields": fields, "partial_filter_selector": ["a": ["$gt": 0]]], "reduce": "_count",
+                ],
+                "all": ["map": ["fields": fields]],
+                "raw": ["map": ["fields": ["b.c": "asc"]], "options": ["collation": "raw"]],
+            ],
+        ]
+        #expect(try client.send("PUT", "/db/_design/y", design).status == 201)
+        #expect(try client.send("GET", "/db/_design/y/_view/some").json["rows"]?[0]?["value"] == 3)
+        let all = try client.send("GET", "/db/_design/y/_view/all").json["rows"]?.array ?? []
+        #expect(all.map { $0["key"] } == [[0], [1], [1], [5]])
+        let raw = try client.send("GET", "/db/_design/y/_view/raw").json["rows"]?.array ?? []
+        #expect(raw.map { $0["key"] } == [[nil], ["a"], ["x"]])
+    }
+}
