@@ -75,14 +75,7 @@ enum SearchVerb: Verb {
 
     private static func build(_ index: TextIndex, of database: Database, _ console: Console) throws {
         Interruption.watch()
-        let bar = ProgressBar(console)
-        defer { bar.finish() }
-        try index.rows(in: database).update(from: database) { done, total in
-            bar.update(
-                "Indexing", fraction: Double(done) / Double(max(total, 1)),
-                "\(Quantity.grouped(done)) of \(Quantity.of(total, "change"))")
-            try Interruption.check()
-        }
+        try ProgressBar.indexing(console) { try index.rows(in: database).update(from: database, report: $0) }
     }
 
     private static func write(_ match: TextMatch, isShort: Bool, _ console: Console) throws {

@@ -24,18 +24,28 @@ extension Database {
     ) throws -> QueryIndex {
         let definition = try IndexDefinition(
             fields: fields, filter: partialFilter, name: name, designDocument: designDocument)
+        return try createIndex(definition).index
+    }
+
+    /// Makes an index by its definition, unless it is there already.
+    ///
+    /// - Returns: The index, and whether it was made.
+    /// - Throws: ``QueryError`` with code `invalidLanguage` when the design document is one of functions, or
+    ///   `invalidPartitionedOption`; ``DatabaseError``.
+    package func createIndex(_ definition: IndexDefinition) throws -> (index: QueryIndex, isNew: Bool) {
         let id = definition.designDocument
-        try transaction {
+        let isNew = try transaction {
             var document = try document(id) ?? Document(id: id)
             let old = document.revision == nil ? nil : document.json.object
             let new = try definition.added(to: old)
-            guard new != old else { return }
+            guard new != old else { return false }
             document.json = .object(new)
             try save(document, onConflict: .fail)
+            return true
         }
         let made = try indexes().first { $0.designDocument == id && $0.name == definition.name }
         guard let made else { throw QueryError(.invalidIndex, "The index \(definition.name) was removed meanwhile.") }
-        return made
+        return (made, isNew)
     }
 
     /// The indexes that queries may use, the list of all documents first.
