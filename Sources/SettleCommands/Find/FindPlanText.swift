@@ -19,14 +19,21 @@ struct FindPlanText {
         var rows = [
             ("Index", index.designDocument.map { "\(index.name) of \($0)" } ?? "none: the list of all documents")
         ]
-        if hasIndex { rows.append(("Ordered by", index.order)) }
+        let search = plan["query"]?.string
+        if hasIndex { rows.append((search == nil ? "Ordered by" : "Of", index.order)) }
         if let filter = index.filter { rows.append(("Only with", filter.description)) }
-        rows.append(("Reads", range))
-        let (narrowing, checked) = FindConditions(plan["selector"] ?? .null).split(by: index.fields.map(\.path))
+        rows.append(search.map { ("Searches", $0) } ?? ("Reads", range))
+        let columns = search == nil ? index.fields.map(\.path) : []
+        let (narrowing, checked) = FindConditions(plan["selector"] ?? .null).split(by: columns)
         if !narrowing.isEmpty { rows.append(("Narrowed by", narrowing.map(\.text).joined(separator: " and "))) }
+        // In normal form it is {"$default": {"$text": …}}.
+        let isSearch = { (condition: FindConditions.Condition) in
+            (condition.argument["$default"] ?? condition.argument)["$text"] != nil
+        }
+        let left = checked.filter { search == nil || !isSearch($0) }
         let isCovering = plan["covering"] == true || plan["covered"] == true
         let each = isCovering ? "Checked on each row" : "Checked on each document"
-        rows.append((each, checked.isEmpty ? "nothing more" : checked.map(\.text).joined(separator: " and ")))
+        rows.append((each, left.isEmpty ? "nothing more" : left.map(\.text).joined(separator: " and ")))
         if isCovering { rows.append(("Documents", "none is read: the index has all that is asked for")) }
         return rows + others
     }

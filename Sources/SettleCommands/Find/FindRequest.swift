@@ -30,19 +30,25 @@ struct FindRequest {
         let order = try MemberList.sort("--sort", arguments) ?? []
         sort = order.compactMap { $0.string ?? $0.object?.names.first }
         if !order.isEmpty { json["sort"] = .array(order) }
-        json["use_index"] = arguments.text("--use-index").map { name in
-            let parts = ViewName.designName(name).split(separator: "/", maxSplits: 1).map(String.init)
-            return .array(parts.map { .string($0) })
-        }
+        json["use_index"] = Self.index(arguments)
         json["bookmark"] = arguments.text("--bookmark").map { .string($0) }
         if arguments.flag("--conflicts") { json["conflicts"] = true }
         if arguments.flag("--stats") { json["execution_stats"] = true }
         self.json = json
     }
 
+    /// The index that `--use-index` names: its design document, and perhaps its own name.
+    static func index(_ arguments: Arguments) -> JSON? {
+        arguments.text("--use-index").map { name in
+            let parts = ViewName.designName(name).split(separator: "/", maxSplits: 1).map(String.init)
+            return .array(parts.map { .string($0) })
+        }
+    }
+
     /// The command that makes an index for it; `nil` when none would help.
     func indexCommand(_ invocation: Invocation) throws -> String? {
-        let columns = FindConditions(selector).columns(sortedBy: sort)
+        let isSearch = (try? Selector(selector))?.searches.isEmpty == false
+        let columns = isSearch ? ["--text"] : FindConditions(selector).columns(sortedBy: sort)
         guard !columns.isEmpty else { return nil }
         let given = try invocation.arguments.operand("DB")
         let database = Invocation.isURL(given) ? try HTTPURL(given).withoutCredentials.description : given

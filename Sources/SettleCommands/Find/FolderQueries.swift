@@ -37,11 +37,11 @@ struct FolderQueries: QueryKeeper {
     func create(_ request: JSONObject) throws -> JSON { try queries.create(request) }
 
     func delete(_ index: NamedIndex) throws {
-        try queries.delete(index.name, of: index.designDocument ?? "")
+        try queries.delete(index.name, type: index.type, of: index.designDocument ?? "")
     }
 
     func build(_ index: NamedIndex) throws {
-        try indexing { try queries.build(index.name, of: index.designDocument ?? "", report: $0) }
+        try indexing { try queries.build(index.name, type: index.type, of: index.designDocument ?? "", report: $0) }
     }
 
     private func indexing(_ job: ((_ done: Int, _ total: Int) throws -> Void) throws -> Void) throws {

@@ -25,8 +25,6 @@ struct NamedIndex {
         let definition = json["def"]
         let list = definition?["fields"]?.array ?? []
         fields = list.flatMap { field -> [(String, Bool)] in
-            // A field of a text index is {"name": …, "type": …}.
-            if let name = field["name"]?.string, field["type"]?.string != nil { return [(name, false)] }
             if let path = field.string { return [(path, false)] }
             return (field.object ?? JSONObject()).map { ($0.name, $0.value == "desc") }
         }
@@ -39,5 +37,8 @@ struct NamedIndex {
     var designName: String { designDocument.map(ViewName.designName) ?? "" }
 
     /// What it is ordered by, for people: `age, -name`.
-    var order: String { fields.map { ($0.isDescending ? "-" : "") + $0.path }.joined(separator: ", ") }
+    var order: String {
+        if type == "text", fields.isEmpty { return "all texts" }
+        return fields.map { ($0.isDescending ? "-" : "") + $0.path }.joined(separator: ", ")
+    }
 }

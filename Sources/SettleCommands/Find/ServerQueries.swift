@@ -38,7 +38,16 @@ struct ServerQueries: QueryKeeper {
     }
 
     func create(_ request: JSONObject) throws -> JSON {
-        try remote.json("POST", "_index", body: .object(request))
+        do { return try remote.json("POST", "_index", body: .object(request)) } catch let error as CommandError
+            where error.message.contains("index service")
+        {
+            throw CommandError(
+                "no_text_indexes",
+                """
+                \(remote.url.authority) makes no indexes of texts; Settle's server does after `settle serve \
+                --text-indexes on`, CouchDB with a search service
+                """, status: .refused)
+        }
     }
 
     func delete(_ index: NamedIndex) throws {
@@ -52,7 +61,8 @@ struct ServerQueries: QueryKeeper {
             .object(JSONObject([(field.path, ["$exists": true])]))
         }
         let request: JSONObject = [
-            "selector": ["$and": .array(conditions)], "fields": ["_id"], "limit": 1,
+            "selector": index.type == "json" ? ["$and": .array(conditions)] : ["$text": "a"], "fields": ["_id"],
+            "limit": 1,
             "use_index": [.string(index.designName), .string(index.name)],
         ]
         let rest = try find(request) { _ in true }

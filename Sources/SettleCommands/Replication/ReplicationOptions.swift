@@ -54,7 +54,7 @@ struct ReplicationOptions {
     }
 
     private func selector(_ text: String) throws -> Selector {
-        do { return try Selector(JSON(utf8: Array(text.utf8))) } catch {
+        do { return try Selector(filter: JSON(utf8: Array(text.utf8))) } catch {
             throw CommandError.usage(
                 "--selector takes a Mango selector such as {\"type\":\"order\"}: \(error)", verb: verb)
         }

@@ -73,6 +73,9 @@ struct ServeSetting: Sendable {
         ServeSetting(
             "access_log", standard: "off", value: "FILE",
             "a line for each request: into a file, to standard output for -, or off"),
+        ServeSetting(
+            "text_indexes", .choice(["on", "off"]), standard: "off", value: "on|off",
+            "whether _index makes indexes of type text, or answers 503 as a stock CouchDB"),
         ServeSetting("connections", .count(1...1_000_000), standard: "10000", "connections at the same time"),
         ServeSetting(
             "idle_timeout", .count(1...86_400), standard: "60", "seconds without progress until one is closed"),

@@ -110,6 +110,7 @@ enum FindVerb: Verb {
                 text = "no index serves these conditions, so all documents were looked at"
                 if let command = try request.indexCommand(invocation) { text += "; `\(command)` makes one" }
             }
+            if line.contains("was not used because") { text += " `settle index list` has the indexes" }
             invocation.console.complain("settle: \(text)", json: ["warning": .string(text)])
         }
     }

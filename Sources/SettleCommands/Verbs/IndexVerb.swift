@@ -26,6 +26,9 @@ enum IndexVerb: Verb {
             Option("--name", value: "NAME", "to create: the name of the index"),
             Option("--ddoc", value: "NAME", "to create: the design document it goes into"),
             Option("--descending", "to create: the greatest first; find reads an index in both directions anyway"),
+            Option(
+                "--text", "to create: an index of the words in texts, for search and $text; no member means all texts"),
+            Option("--analyzer", value: "NAME", "to create --text: how texts are taken apart, such as english"),
             Option("--where", value: "SELECTOR", "to create: only documents that match this, as find takes it"),
         ],
         examples: [
@@ -35,6 +38,8 @@ enum IndexVerb: Verb {
                 "settle index create people city age --name by-city", "for city = …, and by age in each city"),
             Guide.Example(
                 "settle index create people due --where 'done = false' --ddoc open", "find --use-index open asks it"),
+            Guide.Example(
+                "settle index create people --text --analyzer english", "for settle search at a server, and $text"),
             Guide.Example("settle index build people by-city", "builds it now, not when it is first asked"),
             Guide.Example("settle index delete https://anna@couch.example/people by-city", "removes it at a server"),
         ],
@@ -46,7 +51,7 @@ enum IndexVerb: Verb {
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let action = try invocation.arguments.action(Action.self)
-        let ofCreate = ["--name", "--ddoc", "--where", "--descending"]
+        let ofCreate = ["--name", "--ddoc", "--where", "--descending", "--text", "--analyzer"]
         if let option = ofCreate.first(where: invocation.arguments.isGiven), action != .create {
             throw CommandError.usage("\(option) is for create", verb: guide.name)
         }
@@ -70,17 +75,16 @@ enum IndexVerb: Verb {
 
     private static func create(_ invocation: Invocation) throws {
         let arguments = invocation.arguments
-        let paths = arguments.operands("NAME")
-        guard !paths.isEmpty, !paths.contains("") else {
-            throw CommandError.usage("give the members of the index: settle index create DB age", verb: guide.name)
+        let isText = arguments.flag("--text")
+        try arguments.refuse("--text", with: "--descending")
+        if !isText, arguments.isGiven("--analyzer") {
+            throw CommandError.usage("--analyzer needs --text", verb: guide.name)
         }
-        let isDescending = arguments.flag("--descending")
-        let fields = paths.map { isDescending ? .object(JSONObject([($0, "desc")])) : JSON.string($0) }
-        var definition: JSON = ["fields": .array(fields)]
+        var definition = isText ? try texts(arguments) : try members(arguments)
         definition["partial_filter_selector"] = try arguments.text("--where").map {
             try SelectorText.selector($0, invocation.console)
         }
-        var request: JSONObject = ["index": definition, "type": "json"]
+        var request: JSONObject = ["index": definition, "type": isText ? "text" : "json"]
         request["name"] = arguments.text("--name").map { .string($0) }
         request["ddoc"] = arguments.text("--ddoc").map { .string(ViewName.designName($0)) }
         try invocation.withQueries { queries in
@@ -89,6 +93,26 @@ enum IndexVerb: Verb {
             try invocation.console.print(
                 made["result"] == "exists" ? "\(name) is there already" : "Created \(name)", json: made)
         }
+    }
+
+    /// The definition of an index of members.
+    private static func members(_ arguments: Arguments) throws -> JSON {
+        let paths = arguments.operands("NAME")
+        guard !paths.isEmpty, !paths.contains("") else {
+            throw CommandError.usage("give the members of the index: settle index create DB age", verb: guide.name)
+        }
+        let isDescending = arguments.flag("--descending")
+        let fields = paths.map { isDescending ? .object(JSONObject([($0, "desc")])) : JSON.string($0) }
+        return ["fields": .array(fields)]
+    }
+
+    /// The definition of an index of texts.
+    private static func texts(_ arguments: Arguments) throws -> JSON {
+        var definition = JSON.object(JSONObject())
+        let fields = arguments.operands("NAME").map { path -> JSON in ["name": .string(path), "type": "string"] }
+        if !fields.isEmpty { definition["fields"] = .array(fields) }
+        definition["default_field"] = arguments.text("--analyzer").map { ["analyzer": .string($0)] }
+        return definition
     }
 
     private static func delete(_ invocation: Invocation) throws {
@@ -105,14 +129,16 @@ enum IndexVerb: Verb {
         try invocation.withQueries { queries in
             let wanted =
                 invocation.arguments.operands("NAME").isEmpty
-                ? try queries.indexes().map(NamedIndex.init).filter { $0.type == "json" }
+                ? try queries.indexes().map(NamedIndex.init).filter { $0.designDocument != nil }
                 : [try named(invocation, queries)]
             for index in wanted {
                 try Interruption.check()
                 try queries.build(index)
             }
             let built = try queries.indexes().map(NamedIndex.init).filter { index in
-                wanted.contains { $0.name == index.name && $0.designDocument == index.designDocument }
+                wanted.contains {
+                    $0.name == index.name && $0.type == index.type && $0.designDocument == index.designDocument
+                }
             }
             try IndexTable(invocation.console).write(built)
         }

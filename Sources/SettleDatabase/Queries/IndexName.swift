@@ -16,13 +16,15 @@ package enum IndexName {
     ///
     /// - Parameters:
     ///   - definition: The index's definition as it was given.
+    ///   - type: The kind of index, by CouchDB's name.
     ///   - designDocument: The design document's name as it was given, if it was.
     ///   - name: The index's name, if one was given.
     ///   - isPartitioned: What was said of partitions, if anything.
     ///   - copies: How many copies were asked for, which CouchDB's `w` says.
     /// - Returns: Forty hexadecimal digits.
     package static func derived(
-        of definition: DocumentBody, designDocument: String? = nil, name: String? = nil, isPartitioned: Bool? = nil,
+        of definition: DocumentBody, type: String = "json", designDocument: String? = nil, name: String? = nil,
+        isPartitioned: Bool? = nil,
         copies: Int32 = 2
     ) -> String {
         func given(_ text: String?) -> ErlangTerm { text.map { .binary($0) } ?? .atom("auto_name") }
@@ -30,7 +32,7 @@ package enum IndexName {
         let options: [ErlangTerm] = [
             .tuple([.atom("ddoc"), given(designDocument)]), .tuple([.atom("def"), .members(definition)]),
             .tuple([.atom("name"), given(name)]), .tuple([.atom("partitioned"), .atom(partitioned)]),
-            .tuple([.atom("type"), .binary("json")]), .tuple([.atom("w"), .integer(copies)]),
+            .tuple([.atom("type"), .binary(type)]), .tuple([.atom("w"), .integer(copies)]),
         ]
         let digest = hash(ErlangTerm.tuple([.members(definition), .list(options)]).bytes)
         return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -6,7 +6,7 @@ extension Selector {
     ///     {"age": {"$gt": 1, "$lt": 9}}   →   {"$and": [{"age": {"$gt": 1}}, {"age": {"$lt": 9}}]}
     package var normal: JSON { root.map(Self.json) ?? .object(JSONObject()) }
 
-    private static func json(_ node: SelectorNode) -> JSON {
+    static func json(_ node: SelectorNode) -> JSON {
         switch node {
         case .all(let nodes): ["$and": .array(nodes.map(json))]
         case .any(let nodes): ["$or": .array(nodes.map(json))]
@@ -15,7 +15,8 @@ extension Selector {
         case .member(let name, let node): .object(JSONObject([(name, json(node))]))
         case .at(let path, let node): .object(JSONObject([(path.spelling, json(node))]))
         case .each(let quantifier, let node): .object(JSONObject([(quantifier.rawValue, json(node))]))
-        case .text(_, let argument): ["$text": argument]
+        case .text(let search): ["$default": ["$text": search]]
+        case .misplaced(let argument): ["$default": argument]
         case .test(let test): json(test)
         }
     }

@@ -54,7 +54,8 @@ extension Selector {
         case .not(let node): fields(node)
         case .at(let path, _): [path.spelling]
         // What stands beside no path is asked of the whole document.
-        case .member, .each, .test, .text: [""]
+        case .member, .each, .test: [""]
+        case .text, .misplaced: []
         }
     }
 

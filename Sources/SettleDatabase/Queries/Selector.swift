@@ -15,6 +15,8 @@ public import RevisionTree
 /// - Together: `$and`, `$or`, `$nor`, `$not`. Elements: `$elemMatch`, `$allMatch`, `$keyMapMatch`, `$all`, `$size`.
 /// - Values: `$lt`, `$lte`, `$eq`, `$ne`, `$gte`, `$gt`, `$in`, `$nin`, `$exists`, `$type`, `$mod`, `$regex`,
 ///   `$beginsWith`.
+/// - Words: `$text`, of which only a query with a search index knows what it finds; ``matches(_:)`` finds nothing by it. It
+///   stands beside other conditions, or in an `$and`.
 ///
 /// - Important: A missing member matches nothing but `$exists: false`. Also `{"a": {"$ne": 1}}` and
 ///   `{"$not": {"a": 1}}` ask for documents that have an `a`.
@@ -42,6 +44,21 @@ public struct Selector: Sendable {
         }
         self.json = json
         root = members.isEmpty ? nil : try SelectorNormalizer.normalize(SelectorParser.parse(json))
+    }
+
+    /// Reads a selector that is asked of one document at a time, as those of filters are.
+    ///
+    /// - Parameter json: An object of conditions, without `$text`.
+    /// - Throws: ``SelectorError`` as ``init(_:)`` does, and with code `notSupported` for `$text`.
+    public init(filter json: JSON) throws(SelectorError) {
+        try self.init(json)
+        guard searches.isEmpty else { throw SelectorError(.notSupported, "Unsupported operator: $text") }
+    }
+
+    /// What is left of another selector.
+    init(json: JSON, root: SelectorNode?) {
+        self.json = json
+        self.root = root
     }
 
     /// Whether a document matches.

@@ -29,7 +29,8 @@ struct SelectorMatch {
         case .at(let path, let node): return try matches(node, at: path, in: value)
         case .each(let quantifier, let node): return matches(node, quantifier, in: value)
         case .test(let test): return try passes(test, value)
-        case .none, .member, .text: throw Failure()
+        // Only a search index knows what is found.
+        case .none, .member, .text, .misplaced: throw Failure()
         }
     }
 

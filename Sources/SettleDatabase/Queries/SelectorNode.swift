@@ -22,8 +22,10 @@ indirect enum SelectorNode: Sendable {
     case each(Quantifier, SelectorNode)
     /// A test of the value itself.
     case test(SelectorTest)
-    /// `$text`, with whether it is as CouchDB would take it at the top.
-    case text(isPlain: Bool, JSON)
+    /// `$text`: what a search index has to find in the texts of the document.
+    case text(JSON)
+    /// `$default` of something that is no `$text`, which stands nowhere.
+    case misplaced(JSON)
 
     /// Which of the elements have to match.
     enum Quantifier: String {

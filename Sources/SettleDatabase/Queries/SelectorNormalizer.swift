@@ -15,6 +15,7 @@ enum SelectorNormalizer {
     /// - Throws: ``SelectorError`` for paths and conditions out of place.
     static func normalize(_ node: SelectorNode) throws(SelectorError) -> SelectorNode {
         let normal = withoutNegations(try withPaths(node, SelectorPath(""), isInside: false))
+        try checkText(normal, isWanted: true)
         if case .at(let path, _) = normal, path.spelling.isEmpty {
             throw SelectorError(.invalidSelector, "One or more conditions is missing a field name.")
         }
@@ -36,13 +37,31 @@ enum SelectorNormalizer {
             let inner = try withPaths(node, SelectorPath(""), isInside: true)
             return .at(try checked(path, isInside), .each(quantifier, inner))
         case .test, .at: return .at(try checked(path, isInside), node)
-        case .text(let isPlain, let argument):
-            guard isPlain, path.spelling.isEmpty else {
-                throw SelectorError(
-                    .badField,
-                    "Invalid field normalization on selector: " + ErlangText.text(of: ["$default": argument]))
-            }
-            throw SelectorError(.notSupported, "Unsupported operator: $text")
+        case .misplaced(let argument): throw misplaced(argument)
+        case .text(let search):
+            guard path.spelling.isEmpty else { throw misplaced(["$text": search]) }
+            guard !isInside else { throw textInside }
+            return node
+        }
+    }
+
+    private static func misplaced(_ argument: JSON) -> SelectorError {
+        SelectorError(
+            .badField, "Invalid field normalization on selector: " + ErlangText.text(of: ["$default": argument]))
+    }
+
+    private static let textInside = SelectorError(
+        .notSupported,
+        "Unsupported operator: $text inside of another one; it stands beside other conditions, or in $and.")
+
+    /// Sees that each `$text` has to find a document for it to match.
+    private static func checkText(_ node: SelectorNode, isWanted: Bool) throws(SelectorError) {
+        switch node {
+        case .all(let nodes): for node in nodes { try checkText(node, isWanted: isWanted) }
+        case .any(let nodes), .none(let nodes): for node in nodes { try checkText(node, isWanted: false) }
+        case .not(let node): try checkText(node, isWanted: false)
+        case .text: if !isWanted { throw textInside }
+        case .member, .at, .each, .test, .misplaced: break
         }
     }
 
@@ -82,7 +101,7 @@ enum SelectorNormalizer {
         case .any(let nodes): .all(nodes.map(negation))
         case .at(let path, let node): .at(path, negation(of: node))
         case .test(let test): test.negated.map { .test($0) } ?? .not(node)
-        case .each, .member, .text: .not(node)
+        case .each, .member, .text, .misplaced: .not(node)
         }
     }
 }

@@ -37,13 +37,13 @@ enum SelectorParser {
         case "$not":
             guard case .object = argument else { throw badArgument(name, argument) }
             return .not(try parse(argument))
-        case "$text":
-            switch argument {
-            case .string, .number, .bool: return .text(isPlain: true, argument)
-            default: throw badArgument(name, argument)
-            }
+        case "$text": return .text(try text(argument))
         case "$default":
-            return .text(isPlain: argument.object?.names == ["$text"], argument)
+            // So `_explain` shows `$text`.
+            guard argument.object?.names == ["$text"], let search = argument["$text"] else {
+                return .misplaced(argument)
+            }
+            return .text(try text(search))
         case "$where", "$geoWithin", "$geoIntersects", "$near", "$nearSphere":
             throw SelectorError(.notSupported, "Unsupported operator: \(name)")
         default: break
@@ -53,6 +53,13 @@ enum SelectorParser {
             return .each(quantifier, try parse(argument))
         }
         return .test(try SelectorParser.test(name, argument))
+    }
+
+    private static func text(_ argument: JSON) throws(SelectorError) -> JSON {
+        switch argument {
+        case .string, .number, .bool: return argument
+        default: throw badArgument("$text", argument)
+        }
     }
 
     private static func list(_ name: String, _ argument: JSON) throws(SelectorError) -> [SelectorNode] {

@@ -23,6 +23,8 @@ package final class SQLiteStatement {
         if let value { sqlite3_bind_int64(handle, index, value) } else { sqlite3_bind_null(handle, index) }
     }
 
+    package func bind(_ index: Int32, _ value: Double) { sqlite3_bind_double(handle, index, value) }
+
     package func bind(_ index: Int32, _ bytes: [UInt8]?) {
         guard let bytes else {
             sqlite3_bind_null(handle, index)

@@ -79,7 +79,7 @@ package struct ReplicationDocument: Sendable {
             guard let selector = members["selector"], selector.object != nil else {
                 throw ReplicationDocumentError("parameter `selector` must be a JSON object")
             }
-            do { return .selector(try Selector(selector)) } catch {
+            do { return .selector(try Selector(filter: selector)) } catch {
                 throw ReplicationDocumentError("`selector` can't be read: \(error)")
             }
         case "filter":

@@ -29,7 +29,8 @@ enum IndexEndpoints {
     static let create: Endpoint = { context in
         try context.requireContentType()
         let database = try context.database()
-        let definition = try IndexRequest.definition(context.jsonObject())
+        let definition = try IndexRequest.definition(
+            context.jsonObject(), makesTextIndexes: context.server.options.makesTextIndexes)
         let id = try WireDocument.checked(definition.designDocument.string)
         let old = try document(id, in: database)
         let known = old.map(body)
@@ -44,10 +45,12 @@ enum IndexEndpoints {
     static let delete: Endpoint = { context in
         let id = id(context.parameter("ddoc"))
         let name = context.parameter("name")
-        let all = try QueryIndexes.all(in: context.database())
-        guard context.parameter("type") == "json", all.contains(where: { $0.designDocument == id && $0.name == name })
-        else { throw HTTPError.missing }
-        try remove([name], of: id, context)
+        let type = context.parameter("type")
+        let found = try QueryIndexes.all(in: context.database()).first {
+            $0.designDocument == id && $0.name == name && FindExplanation.type(of: $0) == type
+        }
+        guard let found else { throw HTTPError.missing }
+        try remove([found], of: id, context)
         return .ok()
     }
 
@@ -79,7 +82,7 @@ enum IndexEndpoints {
                 failed.insert(["id": .string(id.string), "error": "not_found"], at: 0)
                 continue
             }
-            try remove(indexes.map(\.name), of: id, context)
+            try remove(indexes, of: id, context)
             removed.insert(["id": .string(id.string), "ok": true], at: 0)
         }
         return .json(["success": .array(removed), "fail": .array(failed)])
@@ -108,10 +111,10 @@ enum IndexEndpoints {
         found.content.body.json.object ?? JSONObject()
     }
 
-    private static func remove(_ names: [String], of id: DocumentID, _ context: RequestContext) throws {
+    private static func remove(_ indexes: [QueryIndex], of id: DocumentID, _ context: RequestContext) throws {
         let database = try context.database()
         guard let old = try document(id, in: database) else { throw HTTPError.missing }
-        try write(try IndexDefinition.removed(names, from: body(old)), over: old, id, context)
+        try write(try IndexDefinition.removed(indexes, from: body(old)), over: old, id, context)
         try QueryIndexes.removeOthers(of: database)
     }
 

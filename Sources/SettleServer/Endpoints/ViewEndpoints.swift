@@ -62,8 +62,7 @@ enum ViewEndpoints {
             ViewGroup.signature(
                 design.members["views"]?.object ?? JSONObject(), design.members["options"]?.object ?? JSONObject())
         }
-        let current = try Set(names).union(TextDefinition.fileNames(of: database)).union(
-            QueryIndexes.fileNames(of: database))
+        let current = try Set(names).union(QueryIndexes.fileNames(of: database))
         IndexFolder.of(database).remove { !current.contains($0) && !$0.hasPrefix("app-") }
         return .ok(status: 202)
     }

@@ -119,7 +119,7 @@ extension ChangesFilter {
             throw HTTPError.badRequest("Selector error: expected a JSON object")
         }
         do {
-            let selector = try Selector(json)
+            let selector = try Selector(filter: json)
             guard let fields = body["fields"] else { return .selector(selector, nil) }
             guard let list = fields.array else {
                 throw HTTPError.badRequest("Selector error: fields must be JSON array")

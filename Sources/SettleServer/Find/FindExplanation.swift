@@ -28,11 +28,18 @@ struct FindExplanation {
                 ]
             ),
         ]
-        if plan.index != nil {
+        if let search = plan.search {
+            members += [("query", .string(search)), ("partition", nil), ("sort", sort)]
+        } else if plan.index != nil {
             members.append(("mrargs", arguments))
             members.append(("covering", .bool(plan.isCovering)))
         }
         return .object(JSONObject(members))
+    }
+
+    private var sort: JSON {
+        guard !request.options.sort.isEmpty else { return "relevance" }
+        return .array(request.options.sort.map { .string(($0.isDescending ? "-" : "") + $0.path) })
     }
 
     private var arguments: JSON {
@@ -49,7 +56,7 @@ struct FindExplanation {
         // CouchDB asks this of what is shown only.
         let fields = request.options.fields
         let isCovering = !fields.isEmpty && candidate.index.has(fields)
-        let covers: JSON = candidate.index.isAllDocuments ? .null : .bool(isCovering)
+        let covers: JSON = candidate.index.isAllDocuments || candidate.index.search != nil ? .null : .bool(isCovering)
         return [
             "index": Self.json(candidate.index),
             "analysis": [
@@ -57,6 +64,11 @@ struct FindExplanation {
                 "ranking": .number(JSONNumber(candidate.rank)), "covering": covers,
             ],
         ]
+    }
+
+    /// The name of a kind of index.
+    static func type(of index: QueryIndex) -> String {
+        index.isAllDocuments ? "special" : index.search == nil ? "json" : "text"
     }
 
     /// An index as lists show it.
@@ -67,7 +79,7 @@ struct FindExplanation {
             ]
         }
         return [
-            "ddoc": .string(document.string), "name": .string(index.name), "type": "json",
+            "ddoc": .string(document.string), "name": .string(index.name), "type": .string(type(of: index)),
             "partitioned": .bool(index.isPartitioned), "def": index.definition,
         ]
     }

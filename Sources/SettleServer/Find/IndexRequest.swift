@@ -6,9 +6,13 @@ internal import SettleViews
 enum IndexRequest {
     /// Reads a body.
     ///
-    /// - Throws: ``HTTPError``, ``SelectorError`` or ``QueryError``; in stock CouchDB, too, an index of type `text` is refused,
-    ///   where there is no service for it.
-    static func definition(_ members: JSONObject) throws -> IndexDefinition {
+    /// - Parameters:
+    ///   - members: The body.
+    ///   - makesTextIndexes: Whether indexes of type `text` are made; a stock CouchDB, which has no service for them, refuses
+    ///     them as this server does otherwise.
+    /// - Returns: What the index is to be.
+    /// - Throws: ``HTTPError``, ``SelectorError`` or ``QueryError``.
+    static func definition(_ members: JSONObject, makesTextIndexes: Bool) throws -> IndexDefinition {
         var given = RequestOptions(members)
         let definition = try given.require("index")
         let type = try given.string("type") ?? "json"
@@ -24,6 +28,11 @@ enum IndexRequest {
         try given.end()
         switch type {
         case "json": break
+        case "text" where makesTextIndexes:
+            try checkPartitions(isPartitioned)
+            return try IndexDefinition(
+                text: definition, name: name, designDocument: designDocument, isPartitioned: isPartitioned,
+                copies: copies)
         case "text", "nouveau": throw HTTPError(503, "required index service unavailable", type)
         default: throw HTTPError(400, "invalid_index", "Invalid type for index: \(type)")
         }
@@ -33,14 +42,18 @@ enum IndexRequest {
         }
         var options = RequestOptions(inner)
         let fields = try SortSpecification.fields(options.require("fields"))
-        let filter = try options.take("partial_filter_selector").map { try Selector($0) }
+        let filter = try options.take("partial_filter_selector").map { try Selector(filter: $0) }
         try options.end()
-        if isPartitioned == true {
-            throw HTTPError(
-                400, "invalid_design_doc", "partitioned option cannot be true in a non-partitioned database.")
-        }
+        try checkPartitions(isPartitioned)
         return try IndexDefinition(
             fields: fields, filter: filter?.json == .object(JSONObject()) ? nil : filter, given: definition, name: name,
             designDocument: designDocument, isPartitioned: isPartitioned, copies: copies)
+    }
+
+    private static func checkPartitions(_ isPartitioned: Bool?) throws {
+        guard isPartitioned != true else {
+            throw HTTPError(
+                400, "invalid_design_doc", "partitioned option cannot be true in a non-partitioned database.")
+        }
     }
 }

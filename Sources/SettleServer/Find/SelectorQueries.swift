@@ -66,7 +66,7 @@ package struct SelectorQueries: Sendable {
     /// - Throws: ``QueryError`` and ``SelectorError`` for what can be no index; ``DatabaseError``.
     package func create(_ request: JSONObject) throws -> JSON {
         try told {
-            let made = try database.createIndex(try IndexRequest.definition(request))
+            let made = try database.createIndex(try IndexRequest.definition(request, makesTextIndexes: true))
             return [
                 "result": made.isNew ? "created" : "exists",
                 "id": .string(made.index.designDocument?.string ?? ""), "name": .string(made.index.name),
@@ -78,26 +78,29 @@ package struct SelectorQueries: Sendable {
     ///
     /// - Parameters:
     ///   - name: Its name.
+    ///   - type: `json` or `text`.
     ///   - designDocument: The id of its design document.
     /// - Throws: ``DatabaseError`` with code `notFound`.
-    package func delete(_ name: String, of designDocument: String) throws {
-        try database.deleteIndex(try index(name, of: designDocument))
+    package func delete(_ name: String, type: String, of designDocument: String) throws {
+        try database.deleteIndex(try index(name, type, of: designDocument))
     }
 
     /// Brings an index to where the database is.
     ///
     /// - Parameters:
     ///   - name: Its name.
+    ///   - type: `json` or `text`.
     ///   - designDocument: The id of its design document.
     ///   - report: Is told how many changes are done, of how many; throwing ends the work, and what is done stays.
     /// - Throws: ``DatabaseError`` with code `notFound`, and what `report` throws.
     package func build(
-        _ name: String, of designDocument: String, report: (_ done: Int, _ total: Int) throws -> Void
-    ) throws { try index(name, of: designDocument).update(from: database, report: report) }
+        _ name: String, type: String, of designDocument: String, report: (_ done: Int, _ total: Int) throws -> Void
+    ) throws { try index(name, type, of: designDocument).update(from: database, report: report) }
 
-    private func index(_ name: String, of designDocument: String) throws -> QueryIndex {
+    private func index(_ name: String, _ type: String, of designDocument: String) throws -> QueryIndex {
         let found = try QueryIndexes.all(in: database).first {
             $0.name.utf8.elementsEqual(name.utf8) && $0.designDocument?.string == designDocument
+                && FindExplanation.type(of: $0) == type
         }
         guard let found else { throw DatabaseError(.notFound, "there is no index \"\(name)\" of \(designDocument)") }
         return found

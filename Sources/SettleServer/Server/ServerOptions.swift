@@ -25,6 +25,9 @@ public struct ServerOptions: Sendable {
     /// What runs the functions of design documents; nothing unless set, and then views, filters and update functions are
     /// not offered, and databases with validation functions can't be written to.
     public var scripts: ScriptOptions?
+    /// Whether `POST /{db}/_index` makes indexes of type `text`; not unless set, as a stock CouchDB answers 503. Those of design
+    /// documents are there in any case, and answer `$text`.
+    public var makesTextIndexes = false
     /// What its replicator may do, and how much of it.
     public var replicator = ReplicatorOptions()
     /// What the server shows who it is with; with it the server speaks TLS and nothing else. None unless set.

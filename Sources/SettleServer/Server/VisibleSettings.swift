@@ -46,6 +46,7 @@ struct VisibleSettings {
                 ]
             ),
         ]
+        sections.append(("text_indexes", [("enable", "\(options.makesTextIndexes)")]))
         sections.append(
             (
                 "replicator",

@@ -10,12 +10,16 @@ package struct FindCursor {
     package let plan: FindPlan
     private let database: Database
     private let options: FindOptions
+    private let selector: Selector
     private let index: ViewIndex?
+    private let texts: TextRows?
+    private var finder: TextFinder?
     private let projection: Projection?
     /// What is read of a document to ask and show it.
     private let asked: NeededMembers
     private let shown: NeededMembers
     private let filterMembers: NeededMembers
+    private let sortPaths: [SelectorPath]
     private var search: FindPlan.Search
     private var left: Int
     private var toSkip: Int
@@ -34,11 +38,20 @@ package struct FindCursor {
         self.plan = plan
         self.database = database
         self.options = options
-        index = plan.index.isAllDocuments ? nil : try plan.index.rows(in: database)
+        selector = options.selector.withoutSearches
+        if let search = plan.index.search, case .texts(let searches) = plan.search {
+            index = nil
+            texts = try search.rows(in: database)
+            finder = try TextFinder(searches, options, in: search, of: database)
+        } else {
+            index = plan.index.isAllDocuments || plan.index.search != nil ? nil : try plan.index.rows(in: database)
+            (texts, finder) = (nil, nil)
+        }
         projection = options.fields.isEmpty ? nil : try Projection(options.fields.map { .string($0) })
-        asked = NeededMembers(options.selector.fields)
+        asked = NeededMembers(selector.fields + (finder == nil ? [] : options.sort.map(\.untypedPath)))
         shown = NeededMembers(options.fields)
         filterMembers = NeededMembers(plan.index.partialFilter?.fields ?? [])
+        sortPaths = options.sort.map { SelectorPath($0.untypedPath) }
         search = plan.search
         (left, toSkip) = (options.limit, options.skip)
         isDone = options.limit == 0
@@ -48,8 +61,8 @@ package struct FindCursor {
 
     /// How many changes of the database are not in the index yet.
     package func behind() throws -> Int {
-        guard let index, options.isUpdated else { return 0 }
-        return try database.count(changedIn: SequenceRange(after: index.sequence()))
+        guard options.isUpdated, let sequence = try index?.sequence() ?? texts?.sequence() else { return 0 }
+        return try database.count(changedIn: SequenceRange(after: sequence))
     }
 
     /// Brings the index to where the database is now, if it is to be.
@@ -57,8 +70,9 @@ package struct FindCursor {
     /// - Parameter report: Is told how many changes are done, of how many.
     /// - Throws: ``DatabaseError``.
     package func update(report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }) throws {
-        guard let index, options.isUpdated else { return }
-        try index.update(from: database, by: IndexMapper(plan.index), report: report)
+        guard options.isUpdated else { return }
+        try texts?.update(from: database, report: report)
+        try index?.update(from: database, by: IndexMapper(plan.index), report: report)
     }
 
     /// Where a later query goes on: behind the last document found, those passed over too. The bookmark that was given when
@@ -70,7 +84,7 @@ package struct FindCursor {
 
     private mutating func resume(at bookmark: FindBookmark) {
         switch search {
-        case .nowhere: break
+        case .nowhere, .texts: break
         case .rows(let range): search = .rows(range.after(key: bookmark.key, id: bookmark.id))
         case .documents(var range):
             if range.descending {
@@ -96,6 +110,7 @@ package struct FindCursor {
         case .nowhere: isDone = true
         case .documents(let range): try findDocuments(range, limit, body)
         case .rows(let range): try findRows(range, limit, body)
+        case .texts: try findTexts(limit, body)
         }
     }
 
@@ -164,7 +179,7 @@ package struct FindCursor {
         let found: FoundDocument
         if derives {
             let document = CoveredDocument.derive(plan.index, key: row.key, id: id)
-            guard plan.isExact || options.selector.matches(document) else { return true }
+            guard plan.isExact || selector.matches(document) else { return true }
             found = .part(projection?.shown(of: document) ?? document, id: id)
         } else {
             guard let record = try database.record(of: id), !record.tree.isDeleted else { return true }
@@ -196,7 +211,60 @@ package struct FindCursor {
     }
 
     private func matches(_ record: DocumentRecord) -> Bool {
-        asked.json(of: record, hasConflicts: options.hasConflicts).map { options.selector.matches($0) } ?? false
+        asked.json(of: record, hasConflicts: options.hasConflicts).map { selector.matches($0) } ?? false
+    }
+
+    // MARK: - Texts
+
+    private mutating func findTexts(_ limit: Int, _ body: (FoundDocument) throws -> Bool) throws {
+        guard var finder, let texts else { return }
+        var me = self
+        try database.snapshot {
+            let sequence = try texts.sequence()
+            try finder.fill(lookingAt: limit) { try me.sortKey(of: $0, sequence) }
+            for _ in 0..<limit {
+                guard let hit = finder.pop() else { break }
+                guard try me.take(hit, sequence, body) else { break }
+            }
+        }
+        self = me
+        self.finder = finder
+        isDone = left == 0 || finder.isDone
+    }
+
+    /// By what a document is sorted; `nil` for one that does not match, or that lacks one of the members.
+    private mutating func sortKey(of id: DocumentID, _ sequence: UpdateSequence) throws -> JSON? {
+        guard let record = try matching(id, sequence), let members = asked.json(of: record, hasConflicts: false) else {
+            return nil
+        }
+        var values: [JSON] = []
+        for path in sortPaths {
+            guard case .value(let value) = path.destination(in: members) else { return nil }
+            values.append(value)
+        }
+        return .array(values)
+    }
+
+    /// Looks at a document that an index of texts has found; false when no more are wanted.
+    private mutating func take(
+        _ hit: TextFinder.Hit, _ sequence: UpdateSequence, _ body: (FoundDocument) throws -> Bool
+    ) throws -> Bool {
+        // In an order it was looked at before, and may be another one now.
+        let before = statistics
+        let record = try matching(hit.id, sequence)
+        if !options.sort.isEmpty { statistics = before }
+        guard let record, let found = found(record) else { return true }
+        last = (hit.id, hit.key.utf8)
+        return try give(found, body)
+    }
+
+    /// A document if it matches what is asked beside `$text`.
+    private mutating func matching(_ id: DocumentID, _ sequence: UpdateSequence) throws -> DocumentRecord? {
+        statistics.keysExamined += 1
+        guard let record = try database.record(of: id), !record.tree.isDeleted else { return nil }
+        statistics.documentsExamined += 1
+        guard plan.isExact || matches(record), record.sequence <= sequence || isInFilter(record) else { return nil }
+        return record
     }
 
     private func isInFilter(_ record: DocumentRecord) -> Bool {

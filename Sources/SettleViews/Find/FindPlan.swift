@@ -11,6 +11,8 @@ package struct FindPlan: Sendable {
         case documents(DocumentRange)
         /// In the rows of an index.
         case rows(RowRange)
+        /// In the texts of documents, by what a query's `$text`s look for.
+        case texts([String])
     }
 
     /// The bounds of the search as CouchDB has them.

@@ -8,9 +8,14 @@ package import SettleDatabase
 ///                 ──→ those asked for by name, if there are any
 ///                 ──→ an index of fields rather than the list of all documents
 ///                 ──→ most conditions on its first fields, then fewest fields, then the names
+///
+/// A query with `$text` is answered by an index of texts and nothing else, and no other query is.
 package struct FindPlanner {
     private let options: FindOptions
+    /// What is asked of documents.
     let selector: Selector
+    /// What is asked of an index of texts.
+    let searches: [String]
     private let indexes: [QueryIndex]
     private let ranges: SelectorRanges
 
@@ -19,24 +24,31 @@ package struct FindPlanner {
     ///   - indexes: The indexes there are, with the list of all documents.
     package init(_ options: FindOptions, indexes: [QueryIndex]) {
         self.options = options
-        selector = options.selector
+        selector = options.selector.withoutSearches
+        searches = options.selector.searches
         self.indexes = indexes
-        ranges = SelectorRanges(options.selector)
+        ranges = SelectorRanges(selector)
     }
 
     /// Chooses an index.
     ///
     /// - Returns: The plan.
-    /// - Throws: ``QueryError`` with code `noUsableIndex` when no index serves the order, or `invalidIndex` when the one that
-    ///   is asked for does not fit and no other will do.
+    /// - Throws: ``QueryError`` with code `noUsableIndex` when no index serves the order or there is none of texts,
+    ///   `multipleTextIndexes` when there are several of them, or `invalidIndex` when the one that is asked for does not fit
+    ///   and no other will do.
     package func plan() throws -> FindPlan {
         let trace = try chosen()
-        guard let index = trace.winner else { throw Self.noUsableIndex }
+        guard let index = trace.winner else { throw noUsableIndex }
         return plan(index, trace)
     }
 
-    private static let noUsableIndex = QueryError(
-        .noUsableIndex, "No index exists for this sort, try indexing by the sort fields.")
+    private var noUsableIndex: QueryError {
+        guard searches.isEmpty else {
+            return QueryError(
+                .noUsableIndex, "No text index exists for this search; $text needs an index of type text.")
+        }
+        return QueryError(.noUsableIndex, "No index exists for this sort, try indexing by the sort fields.")
+    }
 
     /// Why which index is chosen.
     ///
@@ -49,7 +61,7 @@ package struct FindPlanner {
         let inScope = (global + named).filter { !$0.isPartitioned }
         let reasons = inScope.map { ($0, unusable($0)) }
         let usable = reasons.filter { $0.1.isEmpty }.map(\.0)
-        guard !usable.isEmpty || isExplained else { throw Self.noUsableIndex }
+        guard !usable.isEmpty || isExplained else { throw noUsableIndex }
         var trace = FindTrace(indexes: indexes, global: global, inScope: inScope, usability: reasons, usable: usable)
         var filtered = usable.filter { options.names($0) }
         if filtered.isEmpty {
@@ -57,6 +69,7 @@ package struct FindPlanner {
             filtered = usable
         }
         trace.filtered = filtered
+        guard searches.isEmpty else { return try chosen(ofTexts: trace, isExplained) }
         let ofFields = filtered.filter { !$0.isAllDocuments }
         trace.ofType = ofFields.isEmpty ? filtered : ofFields
         // Of the list of all documents every id is a range, if no better one is known.
@@ -76,6 +89,17 @@ package struct FindPlanner {
         return trace
     }
 
+    /// An index of texts, which must be the only one.
+    private func chosen(ofTexts trace: FindTrace, _ isExplained: Bool) throws -> FindTrace {
+        guard trace.filtered.count < 2 || isExplained else {
+            throw QueryError(.multipleTextIndexes, "You must specify an index with the `use_index` parameter.")
+        }
+        var trace = trace
+        trace.ofType = trace.filtered
+        trace.ranked = trace.filtered.count == 1 ? [FindTrace.Ranked(index: trace.filtered[0], distance: 0)] : []
+        return trace
+    }
+
     private var invalidIndex: QueryError {
         guard let name = options.indexName else {
             return QueryError(.invalidIndex, "You must specify an index with the `use_index` parameter.")
@@ -88,6 +112,8 @@ package struct FindPlanner {
 
     /// Why an index can't be used, by CouchDB's names; nothing when it can.
     private func unusable(_ index: QueryIndex) -> [String] {
+        if !searches.isEmpty { return index.search == nil ? ["needs_text_search"] : [] }
+        if index.search != nil { return ["field_mismatch"] }
         let sort = options.sort.map(\.path)
         var reasons: [String] = []
         if index.isAllDocuments {
@@ -118,6 +144,7 @@ package struct FindPlanner {
 
     private func plan(_ index: QueryIndex, _ trace: FindTrace) -> FindPlan {
         let isDescending = options.sort.first?.isDescending ?? false
+        if index.search != nil { return plan(ofTexts: index, isDescending, trace) }
         let isCovering = covers(index)
         let shown: [FieldRange]
         if index.isAllDocuments {
@@ -138,6 +165,13 @@ package struct FindPlanner {
             index: index, bounds: bounds.map { isDescending ? .init(start: $0.end, end: $0.start) : $0 },
             isDescending: isDescending, isCovering: isCovering, search: search, isExact: isExact(index), trace: trace,
             warnings: warnings(index))
+    }
+
+    private func plan(ofTexts index: QueryIndex, _ isDescending: Bool, _ trace: FindTrace) -> FindPlan {
+        FindPlan(
+            index: index, bounds: FindPlan.Bounds(start: .null, end: .null), isDescending: isDescending,
+            isCovering: false, search: selector.isVacuous ? .nowhere : .texts(searches),
+            isExact: selector.fields.isEmpty, trace: trace, warnings: warnings(index))
     }
 
     private func idBounds(_ range: FieldRange) -> FindPlan.Bounds {

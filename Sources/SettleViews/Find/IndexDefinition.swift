@@ -7,12 +7,21 @@ package import SettleDatabase
 ///         "map": {"fields": {"age": "asc"}, "partial_filter_selector": {}}, "reduce": "_count",
 ///         "options": {"def": {"fields": ["age"]}}}}}
 ///
-/// That is CouchDB's form, member by member, so that the same index has the same revision everywhere.
+/// That is CouchDB's form, member by member, so that the same index has the same revision everywhere. An index of texts is a
+/// member of `indexes` (see ``TextDefinition``).
 package struct IndexDefinition: Sendable {
-    private let fields: [SortField]
-    private let filter: Selector?
-    /// The definition as it was given.
-    private let given: JSON
+    /// Which member of a design document has indexes of a kind.
+    package enum Kind: String, Sendable {
+        /// Of members.
+        case fields = "views"
+        /// Of texts.
+        case text = "indexes"
+    }
+
+    /// Of what it is.
+    let kind: Kind
+    /// What stands in the design document under the index's name.
+    private let value: JSON
     private let isPartitioned: Bool?
     /// The name of the index.
     package let name: String
@@ -38,15 +47,44 @@ package struct IndexDefinition: Sendable {
             throw QueryError(.invalidSortField, "Invalid sort field: \(ErlangText.text(of: .string(field.path)))")
         }
         guard Set(fields.map(\.isDescending)).count < 2 else { throw Self.mixed }
-        self.fields = fields
-        self.filter = filter
-        self.isPartitioned = isPartitioned
         let given = given ?? Self.plain(fields, filter)
-        self.given = given
+        let map = JSONObject([
+            ("fields", .object(JSONObject(fields.map { ($0.path, $0.isDescending ? "desc" : "asc") }))),
+            ("partial_filter_selector", filter?.normal ?? .object(JSONObject())),
+        ])
+        self.init(
+            .fields, ["map": .object(map), "reduce": "_count", "options": ["def": given]], given, "json", name,
+            designDocument, isPartitioned, copies)
+    }
+
+    /// Makes the definition of an index of texts.
+    ///
+    /// - Parameters:
+    ///   - text: The definition as it is given, without what CouchDB adds.
+    ///   - name: The name; derived from what was given unless given.
+    ///   - designDocument: The design document's name, with or without `_design/`.
+    ///   - isPartitioned: What was said of partitions.
+    ///   - copies: CouchDB's `w`, which enters derived names.
+    /// - Throws: ``QueryError`` with code `invalidIndex`, which names what can't be used; ``SelectorError``.
+    package init(
+        text: JSON, name: String? = nil, designDocument: String? = nil, isPartitioned: Bool? = nil, copies: Int = 2
+    ) throws {
+        self.init(
+            .text, try TextDefinition.stored(text), text, "text", name, designDocument, isPartitioned, copies)
+        do {
+            _ = try TextDefinition(value["index"] ?? .null, name: self.name, of: self.designDocument)
+        } catch let error as DatabaseError { throw QueryError(.invalidIndex, error.message) }
+    }
+
+    private init(
+        _ kind: Kind, _ value: JSON, _ given: JSON, _ type: String, _ name: String?, _ designDocument: String?,
+        _ isPartitioned: Bool?, _ copies: Int
+    ) {
+        (self.kind, self.value, self.isPartitioned) = (kind, value, isPartitioned)
         let body = (try? DocumentBody(given)) ?? .empty
         let derived = {
             IndexName.derived(
-                of: body, designDocument: designDocument, name: name, isPartitioned: isPartitioned,
+                of: body, type: type, designDocument: designDocument, name: name, isPartitioned: isPartitioned,
                 copies: Int32(clamping: copies))
         }
         self.name = name ?? derived()
@@ -70,24 +108,20 @@ package struct IndexDefinition: Sendable {
 
     /// A design document's members with this index.
     ///
-    /// - Parameter members: Those it has; `nil` for none, or a deleted one.
+    /// - Parameter known: Those it has; `nil` for none, or a deleted one.
     /// - Returns: The new members, equal to the old ones where it has the index already.
     /// - Throws: ``QueryError`` with code `invalidLanguage` for a design document of something else, or
     ///   `invalidPartitionedOption`.
-    package func added(to members: JSONObject?) throws -> JSONObject {
-        var document = members ?? ["language": "query"]
+    package func added(to known: JSONObject?) throws -> JSONObject {
+        var document = known ?? ["language": "query"]
         try Self.checkLanguage(document)
-        let map = JSONObject([
-            ("fields", .object(JSONObject(fields.map { ($0.path, $0.isDescending ? "desc" : "asc") }))),
-            ("partial_filter_selector", filter?.normal ?? .object(JSONObject())),
-        ])
-        var views = document["views"]?.object ?? JSONObject()
-        views[name] = ["map": .object(map), "reduce": "_count", "options": ["def": given]]
-        document["views"] = .object(views)
-        let known = document["options"]?["partitioned"]?.bool
-        if known != isPartitioned {
-            guard members == nil, let isPartitioned else {
-                guard members != nil else { return document }
+        var members = document[kind.rawValue]?.object ?? JSONObject()
+        members[name] = value
+        document[kind.rawValue] = .object(members)
+        let option = document["options"]?["partitioned"]?.bool
+        if option != isPartitioned {
+            guard known == nil, let isPartitioned else {
+                guard known != nil else { return document }
                 throw QueryError(
                     .invalidPartitionedOption,
                     "Requested partitioned option does not match existing value on design document \(designDocument)")
@@ -97,15 +131,21 @@ package struct IndexDefinition: Sendable {
         return document
     }
 
-    /// A design document's members without an index; `nil` when nothing is left, so that it is to be deleted.
+    /// A design document's members without some indexes; `nil` when nothing is left, so that it is to be deleted.
     ///
+    /// - Parameters:
+    ///   - indexes: The indexes.
+    ///   - members: The members.
+    /// - Returns: The rest.
     /// - Throws: ``QueryError`` with code `invalidLanguage`.
-    package static func removed(_ names: [String], from members: JSONObject) throws -> JSONObject? {
+    package static func removed(_ indexes: [QueryIndex], from members: JSONObject) throws -> JSONObject? {
         try checkLanguage(members)
         var document = members
-        var views = document["views"]?.object ?? JSONObject()
-        for name in names { views[name] = nil }
-        document["views"] = views.isEmpty ? nil : .object(views)
+        for index in indexes {
+            guard var rest = document[index.kind.rawValue]?.object else { continue }
+            rest[index.name] = nil
+            document[index.kind.rawValue] = rest.isEmpty ? nil : .object(rest)
+        }
         return document == ["language": "query"] ? nil : document
     }
 
@@ -117,4 +157,9 @@ package struct IndexDefinition: Sendable {
         throw QueryError(
             .invalidLanguage, "Existing design doc has an invalid language: \(found ?? "false")")
     }
+}
+
+extension QueryIndex {
+    /// Where its design document has it.
+    package var kind: IndexDefinition.Kind { search == nil ? .fields : .text }
 }

@@ -8,12 +8,20 @@ public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The name that CouchDB answers as `error`.
         public let name: String
 
-        /// No index serves the order that is asked for.
+        /// No index serves the order that is asked for, or there is none of texts for `$text`.
         public static let noUsableIndex = Code(name: "no_usable_index")
         /// The index that is asked for is not there, does not fit, or its definition is none.
         public static let invalidIndex = Code(name: "invalid_index")
+        /// Several indexes of texts could answer, which would not find the same; the query has to name one.
+        public static let multipleTextIndexes = Code(name: "multiple_text_indexes")
+        /// What `$text` looks for can't be understood.
+        public static let textSearch = Code(name: "text_search_error")
         /// The bookmark is none.
         public static let invalidBookmark = Code(name: "invalid_bookmark")
+        /// The fields of an index of texts are none.
+        public static let invalidFieldsDefinition = Code(name: "invalid_index_fields_definition")
+        /// There is a member that says nothing.
+        public static let invalidKey = Code(name: "invalid_key")
         /// Results are sorted in one direction only.
         public static let mixedSort = Code(name: "unsupported_mixed_sort")
         /// What to sort by is no member.

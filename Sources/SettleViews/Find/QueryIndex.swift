@@ -5,14 +5,17 @@ public import SettleDatabase
 ///
 /// Its definition is a part of a design document, and so replicates with it. What is in it lies beside the database and
 /// follows it: an index has a row for each document that has all of its fields, and that its filter matches if it has one.
+/// An index of texts has the words in them, and answers queries that ask for words by `$text`.
 public struct QueryIndex: Sendable, Hashable {
     /// The id of the design document that defines it; `nil` for the list of all documents by their ids, which is always
     /// there and is named `_all_docs`.
     public let designDocument: DocumentID?
     /// The name, which no other index of the design document has.
     public let name: String
-    /// The members it is ordered by.
+    /// The members it is ordered by; none of an index of texts.
     public let fields: [SortField]
+    /// What is searched, of an index of texts; `nil` of one of members.
+    public let search: TextIndex?
     /// Which documents are in it; `nil` for all that have the fields.
     public let partialFilter: Selector?
     /// The definition as it is listed.
@@ -24,20 +27,28 @@ public struct QueryIndex: Sendable, Hashable {
 
     /// The documents by their ids.
     package static let allDocuments = QueryIndex(
-        designDocument: nil, name: "_all_docs", fields: ["_id"], partialFilter: nil,
+        designDocument: nil, name: "_all_docs", fields: ["_id"], search: nil, partialFilter: nil,
         definition: ["fields": [["_id": "asc"]]], isPartitioned: false)
 
     private init(
-        designDocument: DocumentID?, name: String, fields: [SortField], partialFilter: Selector?, definition: JSON,
-        isPartitioned: Bool
+        designDocument: DocumentID?, name: String, fields: [SortField], search: TextIndex?, partialFilter: Selector?,
+        definition: JSON, isPartitioned: Bool
     ) {
         self.designDocument = designDocument
         self.name = name
         self.fields = fields
+        self.search = search
         self.partialFilter = partialFilter
         self.definition = definition
         self.isPartitioned = isPartitioned
-        fileName = Self.fileName(fields.map(\.path), partialFilter)
+        fileName = search?.fileName ?? Self.fileName(fields.map(\.path), partialFilter)
+    }
+
+    /// An index of texts.
+    init(_ text: TextDefinition, isPartitioned: Bool) {
+        self.init(
+            designDocument: text.designDocument, name: text.index.name, fields: [], search: text.index,
+            partialFilter: text.index.filter, definition: text.shown, isPartitioned: isPartitioned)
     }
 
     /// Reads one of a design document's views; `nil` for what is no index.
@@ -58,15 +69,15 @@ public struct QueryIndex: Sendable, Hashable {
                 if !isEmpty || member.name == "selector" { shown.append((member.name, member.value)) }
                 // The old name counts only beside no new one.
                 guard !isEmpty, member.name != "selector" || map["partial_filter_selector"] == nil else { continue }
-                guard let selector = try? Selector(member.value) else { return nil }
+                guard let selector = try? Selector(filter: member.value) else { return nil }
                 filter = selector
             default: shown.append((member.name, member.value))
             }
         }
         self.init(
             designDocument: designDocument, name: name,
-            fields: fields.map { SortField(path: $0.name, isDescending: $0.value == "desc") }, partialFilter: filter,
-            definition: .object(JSONObject(shown)), isPartitioned: isPartitioned)
+            fields: fields.map { SortField(path: $0.name, isDescending: $0.value == "desc") }, search: nil,
+            partialFilter: filter, definition: .object(JSONObject(shown)), isPartitioned: isPartitioned)
     }
 
     /// Whether it is the list of all documents.
@@ -78,7 +89,7 @@ public struct QueryIndex: Sendable, Hashable {
     /// Whether its rows tell these members of a document; those of the list of all documents tell none.
     package func has(_ paths: [String]) -> Bool {
         let there = (columns + ["_id"]).map { Array($0.utf8) }
-        return !isAllDocuments && paths.allSatisfy { there.contains(Array($0.utf8)) }
+        return !isAllDocuments && search == nil && paths.allSatisfy { there.contains(Array($0.utf8)) }
     }
 
     private static func fileName(_ columns: [String], _ filter: Selector?) -> String {
@@ -96,6 +107,9 @@ public struct QueryIndex: Sendable, Hashable {
         if !documents.0.utf8.elementsEqual(documents.1.utf8) {
             return documents.0.utf8.lexicographicallyPrecedes(documents.1.utf8)
         }
-        return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+        if !left.name.utf8.elementsEqual(right.name.utf8) {
+            return left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+        }
+        return left.search == nil && right.search != nil
     }
 }

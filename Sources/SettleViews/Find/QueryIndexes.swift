@@ -3,7 +3,7 @@ package import SettleDatabase
 
 /// The indexes that the design documents of a database define, remembered while none of them changes.
 package final class QueryIndexes: Sendable {
-    /// What the names of their files begin with.
+    /// What the names of the files of those of members begin with.
     static let filePrefix = "find-"
 
     private struct State {
@@ -42,9 +42,12 @@ package final class QueryIndexes: Sendable {
     static func indexes(of body: DocumentBody, _ id: DocumentID) -> [QueryIndex] {
         guard body["language"] == "query" else { return [] }
         let isPartitioned = body["options"]?["partitioned"] == true
-        return (body["views"]?.object ?? JSONObject()).compactMap {
+        let ofMembers = (body["views"]?.object ?? JSONObject()).compactMap {
             QueryIndex($0.value, name: $0.name, of: id, isPartitioned: isPartitioned)
         }
+        guard let texts = body["indexes"] else { return ofMembers }
+        return ofMembers
+            + TextDefinition.all(of: texts, id).map { QueryIndex($0, isPartitioned: isPartitioned) }
     }
 
     /// The names of the files of all indexes that are defined.
@@ -55,6 +58,8 @@ package final class QueryIndexes: Sendable {
     /// Removes the files of indexes that are not defined any more.
     package static func removeOthers(of database: Database) throws {
         let current = try fileNames(of: database)
-        IndexFolder.of(database).remove { $0.hasPrefix(filePrefix) && !current.contains($0) }
+        IndexFolder.of(database).remove {
+            ($0.hasPrefix(filePrefix) || $0.hasPrefix(TextIndex.filePrefix)) && !current.contains($0)
+        }
     }
 }

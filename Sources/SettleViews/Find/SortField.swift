@@ -20,6 +20,12 @@ public struct SortField: Hashable, Sendable, ExpressibleByStringLiteral {
         self.isDescending = isDescending
     }
 
+    /// The member's path without the type that CouchDB wants of what a search for words is sorted by: `title:string`.
+    var untypedPath: String {
+        for type in [":string", ":number"] where path.hasSuffix(type) { return String(path.dropLast(type.count)) }
+        return path
+    }
+
     /// Makes an ascending one of a path.
     public init(stringLiteral path: String) { self.init(path: path, isDescending: false) }
 }

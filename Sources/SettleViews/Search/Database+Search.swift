@@ -49,28 +49,6 @@ extension Database {
     public func observe(_ text: String, in index: TextIndex, limit: Int = 25) -> TextObservation {
         TextObservation(database: self, text: text, index: index, limit: limit)
     }
-
-    /// The documents that have some words, with how well they fit, for a query that asks for more than words.
-    ///
-    /// Words side by side mean one of them or several, as they do in CouchDB's `$text`.
-    ///
-    /// - Parameters:
-    ///   - text: What is looked for.
-    ///   - index: What is searched.
-    ///   - limit: How many documents at the most.
-    ///   - skip: How many to pass over.
-    /// - Returns: The documents, best first, and the last change of the database that the index knows.
-    /// - Throws: As ``search(_:in:limit:skip:snippetLength:)`` does.
-    package func documents(
-        matching text: String, in index: TextIndex, limit: Int = .max, skip: Int = 0
-    ) throws -> (rows: [TextRow], sequence: UpdateSequence) {
-        let expression = try TextParser.parse(text, in: index, joinsAll: false).fts5
-        let rows = try index.rows(in: self)
-        try rows.update(from: self)
-        return try rows.read { reader in
-            (try reader.rows(expression, skip: skip, limit: limit, words: nil), try reader.state().sequence)
-        }
-    }
 }
 
 extension TextReader {

@@ -29,12 +29,12 @@ package struct TextDefinition: Sendable {
         self.definition = definition
         guard let members = definition.object else { throw Self.invalid("the definition must be an object") }
         var hasDefault = true
-        var analyzer: JSON = "standard"
+        var ofDefault: JSON?
         switch members["default_field"] {
         case .bool(let isEnabled): hasDefault = isEnabled
         case .object(let options):
             hasDefault = options["enabled"] != false
-            analyzer = options["analyzer"] ?? analyzer
+            ofDefault = options["analyzer"]
         case nil: break
         default: throw Self.invalid("`default_field` must be an object or a boolean")
         }
@@ -44,10 +44,14 @@ package struct TextDefinition: Sendable {
         }
         var filter: Selector?
         if let given = members["partial_filter_selector"] ?? members["selector"], given.object?.isEmpty != true {
-            do { filter = try Selector(given) } catch { throw Self.invalid("the filter can't be read: \(error)") }
+            do { filter = try Selector(filter: given) } catch {
+                throw Self.invalid("the filter can't be read: \(error)")
+            }
         }
         index = TextIndex(
-            name: name, fields: fields, tokenizer: try Self.tokenizer(analyzer), hasDefaultColumn: hasDefault,
+            name: name, fields: fields,
+            tokenizer: try Self.tokenizer(ofDefault, members["default_analyzer"], hasDefault),
+            hasDefaultColumn: hasDefault,
             filter: filter, isDesigned: true)
     }
 
@@ -68,6 +72,16 @@ package struct TextDefinition: Sendable {
         }
     }
 
+    /// The one tokenizer an index has: the analyzer of all texts together if it is named, else that of the fields. `keyword`
+    /// is what CouchDB writes for the fields when nothing is said, and takes texts for exact values; where all texts together
+    /// are searched, too, `standard` is.
+    private static func tokenizer(_ ofDefault: JSON?, _ ofFields: JSON?, _ hasDefault: Bool) throws -> TextTokenizer {
+        let fields = try ofFields.map(tokenizer)
+        if hasDefault, let ofDefault { return try tokenizer(ofDefault) }
+        guard let fields, !hasDefault || ofFields != "keyword" else { return .words }
+        return fields
+    }
+
     private static func tokenizer(_ analyzer: JSON) throws -> TextTokenizer {
         let name = analyzer.string ?? analyzer["name"]?.string ?? analyzer.description
         if let tokenizer = TextTokenizer(analyzer: name) { return tokenizer }
@@ -75,30 +89,81 @@ package struct TextDefinition: Sendable {
             "there is no analyzer \(name); those there are: \(TextTokenizer.analyzers.joined(separator: ", "))")
     }
 
-    /// The search indexes that a design document defines; those that can't be used are left out.
-    package static func all(of body: JSON, _ id: DocumentID) -> [TextDefinition] {
-        guard body["language"] == "query" else { return [] }
-        return (body["indexes"]?.object ?? JSONObject()).compactMap { member in
+    /// The search indexes in a design document's member `indexes`; those that can't be used are left out.
+    static func all(of indexes: JSON, _ id: DocumentID) -> [TextDefinition] {
+        (indexes.object ?? JSONObject()).compactMap { member in
             member.value["index"].flatMap { try? TextDefinition($0, name: member.name, of: id) }
         }
     }
 
-    /// All that the design documents of a database define.
+    /// What CouchDB keeps of a definition: each member, with what it is unless given, and the analyzers that follow from it.
     ///
-    /// - Throws: ``DatabaseError``.
-    package static func all(in database: Database) throws -> [TextDefinition] {
-        var found: [TextDefinition] = []
-        let range = DocumentRange(
-            from: DocumentID(unchecked: "_design/"), through: DocumentID(unchecked: "_design/\u{10FFFF}"))
-        try database.forEachDocument(in: range) { document in
-            if document["indexes"] != nil { found += all(of: try document.body().json, document.id) }
-            return true
+    /// - Throws: ``QueryError`` with code `invalidIndex`, `invalidFieldsDefinition` or `invalidKey`; ``SelectorError``.
+    static func stored(_ given: JSON) throws -> JSON {
+        guard var rest = given.object else {
+            throw QueryError(.invalidIndex, "Text indexes must be an object, not: \(ErlangText.text(of: given))")
         }
-        return found
+        func take(_ name: String, _ standard: JSON) -> JSON {
+            defer { rest[name] = nil }
+            return rest[name] ?? standard
+        }
+        let empty = JSON.object(JSONObject())
+        let (analyzer, standard) = (take("default_analyzer", "keyword"), take("default_field", empty))
+        let filters = try ["partial_filter_selector", "selector"].map { try Selector(filter: take($0, empty)).normal }
+        let fields = try storedFields(take("fields", []))
+        let counts = take("index_array_lengths", true)
+        if let member = rest.first {
+            throw QueryError(.invalidKey, "Invalid key \(member.name) for this request.")
+        }
+        guard counts.bool != nil else {
+            throw QueryError(.invalidIndex, "`index_array_lengths` must be true or false, not: \(counts)")
+        }
+        let index: JSON = [
+            "default_analyzer": analyzer, "default_field": standard, "partial_filter_selector": filters[0],
+            "selector": filters[1], "fields": fields, "index_array_lengths": counts,
+        ]
+        return ["index": index, "analyzer": analyzers(analyzer, standard)]
     }
 
-    /// The names of the files of all that are defined.
-    package static func fileNames(of database: Database) throws -> Set<String> {
-        Set(try all(in: database).map(\.index.fileName))
+    private static func storedFields(_ fields: JSON) throws -> JSON {
+        if fields == [] || fields == "all_fields" { return "all_fields" }
+        let areFields = (fields.array ?? []).allSatisfy { field in
+            field.object?.count == 2 && field["name"]?.string?.isEmpty == false
+                && ["string", "number", "boolean"].contains(field["type"]?.string)
+        }
+        guard fields.array != nil, areFields else {
+            throw QueryError(
+                .invalidFieldsDefinition,
+                """
+                Text Index field definitions must be of the form {"name": "non-empty fieldname", "type": \
+                "boolean,number, or string"}. Def: \(fields)
+                """)
+        }
+        return fields
+    }
+
+    private static func analyzers(_ analyzer: JSON, _ standard: JSON) -> JSON {
+        guard standard.bool ?? standard["enabled"]?.bool ?? true else { return "keyword" }
+        return [
+            "name": "perfield", "default": analyzer, "fields": ["$default": standard["analyzer"] ?? "standard"],
+        ]
+    }
+
+    /// The definition as `_index` lists it.
+    var shown: JSON {
+        var shown: [(String, JSON)] = []
+        for member in definition.object ?? JSONObject() {
+            switch member.name {
+            case "fields":
+                let fields = (member.value.array ?? []).map { field -> JSON in
+                    guard let name = field["name"]?.string, let type = field["type"] else { return field }
+                    return .object(JSONObject([(name, type)]))
+                }
+                shown.append(("fields", .array(fields)))
+            case "partial_filter_selector" where member.value.object?.isEmpty == true: break
+            default: shown.append((member.name, member.value))
+            }
+        }
+        return .object(JSONObject(shown))
     }
 }

@@ -34,6 +34,9 @@ final class TextReader {
         return Int(try statement.first { $0.integer(0) } ?? 0)
     }
 
+    /// How many documents there are.
+    func count() throws -> Int { Int(try statement("SELECT count(*) FROM documents").first { $0.integer(0) } ?? 0) }
+
     /// The documents that an expression of FTS5 finds, those that fit best first, and those that fit as well by their ids.
     ///
     /// - Parameters:
@@ -70,6 +73,58 @@ final class TextReader {
             row.pieces = try pieces.first { line in (0..<columns).map { line.string(Int32($0)) } } ?? []
             return row
         }
+    }
+
+    /// The documents that an expression finds behind a place in the order of how well they fit.
+    ///
+    /// - Parameters:
+    ///   - expression: The expression of FTS5.
+    ///   - place: The document before, with how well it fits; `nil` to begin with the best.
+    ///   - limit: How many at the most.
+    /// - Returns: The documents.
+    /// - Throws: ``DatabaseError``.
+    /// - Complexity: O(*m*) for *m* documents that it finds, whatever the limit is.
+    func rows(_ expression: String, after place: TextRow?, limit: Int) throws -> [TextRow] {
+        guard let place else { return try rows(expression, skip: 0, limit: limit, words: nil) }
+        let found = try statement(
+            """
+            SELECT id, rank FROM (
+                SELECT d.id AS id, bm25(texts, \(weights)) AS rank
+                FROM texts JOIN documents d ON d.number = texts.rowid WHERE texts MATCH CAST(?1 AS TEXT))
+            WHERE rank > ?2 OR (rank = ?2 AND id > ?3) ORDER BY rank, id LIMIT ?4
+            """)
+        found.bind(1, utf8: expression)
+        // What others wrote meanwhile changes how well all fit; the document is where it is now.
+        found.bind(2, -(try score(of: place.id, expression) ?? place.score))
+        found.bind(3, utf8: place.id.string)
+        found.bind(4, Int64(clamping: limit))
+        return try found.all { TextRow(id: DocumentID(unchecked: $0.string(0)), score: -$0.double(1)) }
+    }
+
+    private func score(of id: DocumentID, _ expression: String) throws -> Double? {
+        let one = try statement(
+            """
+            SELECT bm25(texts, \(weights)) FROM texts
+            WHERE texts MATCH CAST(?1 AS TEXT) AND rowid = (SELECT number FROM documents WHERE id = ?2)
+            """)
+        one.bind(1, utf8: expression)
+        one.bind(2, utf8: id.string)
+        return try one.first { -$0.double(0) }
+    }
+
+    /// The documents that an expression finds, by the numbers they have in the index, behind one of them.
+    ///
+    /// - Complexity: O(*l*) for *l* documents.
+    func rows(_ expression: String, afterNumber number: Int64, limit: Int) throws -> [(id: DocumentID, number: Int64)] {
+        let found = try statement(
+            """
+            SELECT d.id, d.number FROM texts JOIN documents d ON d.number = texts.rowid
+            WHERE texts MATCH CAST(?1 AS TEXT) AND texts.rowid > ?2 ORDER BY texts.rowid LIMIT ?3
+            """)
+        found.bind(1, utf8: expression)
+        found.bind(2, number)
+        found.bind(3, Int64(clamping: limit))
+        return try found.all { (DocumentID(unchecked: $0.string(0)), $0.integer(1)) }
     }
 
     private func statement(_ sql: String) throws -> SQLiteStatement {

@@ -3,6 +3,9 @@ import Testing
 
 /// What is no selector, and how that is said.
 struct SelectorRefusalTests {
+    private static let textInside =
+        "Unsupported operator: $text inside of another one; it stands beside other conditions, or in $and."
+
     @Test(arguments: [
         ("[]", "invalid_selector_json", "Selector must be a JSON object, not: []"),
         (#"{"a":{"$foo":1}}"#, "invalid_operator", "Invalid operator: $foo"),
@@ -10,11 +13,18 @@ struct SelectorRefusalTests {
         (#"{"a":{"$beginsWith":null}}"#, "invalid_operator", "Invalid operator: $beginsWith"),
         (#"{"a":{"$where":1}}"#, "not_supported", "Unsupported operator: $where"),
         (#"{"a":{"$near":1}}"#, "not_supported", "Unsupported operator: $near"),
-        (#"{"$text":"x"}"#, "not_supported", "Unsupported operator: $text"),
+        (#"{"$or":[{"$text":"x"},{"a":1}]}"#, "not_supported", textInside),
+        (#"{"$not":{"$and":[{"a":1},{"$text":"x"}]}}"#, "not_supported", textInside),
+        (#"{"a":{"$elemMatch":{"$text":"x"}}}"#, "not_supported", textInside),
+        (
+            #"{"$default":5}"#, "bad_field",
+            "Invalid field normalization on selector: {[{<<36,100,101,102,97,117,108,116>>,5}]}"
+        ),
         (#"{"$text":[]}"#, "bad_arg", "Bad argument for operator $text: []"),
         (
             #"{"a":{"$text":1}}"#, "bad_field",
-            #"Invalid field normalization on selector: {[{<<36,100,101,102,97,117,108,116>>,1}]}"#
+            "Invalid field normalization on selector: "
+                + "{[{<<36,100,101,102,97,117,108,116>>,{[{<<36,116,101,120,116>>,1}]}}]}"
         ),
         (#"{"$and":{"a":1}}"#, "bad_arg", "Bad argument for operator $and: {[{<<97>>,1}]}"),
         (#"{"$or":1}"#, "bad_arg", "Bad argument for operator $or: 1"),

@@ -28,35 +28,31 @@ struct TextDefinitionTests {
         (#"{"fields":5}"#, "`fields` must be an array"), (#"{"fields":[{"name":"a"}]}"#, "a field is"),
         (#"{"partial_filter_selector":{"a":{"$x":1}}}"#, "the filter can't be read"),
         (#"{"default_field":5}"#, "`default_field`"),
+        (#"{"default_analyzer":"german"}"#, "no analyzer german"),
+        (#"{"default_analyzer":{"name":"perfield","default":"german"}}"#, "no analyzer perfield"),
+        (#"{"partial_filter_selector":{"$text":"a"}}"#, "Unsupported operator: $text"),
     ])
     func `a definition that can't be used says why`(text: String, complaint: String) throws {
         let error = #expect(throws: DatabaseError.self) { try define(text) }
         #expect(error?.message.contains(complaint) == true, "\(error?.message ?? "")")
     }
 
-    @Test func `indexes of design documents are found, and answer with ranks for other conditions to be added`() throws
-    {
-        let database = try Database.inMemory()
-        let design = #"""
-            {"language":"query","indexes":{"books":{"index":{"default_field":{"enabled":true},\#
-            "fields":[{"name":"title","type":"string"}],"partial_filter_selector":{"kind":"book"}},"analyzer":{}},\#
-            "bad":{"index":{"fields":7}}}}
-            """#
-        try database.save(
-            Document(id: "_design/texts", body: try DocumentBody(JSON(parsing: design))), onConflict: .fail)
-        for (id, kind, title) in [("a", "book", "red cat"), ("b", "book", "blue cat"), ("c", "film", "red cat")] {
-            let body: DocumentBody = ["kind": .string(kind), "title": .string(title), "note": "dog"]
-            try database.save(Document(id: DocumentID(stringLiteral: id), body: body), onConflict: .fail)
+    @Test func `the one tokenizer is that of all texts, or else that of the fields`() throws {
+        let fields = #""fields":[{"name":"a","type":"string"}]"#
+        #expect(try define(#"{"default_analyzer":"english",\#(fields)}"#).tokenizer == .english)
+        // CouchDB writes `keyword` where nothing is said.
+        #expect(try define(#"{"default_analyzer":"keyword","default_field":{},\#(fields)}"#).tokenizer == .words)
+        #expect(
+            try define(#"{"default_analyzer":"keyword","default_field":{"analyzer":"simple"},\#(fields)}"#).tokenizer
+                == .letters)
+        #expect(
+            try define(#"{"default_analyzer":"keyword","default_field":{"enabled":false},\#(fields)}"#).tokenizer
+                == .whole)
+        for (name, tokenizer) in [
+            ("standard", TextTokenizer.words), ("classic", .words), ("simple", .letters), ("keyword", .whole),
+            ("whitespace", .unbroken), ("english", .english), ("email", .words(signs: "@._-+")),
+        ] {
+            #expect(try define(#"{"default_field":{"analyzer":"\#(name)"}}"#).tokenizer == tokenizer)
         }
-        let index = try #require(TextDefinition.all(in: database).first?.index)
-        #expect(try TextDefinition.all(in: database).count == 1)
-        // Words side by side mean any of them, as in Lucene.
-        let (rows, sequence) = try database.documents(matching: "red cat", in: index)
-        #expect(rows.map(\.id) == ["a", "b"] && rows[0].score > rows[1].score)
-        #expect(try sequence == database.lastSequence())
-        #expect(try database.documents(matching: "title:blue", in: index).rows.map(\.id) == ["b"])
-        #expect(try database.documents(matching: "title:dog", in: index).rows.isEmpty)
-        #expect(try database.documents(matching: "dog AND NOT blue", in: index).rows.map(\.id) == ["a"])
-        #expect(try TextDefinition.fileNames(of: database) == [index.fileName])
     }
 }

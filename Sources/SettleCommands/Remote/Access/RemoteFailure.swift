@@ -21,7 +21,8 @@ struct RemoteFailure {
 
     /// What CouchDB calls failures of queries by selector, which mean the same of a folder.
     private static let aboutQueries: Set<String> = [
-        "no_usable_index", "invalid_index", "invalid_bookmark", "unsupported_mixed_sort", "invalid_sort_field",
+        "no_usable_index", "invalid_index", "multiple_text_indexes", "text_search_error",
+        "invalid_index_fields_definition", "invalid_bookmark", "unsupported_mixed_sort", "invalid_sort_field",
         "invalid_ddoc_lang", "invalid_selector_json", "invalid_selector", "invalid_operator", "not_supported",
         "bad_arg",
         "bad_field", "invalid_field_name", "invalid_field", "too_deep",

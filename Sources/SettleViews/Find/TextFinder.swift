@@ -1,0 +1,116 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// Finds the documents of a query's `$text`, some at a time.
+///
+///     without an order: those that fit best first, as far as they are wanted
+///     in an order:      all are looked at, the first of them are kept, and then given
+struct TextFinder {
+    /// A document, and where it stands in the order.
+    struct Hit {
+        let id: DocumentID
+        /// How well it fits, or the values it is sorted by.
+        let key: JSON
+    }
+
+    private let rows: TextRows
+    private let expression: String
+    private let sort: [SortField]
+    private let bookmark: FindBookmark?
+    /// How many are wanted; `nil` for all.
+    private let wanted: Int?
+
+    private var hits: ArraySlice<Hit> = []
+    /// Of an order: those that were looked at and may be among the first, by the bytes of their places.
+    private var kept: [(place: [UInt8], hit: Hit)] = []
+    private var lastRow: TextRow?
+    private var lastNumber = Int64.min
+    private var pageSize = Self.firstPage
+    private var hasAll = false
+
+    /// How many documents are read at once at first, and at the most: each time all that match are ranked.
+    private static let firstPage = 200
+    private static let largestPage = 50_000
+
+    /// - Parameters:
+    ///   - searches: What is looked for; all of them have to find a document.
+    ///   - options: The query.
+    ///   - index: What is searched.
+    ///   - database: The database.
+    /// - Throws: ``QueryError`` with code `textSearch` for what can't be understood; ``DatabaseError``.
+    init(_ searches: [String], _ options: FindOptions, in index: TextIndex, of database: Database) throws {
+        do {
+            let parts = try searches.map { try TextParser.parse($0, in: index, joinsAll: false) }
+            expression = (parts.count > 1 ? .all(parts) : parts[0]).fts5
+        } catch let error as DatabaseError where error.code == .invalid {
+            throw QueryError(.textSearch, error.message)
+        }
+        rows = try index.rows(in: database)
+        sort = options.sort
+        bookmark = options.bookmark
+        let most = options.limit.addingReportingOverflow(options.skip)
+        wanted = most.overflow || most.partialValue > Self.largestPage ? nil : most.partialValue
+        if sort.isEmpty, let bookmark {
+            lastRow = TextRow(id: bookmark.id, score: bookmark.key[0]?.number?.double ?? 0)
+        }
+    }
+
+    /// Whether there is nothing more to give.
+    var isDone: Bool { hits.isEmpty && hasAll }
+
+    /// The next document, of those that were read.
+    mutating func pop() -> Hit? { hits.popFirst() }
+
+    // MARK: - Reading
+
+    /// Reads more, if nothing is left of what was read.
+    ///
+    /// - Parameters:
+    ///   - limit: How many documents are looked at before this returns.
+    ///   - key: Of an order: looks at a document, and says by what it is sorted; `nil` for one that is none of those.
+    /// - Throws: ``DatabaseError``, or what the closure throws.
+    mutating func fill(lookingAt limit: Int, _ key: (DocumentID) throws -> JSON?) throws {
+        guard hits.isEmpty, !hasAll else { return }
+        try sort.isEmpty ? fillByRelevance() : fillInOrder(limit, key)
+    }
+
+    private mutating func fillByRelevance() throws {
+        let (expression, last, size) = (expression, lastRow, pageSize)
+        let page = try rows.read { try $0.rows(expression, after: last, limit: size) }
+        hits = page.map { Hit(id: $0.id, key: [JSONNumber($0.score).map(JSON.number) ?? 0]) }[...]
+        lastRow = page.last ?? lastRow
+        hasAll = page.count < size
+        pageSize = min(pageSize * 4, Self.largestPage)
+    }
+
+    private mutating func fillInOrder(_ limit: Int, _ key: (DocumentID) throws -> JSON?) throws {
+        let (expression, last) = (expression, lastNumber)
+        let page = try rows.read { try $0.rows(expression, afterNumber: last, limit: limit) }
+        for row in page {
+            guard let key = try key(row.id) else { continue }
+            let place = Self.place(Hit(id: row.id, key: key))
+            if let bookmark, !isBefore(Self.place(Hit(id: bookmark.id, key: bookmark.key)), place) { continue }
+            kept.append((place, Hit(id: row.id, key: key)))
+        }
+        lastNumber = page.last?.number ?? lastNumber
+        hasAll = page.count < limit
+        if let wanted, kept.count > 2 * wanted + 1000 || hasAll { keepFirst(wanted) } else if hasAll { keepFirst(.max) }
+        if hasAll {
+            hits = kept.map(\.hit)[...]
+            kept = []
+        }
+    }
+
+    private mutating func keepFirst(_ count: Int) {
+        let sorted = kept.sorted { isBefore($0.place, $1.place) }
+        kept = sorted.count > count ? Array(sorted.prefix(count)) : sorted
+    }
+
+    private static func place(_ hit: Hit) -> [UInt8] {
+        RowPosition.make(key: SortKey.of(hit.key), id: hit.id, number: 0)
+    }
+
+    private func isBefore(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        sort[0].isDescending ? RowPosition.isBefore(right, left) : RowPosition.isBefore(left, right)
+    }
+}
