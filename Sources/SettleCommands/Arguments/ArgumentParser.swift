@@ -19,8 +19,9 @@ struct ArgumentParser {
                 takesOptions = false
             } else if takesOptions, word.hasPrefix("-"), word != "-" {
                 try parse(option: word, &rest, into: &arguments)
-            } else if let operand = operands.popFirst() {
+            } else if let operand = operands.first {
                 arguments.set(operand, word)
+                if !operand.isRepeatable { operands.removeFirst() }
             } else {
                 throw failure("\"\(word)\" is one argument too many")
             }

@@ -1,13 +1,14 @@
 /// What a command line gave a verb, by the names its guide has.
 struct Arguments: Sendable {
-    private let verb: String
-    private var operands: [String: String] = [:]
+    /// The verb.
+    let verb: String
+    private var operands: [String: [String]] = [:]
     private var values: [String: [String]] = [:]
     private var flags: Set<String> = []
 
     init(verb: String) { self.verb = verb }
 
-    mutating func set(_ operand: Operand, _ text: String) { operands[operand.name] = text }
+    mutating func set(_ operand: Operand, _ text: String) { operands[operand.name, default: []].append(text) }
 
     /// Whether it was new.
     mutating func set(_ option: Option) -> Bool { flags.insert(option.name).inserted }
@@ -21,12 +22,15 @@ struct Arguments: Sendable {
 
     /// An operand that must be there.
     func operand(_ name: String) throws -> String {
-        if let text = operands[name] { return text }
+        if let text = operands[name]?.first { return text }
         throw CommandError.usage("\(name) is missing", verb: verb)
     }
 
     /// An operand that may be left out.
-    func optionalOperand(_ name: String) -> String? { operands[name] }
+    func optionalOperand(_ name: String) -> String? { operands[name]?.first }
+
+    /// The words of an operand that may be repeated.
+    func operands(_ name: String) -> [String] { operands[name] ?? [] }
 
     /// Whether a flag was given.
     func flag(_ name: String) -> Bool { flags.contains(name) }
@@ -55,11 +59,12 @@ struct Arguments: Sendable {
         throw CommandError.usage("\(name) takes one of \(words), not \"\(text)\"", verb: verb)
     }
 
+    /// Whether an option was given, with a value or without.
+    func isGiven(_ name: String) -> Bool { flags.contains(name) || values[name] != nil }
+
     /// Refuses two options that exclude each other.
     func refuse(_ first: String, with second: String) throws {
-        guard flags.contains(first) || values[first] != nil, flags.contains(second) || values[second] != nil else {
-            return
-        }
+        guard isGiven(first), isGiven(second) else { return }
         throw CommandError.usage("\(first) and \(second) exclude each other", verb: verb)
     }
 }

@@ -6,18 +6,23 @@ struct Operand: Sendable {
     let help: String
     /// Whether it may be left out.
     let isOptional: Bool
+    /// Whether all words from here on belong to it.
+    let isRepeatable: Bool
     /// Whether it may be the URL of a database at a server.
     let takesURL: Bool
 
-    init(_ name: String, isOptional: Bool = false, takesURL: Bool = false, _ help: String) {
+    init(
+        _ name: String, isOptional: Bool = false, isRepeatable: Bool = false, takesURL: Bool = false, _ help: String
+    ) {
         self.name = name
         self.takesURL = takesURL
         self.isOptional = isOptional
+        self.isRepeatable = isRepeatable
         self.help = help
     }
 
     /// The operand as the help writes it.
-    var usage: String { isOptional ? "[\(name)]" : name }
+    var usage: String { (isOptional ? "[\(name)]" : name) + (isRepeatable ? " …" : "") }
 
     /// The database, which nearly every verb begins with.
     static let database = Operand(

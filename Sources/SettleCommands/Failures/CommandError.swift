@@ -28,6 +28,8 @@ struct CommandError: Error, Sendable {
             self.init("invalid", error.description, status: .refused)
         case let error as HTTPClientError:
             self.init(error.code.name, error.message, status: error.code == .badURL ? .usage : .failure)
+        case let error as QueryError: self.init(error.code.name, error.reason, status: .refused)
+        case let error as SelectorError: self.init(error.code.name, error.reason, status: .refused)
         case let error as RevisionTreeError:
             self.init("invalid", error.message, status: .refused)
         default: self.init("failure", "\(error)", status: .failure)

@@ -43,13 +43,7 @@ enum DesignVerb: Verb {
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
-        let given = try invocation.arguments.operand("ACTION")
-        guard let action = Action(rawValue: given) else {
-            let nearest = NearestWord.find(given, in: Action.allCases.map(\.rawValue))
-            let advice =
-                nearest.map { "did you mean \($0)?" } ?? "`settle design list \(given)` lists what there is"
-            throw CommandError.usage("there is nothing called \"\(given)\" to do; \(advice)", verb: guide.name)
-        }
+        let action = try invocation.arguments.action(Action.self)
         switch action {
         case .list: try list(invocation)
         case .push: try DesignPush(invocation: invocation, folder: DesignFolder(try name(invocation))).run()

@@ -15,12 +15,16 @@ enum SearchVerb: Verb {
             "old books"~5 with five others between at the most, and title:cat is a word in a field of --in. Case and accents \
             do not count. The index is kept beside the database and brought up to date first; there is one, which other \
             --in or --words replace.
+            A server searches in an index of texts that somebody has made there (settle index create URL --text); what it \
+            takes is a little different: words side by side mean one of them or several. It tells no pieces of text, so the \
+            beginning of the document is shown.
             """,
-        operands: [.folder, Operand("TEXT", "what is looked for")],
+        operands: [.database, Operand("TEXT", "what is looked for")],
         options: [
             Option(
                 "--in", value: "FIELDS", "only in these members, with commas between: title,author.name (default all)"),
             Option("--words", value: "KIND", "words, english (without endings), or trigrams (parts of words too)"),
+            Option("--use-index", value: "DESIGN[/NAME]", "of a URL: where several indexes of texts are"),
             Option("--limit", value: "N", "write so many at the most (default 20)"),
             Option("--skip", value: "N", "pass over so many"),
             Option("--count", "only how many there are"),
@@ -33,12 +37,20 @@ enum SearchVerb: Verb {
         ],
         json: """
             one line each: {"id":…,"score":number,"snippets":[{"field":…,"parts":[{"text":…,"match":bool} …]} …]}, without \
-            "field" where all texts are searched; under --count {"count":N}
+            "field" where all texts are searched; of a URL {"id":…,"doc":…}; under --count {"count":N}
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let arguments = invocation.arguments
         for option in ["--limit", "--skip", "--ids"] { try arguments.refuse("--count", with: option) }
+        if let remote = try invocation.remote() {
+            try ServerSearch(queries: ServerQueries(remote: remote), invocation: invocation).run()
+            return .success
+        }
+        if arguments.isGiven("--use-index") {
+            throw CommandError.usage(
+                "--use-index is for URLs; a folder has one index, by --in and --words", verb: "search")
+        }
         let text = try arguments.operand("TEXT")
         let limit = try arguments.count("--limit") ?? 20
         let skip = try arguments.count("--skip") ?? 0
@@ -75,14 +87,7 @@ enum SearchVerb: Verb {
 
     private static func build(_ index: TextIndex, of database: Database, _ console: Console) throws {
         Interruption.watch()
-        let bar = ProgressBar(console)
-        defer { bar.finish() }
-        try index.rows(in: database).update(from: database) { done, total in
-            bar.update(
-                "Indexing", fraction: Double(done) / Double(max(total, 1)),
-                "\(Quantity.grouped(done)) of \(Quantity.of(total, "change"))")
-            try Interruption.check()
-        }
+        try ProgressBar.indexing(console) { try index.rows(in: database).update(from: database, report: $0) }
     }
 
     private static func write(_ match: TextMatch, isShort: Bool, _ console: Console) throws {

@@ -2,9 +2,8 @@
 enum VerbList {
     static let all: [any Verb.Type] = [
         CreateVerb.self, InfoVerb.self, DocsVerb.self, GetVerb.self, PutVerb.self, DeleteVerb.self, ChangesVerb.self,
-        AttachVerb.self, DetachVerb.self, QueryVerb.self, SearchVerb.self, DesignVerb.self, TreeVerb.self,
-        ConflictsVerb.self,
-        ShowVerb.self, ResolveVerb.self,
+        AttachVerb.self, DetachVerb.self, FindVerb.self, IndexVerb.self, QueryVerb.self, SearchVerb.self,
+        DesignVerb.self, TreeVerb.self, ConflictsVerb.self, ShowVerb.self, ResolveVerb.self,
         LogVerb.self, UndoVerb.self, StatusVerb.self, OfflineSyncVerb.self, PushVerb.self, PullVerb.self, SyncVerb.self,
         ReplicationsVerb.self,
         ImportVerb.self, ExportVerb.self, CompactVerb.self, VerifyVerb.self, PurgeVerb.self, ServeVerb.self,

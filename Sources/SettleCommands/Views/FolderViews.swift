@@ -34,16 +34,7 @@ struct FolderViews: ViewKeeper {
 
     /// Shows how far an index is while it is built, and ends that when the user interrupts.
     private func building(_ job: ((_ done: Int, _ total: Int) throws -> Void) throws -> Void) throws {
-        let bar = ProgressBar(console)
-        defer { bar.finish() }
-        do {
-            try job { done, total in
-                bar.update(
-                    "Indexing", fraction: Double(done) / Double(max(total, 1)),
-                    "\(Quantity.grouped(done)) of \(Quantity.of(total, "change"))")
-                try Interruption.check()
-            }
-        } catch let error as ScriptError {
+        do { try ProgressBar.indexing(console, job) } catch let error as ScriptError {
             throw CommandError(
                 error.name, "a function of the design document failed: \(error.reason)", status: .refused)
         }

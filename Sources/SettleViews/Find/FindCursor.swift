@@ -284,12 +284,3 @@ package struct FindCursor {
         }
     }
 }
-
-extension QueryIndex {
-    /// Where its rows are.
-    func rows(in database: Database) throws -> ViewIndex {
-        try IndexFolder.of(database).index(fileName) { path in
-            ViewIndex(path: path, definitions: [ViewDefinition(reducers: [])])
-        }
-    }
-}

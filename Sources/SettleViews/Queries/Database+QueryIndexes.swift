@@ -23,7 +23,8 @@ extension Database {
         on fields: SortField..., name: String? = nil, designDocument: String? = nil, partialFilter: Selector? = nil
     ) throws -> QueryIndex {
         try createIndex(
-            IndexDefinition(fields: fields, filter: partialFilter, name: name, designDocument: designDocument))
+            IndexDefinition(fields: fields, filter: partialFilter, name: name, designDocument: designDocument)
+        ).index
     }
 
     /// Makes an index of texts for queries that ask for words by `$text`, unless it is there already.
@@ -55,24 +56,30 @@ extension Database {
             definition["fields"] = .array(fields.map { ["name": .string($0), "type": "string"] })
         }
         if let partialFilter { definition["partial_filter_selector"] = partialFilter.json }
-        return try createIndex(IndexDefinition(text: definition, name: name, designDocument: designDocument))
+        return try createIndex(IndexDefinition(text: definition, name: name, designDocument: designDocument)).index
     }
 
-    private func createIndex(_ definition: IndexDefinition) throws -> QueryIndex {
+    /// Makes an index by its definition, unless it is there already.
+    ///
+    /// - Returns: The index, and whether it was made.
+    /// - Throws: ``QueryError`` with code `invalidLanguage` when the design document is one of functions, or
+    ///   `invalidPartitionedOption`; ``DatabaseError``.
+    package func createIndex(_ definition: IndexDefinition) throws -> (index: QueryIndex, isNew: Bool) {
         let id = definition.designDocument
-        try transaction {
+        let isNew = try transaction {
             var document = try document(id) ?? Document(id: id)
             let old = document.revision == nil ? nil : document.json.object
             let new = try definition.added(to: old)
-            guard new != old else { return }
+            guard new != old else { return false }
             document.json = .object(new)
             try save(document, onConflict: .fail)
+            return true
         }
         let made = try indexes().first {
             $0.designDocument == id && $0.name == definition.name && $0.kind == definition.kind
         }
         guard let made else { throw QueryError(.invalidIndex, "The index \(definition.name) was removed meanwhile.") }
-        return made
+        return (made, isNew)
     }
 
     /// The indexes that queries may use, the list of all documents first.

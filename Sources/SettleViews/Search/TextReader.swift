@@ -36,6 +36,9 @@ final class TextReader {
         return Int(try statement.first { $0.integer(0) } ?? 0)
     }
 
+    /// How many documents there are.
+    func count() throws -> Int { Int(try statement("SELECT count(*) FROM documents").first { $0.integer(0) } ?? 0) }
+
     /// The documents that an expression of FTS5 finds, those that fit best first, and those that fit as well by their ids.
     ///
     /// - Parameters:

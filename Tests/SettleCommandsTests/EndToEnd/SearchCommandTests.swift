@@ -1,4 +1,5 @@
 import Settle
+import SettleServer
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SearchCommandTests {
@@ -33,7 +34,70 @@ import Testing
         #expect(outcome.error["message"]?.string?.contains("at character 1: the index has no fields") == true)
         #expect(try room.run("search", "db", "(a").status == 5)
         #expect(try room.run("search", "none", "a").status == 3)
-        #expect(try room.run("search", "http://localhost:1/db", "a").status == 2)
+        #expect(try room.run("search", "http://localhost:1/db", "a", "--words", "english").status == 2)
         #expect(try room.run("search", "db", "a", "--count", "--ids").status == 2)
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct ServerSearchCommandTests {
+    private static let books = """
+        {"_id":"a","title":"The old catalogue","year":1990}
+        {"_id":"b","title":"Café","text":"old débris","year":2001}
+        {"_id":"c","n":1}
+
+        """
+
+    @Test func `documents of a server are found by words in an index of texts`() throws {
+        let remote = try RemoteRoom { $0.makesTextIndexes = true }
+        let url = remote.url()
+        #expect(try remote.run("create", url).status == 0)
+        #expect(try remote.run("import", url, "-", input: Self.books).status == 0)
+        let early = try remote.run("search", url, "old", "--json")
+        #expect(early.status == 5 && early.error["error"] == "no_usable_index", "\(early.errors)")
+        #expect(early.errors.contains("--text` makes one") && !early.errors.contains("secret-word"))
+        #expect(try remote.run("find", url, #"{"$text":"old"}"#).errors.contains(" --text` makes one"))
+
+        let made = try remote.run("index", "create", url, "--text", "title", "--ddoc", "texts", "--name", "all")
+        #expect(made.line == "Created all of _design/texts", "\(made.errors)")
+        #expect(try remote.run("search", url, "catalogue").lines == ["a", "    title: The old catalogue, year: 1990"])
+        #expect(try remote.run("search", url, "deb*", "--ids").line == "b")
+        #expect(try remote.run("search", url, "old", "--count").line == "2")
+        #expect(try remote.run("search", url, "title:old", "--ids", "--json").json == ["id": "a"])
+        #expect(try remote.run("search", url, "catalogue", "--json").json["doc"]?["year"] == 1990)
+        #expect(try remote.run("search", url, "none").line == "Nothing found")
+        #expect(try remote.run("search", url, "old", "--in", "title").status == 2)
+        let plan = try remote.run("find", url, #"{"$text":"old","year":{"$gt":1995}}"#, "--explain")
+        #expect(
+            plan.output == """
+                Index                     all of _design/texts
+                Of                        title
+                Searches                  old
+                Checked on each document  year > 1995
+
+                """)
+        #expect(try remote.run("index", "build", url, "all").status == 0)
+        #expect(try remote.run("index", "delete", url, "texts/all").status == 0)
+    }
+
+    @Test func `a server that makes no indexes of texts is told of`() throws {
+        let remote = try RemoteRoom()
+        #expect(try remote.run("create", remote.url()).status == 0)
+        let refused = try remote.run("index", "create", remote.url(), "--text", "--json")
+        #expect(refused.status == 5 && refused.error["error"] == "no_text_indexes", "\(refused.errors)")
+        #expect(refused.errors.contains("--text-indexes on"))
+    }
+
+    @Test func `an index of texts in a folder answers what asks for words`() throws {
+        let room = try Room()
+        #expect(try room.run("import", "db", "-", input: Self.books).status == 0)
+        #expect(try room.run("index", "create", "db", "--analyzer", "english").status == 2)
+        #expect(try room.run("index", "create", "db", "--text", "--analyzer", "english", "--name", "all").status == 0)
+        #expect(try room.run("find", "db", #"{"$text":"catalogues"}"#, "--fields", "_id").lines == ["ID", "a"])
+        let list = try room.run("index", "list", "db", "--json").lines
+        let index = try JSON(parsing: list[1])
+        #expect(index["type"] == "text" && index["rows"] == 2 && index["pending"] == 0, "\(list)")
+        #expect(try room.run("index", "list", "db").lines[2].contains("all texts"))
+        #expect(try room.run("search", "db", "old", "--use-index", "all").status == 2)
+        #expect(try room.run("index", "delete", "db", "all").status == 0)
     }
 }

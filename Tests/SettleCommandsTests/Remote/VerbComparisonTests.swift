@@ -37,7 +37,7 @@ struct VerbComparisonTests {
     private func plain(_ text: String, _ remote: RemoteRoom) -> String {
         var text = text
         for name in [remote.url("db", ""), remote.room.path("local")] { text = text.replacing(name, with: "DB") }
-        text = text.replacing("Created local", with: "Created DB")
+        for verb in ["Created", "create"] { text = text.replacing("\(verb) local", with: "\(verb) DB") }
         let rules: [(String, String)] = [
             (#""seconds":[0-9.e-]+"#, ""), (#"in [0-9.]+ (ms|s)\b"#, ""), (#"[0-9,]+/s"#, ""),
             (#""seq":("[^"]*"|[0-9]+)"#, ""),

@@ -151,5 +151,31 @@ struct VerbScript: CustomTestStringConvertible, Sendable {
                 "query DB shop/n --key 99", "query DB shop", "query DB shop/n --key milk",
                 "query DB shop/n --key 1 --keys [1]", "query DB shop/n --update maybe",
             ]),
+        VerbScript(
+            testDescription: "queries by selector",
+            calls: [
+                "create DB",
+                Call(
+                    "import DB - --json",
+                    input: (0..<30).map {
+                        "{\"_id\":\"n\($0)\",\"n\":\($0 % 7),\"at\":{\"day\":\($0 % 3)},\"t\":\"é\($0)\"}\n"
+                    }.joined()),
+                ["find", "DB", "n > 4"], ["find", "DB", "n > 4", "--json"], ["find", "DB", "n > 4", "--count"],
+                ["find", "DB", "n > 4 && t begins \"é1\"", "--fields", "t,at.day"],
+                ["find", "DB", "at.day = 1", "--limit", "3", "--skip", "2", "--json"],
+                ["find", "DB", "n = 3", "--sort", "t"], ["find", "DB", "n = 3", "--sort", "t", "--json"],
+                "index create DB n t --name by-n --ddoc shop", "index create DB n t --name by-n --ddoc shop",
+                ["index", "create", "DB", "t", "--where", "n = 2", "--ddoc", "twos", "--name", "twos", "--json"],
+                ["find", "DB", "n = 3", "--sort", "-t", "--json"], ["find", "DB", "n = 3", "--sort", "t,n"],
+                ["find", "DB", "n = 3 && t > 'é'", "--explain"],
+                ["find", "DB", "n = 3 && t > 'é'", "--explain", "--use-index", "twos"],
+                ["find", "DB", "t > 'é'", "--use-index", "twos", "--fields", "t,n"],
+                ["find", "DB", "n = 3", "--use-index", "none"], #"find DB {"n":{"$foo":1}}"#, "find DB [1]",
+                ["find", "DB", "n = 3", "--bookmark", "nonsense"], ["find", "DB", "n = 9 && n = 1"],
+                "index delete DB none", "index delete DB twos", "index delete DB shop/by-n", "index list DB --json",
+                "docs DB --limit 1",
+                #"put DB _design/code {"language":"javascript","views":{"a":{"map":"function (doc) {}"}}}"#,
+                "index create DB n --ddoc code",
+            ]),
     ]
 }

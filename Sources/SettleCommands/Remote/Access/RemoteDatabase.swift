@@ -83,9 +83,12 @@ final class RemoteDatabase {
     }
 
     /// Goes over an array of an answer that has begun.
+    ///
+    /// - Returns: The other members of the answer; none when the closure wanted no more.
+    @discardableResult
     func forEachElement(
         _ member: String, of response: HTTPClientResponse, _ body: ([UInt8]) throws -> Bool
-    ) throws {
+    ) throws -> JSONObject {
         var elements = JSONElements(of: member, longestElement: Self.longestElement)
         var problem: (any Error)?
         do {
@@ -100,9 +103,9 @@ final class RemoteDatabase {
                     }
                 }
                 if let problem { throw problem }
-                if !goesOn { return }
+                if !goesOn { return JSONObject() }
             }
-            _ = try elements.finish()
+            return try elements.finish()
         } catch let fault as JSONElements.Fault { throw RemoteFailure(url: url).told(fault) }
     }
 

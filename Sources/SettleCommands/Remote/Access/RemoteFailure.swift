@@ -19,6 +19,15 @@ struct RemoteFailure {
         }
     }
 
+    /// What CouchDB calls failures of queries by selector, which mean the same of a folder.
+    private static let aboutQueries: Set<String> = [
+        "no_usable_index", "invalid_index", "multiple_text_indexes", "text_search_error",
+        "invalid_index_fields_definition", "invalid_bookmark", "unsupported_mixed_sort", "invalid_sort_field",
+        "invalid_ddoc_lang", "invalid_selector_json", "invalid_selector", "invalid_operator", "not_supported",
+        "bad_arg",
+        "bad_field", "invalid_field_name", "invalid_field", "too_deep",
+    ]
+
     /// Whether an answer says that there is no such database.
     static func isAboutDatabase(_ error: CouchDBError) -> Bool {
         guard error.status == 404 else { return false }
@@ -88,6 +97,7 @@ struct RemoteFailure {
             return told("exists", "there is a database \(url) already", .conflict)
         case 412: return told("attachment_missing", "\(place) was refused: \(reason)", .refused)
         case 413: return told("document_too_large", "\(place) is larger than the server takes (\(reason))", .refused)
+        case 400 where Self.aboutQueries.contains(error.error): return told(error.error, error.reason, .refused)
         case 400..<500: return told("invalid", "\(url.authority) refused \(place): \(reason)", .refused)
         case ..<400:
             return told(

@@ -1,0 +1,113 @@
+internal import Settle
+
+/// Takes a condition apart into its words.
+struct ConditionScanner {
+    private let text: String
+    private var rest: Substring
+    /// Where the last word began.
+    private(set) var place: Substring
+
+    private static let symbols = ["&&", "||", "==", "!=", "<=", ">=", "(", ")", "!", "=", "<", ">"]
+
+    init(_ text: String) {
+        self.text = text
+        rest = text[...]
+        place = rest
+    }
+
+    /// The next word; `nil` at the end.
+    ///
+    /// - Throws: ``CommandError`` with status `usage`.
+    mutating func next() throws -> ConditionToken? {
+        rest = rest.drop(while: \.isWhitespace)
+        place = rest
+        guard let first = rest.first else { return nil }
+        if let symbol = Self.symbols.first(where: { rest.hasPrefix($0) }) {
+            rest = rest.dropFirst(symbol.count)
+            return .symbol(symbol == "==" ? "=" : symbol)
+        }
+        switch first {
+        case "\"", "'": return .value(.string(try quoted(first)))
+        case "[", "{": return .value(try json(try balanced()))
+        case "0"..."9", "-", "+", ".":
+            return .value(try json(taken { $0.isLetter || $0.isNumber || "+-.".contains($0) }))
+        default:
+            let word = path()
+            guard word.isEmpty else { return .word(word) }
+            throw failure("\"\(first)\" has no meaning here")
+        }
+    }
+
+    /// What is wrong, and where.
+    func failure(_ message: String) -> CommandError {
+        let behind = place.isEmpty ? "at the end of \(text)" : "at \(place)"
+        return CommandError.usage("the condition can't be read: \(message), \(behind)", verb: "find")
+    }
+
+    private mutating func taken(while isWanted: (Character) -> Bool) -> Substring {
+        let part = rest.prefix(while: isWanted)
+        rest = rest[part.endIndex...]
+        return part
+    }
+
+    /// A path, in which a dot that belongs to a name has a backslash before it.
+    private mutating func path() -> String {
+        var path = ""
+        while let character = rest.first {
+            if character == "\\", let escaped = rest.dropFirst().first {
+                path += "\\\(escaped)"
+                rest = rest.dropFirst(2)
+            } else if character.isLetter || character.isNumber || "_.-@:$/".contains(character) {
+                path.append(character)
+                rest = rest.dropFirst()
+            } else {
+                break
+            }
+        }
+        return path
+    }
+
+    /// A text in quotes: of double ones as JSON has it, in single ones with a backslash before a quote or a backslash.
+    private mutating func quoted(_ quote: Character) throws -> String {
+        var text = ""
+        var isEscaped = false
+        rest = rest.dropFirst()
+        while let character = rest.popFirst() {
+            if !isEscaped, character == quote {
+                guard quote == "\"" else { return text }
+                guard let value = try json("\"\(text)\"").string else { break }
+                return value
+            }
+            isEscaped = !isEscaped && character == "\\"
+            if quote == "\"" || !isEscaped { text.append(character) }
+        }
+        throw failure("the text has no \(quote) at its end")
+    }
+
+    /// An array or object as it stands.
+    private mutating func balanced() throws -> Substring {
+        var (depth, isInString, isEscaped) = (0, false, false)
+        for index in rest.indices {
+            let character = rest[index]
+            if isInString {
+                if character == "\"", !isEscaped { isInString = false }
+                isEscaped = !isEscaped && character == "\\"
+                continue
+            }
+            switch character {
+            case "\"": isInString = true
+            case "[", "{": depth += 1
+            case "]", "}": depth -= 1
+            default: break
+            }
+            guard depth == 0 else { continue }
+            defer { rest = rest[rest.index(after: index)...] }
+            return rest[...index]
+        }
+        throw failure("a bracket has no other one")
+    }
+
+    private func json(_ text: some StringProtocol) throws -> JSON {
+        do { return try JSON(parsing: String(text)) } catch { throw failure("\(text) is no JSON") }
+    }
+}

@@ -1,0 +1,84 @@
+internal import Settle
+
+/// What `_explain` tells of a query, for people.
+struct FindPlanText {
+    private let plan: JSON
+    private let index: NamedIndex?
+
+    init(_ plan: JSON) {
+        self.plan = plan
+        index = plan["index"].flatMap { $0.isNull ? nil : NamedIndex($0) }
+    }
+
+    /// Whether an index of somebody's making is used.
+    var hasIndex: Bool { index?.designDocument != nil }
+
+    /// The names of what is told, and what is told.
+    var rows: [(String, String)] {
+        guard let index else { return [("Index", "none serves the order, so the query fails")] + others }
+        var rows = [
+            ("Index", index.designDocument.map { "\(index.name) of \($0)" } ?? "none: the list of all documents")
+        ]
+        let search = plan["query"]?.string
+        if hasIndex { rows.append((search == nil ? "Ordered by" : "Of", index.order)) }
+        if let filter = index.filter { rows.append(("Only with", filter.description)) }
+        rows.append(search.map { ("Searches", $0) } ?? ("Reads", range))
+        let columns = search == nil ? index.fields.map(\.path) : []
+        let (narrowing, checked) = FindConditions(plan["selector"] ?? .null).split(by: columns)
+        if !narrowing.isEmpty { rows.append(("Narrowed by", narrowing.map(\.text).joined(separator: " and "))) }
+        // In normal form it is {"$default": {"$text": …}}.
+        let isSearch = { (condition: FindConditions.Condition) in
+            (condition.argument["$default"] ?? condition.argument)["$text"] != nil
+        }
+        let left = checked.filter { search == nil || !isSearch($0) }
+        let isCovering = plan["covering"] == true || plan["covered"] == true
+        let each = isCovering ? "Checked on each row" : "Checked on each document"
+        rows.append((each, left.isEmpty ? "nothing more" : left.map(\.text).joined(separator: " and ")))
+        if isCovering { rows.append(("Documents", "none is read: the index has all that is asked for")) }
+        return rows + others
+    }
+
+    /// Which part of the index is read.
+    private var range: String {
+        let arguments = plan["mrargs"]
+        let what = hasIndex ? "rows" : "ids"
+        let isReversed = arguments?["direction"] == "rev"
+        let (first, last) = (Self.values(arguments?["start_key"]), Self.values(arguments?["end_key"]))
+        let ends = [Self.edge(first, "from"), Self.edge(last, "to")].compactMap(\.self)
+        let text = ends.isEmpty ? "all \(what)" : "\(what) \(ends.joined(separator: " "))"
+        return text + (isReversed ? ", the greatest first" : "")
+    }
+
+    /// The values of a bound, without what stands for the end of all.
+    private static func values(_ bound: JSON?) -> [JSON] {
+        let list = bound?.array ?? bound.map { [$0] } ?? []
+        return list.filter { $0 != "<MAX>" && !$0.isNull && $0 != "" }
+    }
+
+    private static func edge(_ values: [JSON], _ word: String) -> String? {
+        values.isEmpty ? nil : "\(word) \(values.map(\.description).joined(separator: ", "))"
+    }
+
+    /// Why not by other indexes.
+    private var others: [(String, String)] {
+        (plan["index_candidates"]?.array ?? []).filter { $0["index"]?["ddoc"]?.string != nil }.map { candidate in
+            let index = NamedIndex(candidate["index"] ?? .null)
+            let names = (candidate["analysis"]?["reasons"]?.array ?? []).compactMap { $0["name"]?.string }
+            let reasons = names.map { Self.reasons[$0] ?? $0.replacing("_", with: " ") }
+            return ("Not by", "\(index.name) of \(index.designDocument ?? ""): \(reasons.joined(separator: ", "))")
+        }
+    }
+
+    private static let reasons = [
+        "field_mismatch": "it has members without a condition",
+        "sort_order_mismatch": "it is in another order",
+        "is_partial": "it has not all documents; --use-index asks for it",
+        "scope_mismatch": "it is of partitions",
+        "excluded_by_user": "--use-index asks for another one",
+        "unfavored_type": "it is of another kind",
+        "less_overlap": "it begins with fewer members that have conditions",
+        "too_many_fields": "it has more members",
+        "alphabetically_comes_after": "its name comes later",
+        "needs_text_search": "it has no texts",
+    ]
+}

@@ -1,0 +1,91 @@
+internal import Settle
+
+/// Writes found documents in columns: those that were asked for, or the members that most of the first documents have.
+struct FindTable {
+    private let console: Console
+    private var paths: [String]
+    private var waiting: [JSON] = []
+    private var table: RowTable?
+    /// The members that the first documents have and that found no place.
+    private(set) var hidden: [String] = []
+
+    /// How many documents the columns are chosen from.
+    private static let sample = 100
+
+    /// - Parameters:
+    ///   - console: Where it goes.
+    ///   - fields: The members that are shown; none to choose them.
+    init(_ console: Console, fields: [String]) {
+        self.console = console
+        paths = fields
+        if !fields.isEmpty { table = RowTable(console, titles: fields.map(Self.title)) }
+    }
+
+    /// Takes a document.
+    mutating func add(_ document: JSON) throws {
+        guard table == nil else { return try write(document) }
+        waiting.append(document)
+        if waiting.count == Self.sample { try begin() }
+    }
+
+    /// Writes what is left.
+    mutating func finish() throws {
+        if table == nil, !waiting.isEmpty { try begin() }
+        try table?.finish()
+    }
+
+    private mutating func begin() throws {
+        (paths, hidden) = Self.columns(of: waiting, atMost: min(max(console.width / 16, 2), 6))
+        table = RowTable(console, titles: paths.map(Self.title))
+        for document in waiting { try write(document) }
+        waiting = []
+    }
+
+    private mutating func write(_ document: JSON) throws {
+        try table?.add(paths.map { Self.cell(Self.value($0, of: document)) })
+    }
+
+    private static func title(_ path: String) -> String { path == "_id" ? "ID" : path }
+
+    private static func cell(_ value: JSON?) -> String {
+        guard let value else { return "" }
+        return value.string?.replacing("\n", with: " ") ?? value.description
+    }
+
+    /// The id, then members in the order in which they come, those that most documents have first choice.
+    static func columns(of documents: [JSON], atMost limit: Int) -> (shown: [String], hidden: [String]) {
+        var names: [String] = []
+        var counts: [String: Int] = [:]
+        for document in documents {
+            for name in document.object?.names ?? [] where !["_id", "_rev", "_attachments"].contains(name) {
+                if counts[name] == nil { names.append(name) }
+                counts[name, default: 0] += 1
+            }
+        }
+        let preferred = names.enumerated().sorted {
+            let (left, right) = (counts[$0.element] ?? 0, counts[$1.element] ?? 0)
+            return left == right ? $0.offset < $1.offset : left > right
+        }
+        let chosen = Set(preferred.prefix(limit).map(\.element))
+        // A dot in a name is none of a path.
+        let shown = names.filter(chosen.contains).map { $0.replacing("\\", with: "\\\\").replacing(".", with: "\\.") }
+        return (["_id"] + shown, names.filter { !chosen.contains($0) })
+    }
+
+    /// The value at a path, in which a dot that belongs to a name has a backslash before it.
+    static func value(_ path: String, of document: JSON) -> JSON? {
+        var parts = [""]
+        var isEscaped = false
+        for character in path {
+            if character == ".", !isEscaped {
+                parts.append("")
+            } else if isEscaped || character != "\\" {
+                parts[parts.count - 1].append(character)
+            }
+            isEscaped = !isEscaped && character == "\\"
+        }
+        return parts.reduce(document as JSON?) { value, part in
+            value?[part] ?? Int(part).flatMap { value?.array == nil ? nil : value?[$0] }
+        }
+    }
+}

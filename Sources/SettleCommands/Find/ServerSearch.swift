@@ -1,0 +1,64 @@
+internal import Settle
+
+/// A search for words at a server, in an index of texts that a design document there defines.
+struct ServerSearch {
+    let queries: ServerQueries
+    let invocation: Invocation
+
+    /// Searches, and writes what is found.
+    func run() throws {
+        let (arguments, console) = (invocation.arguments, invocation.console)
+        for option in ["--in", "--words"] where arguments.isGiven(option) {
+            throw CommandError.usage(
+                "\(option) is for folders; at a server the index says what is searched, and how", verb: "search")
+        }
+        let (isCounting, isShort) = (arguments.flag("--count"), arguments.flag("--ids"))
+        var request: JSONObject = [
+            "selector": ["$text": .string(try arguments.operand("TEXT"))],
+            "limit": .number(JSONNumber(isCounting ? Int(Int32.max) : try arguments.count("--limit") ?? 20)),
+        ]
+        request["skip"] = try arguments.count("--skip").map { .number(JSONNumber($0)) }
+        request["use_index"] = FindRequest.index(arguments)
+        if isCounting || isShort { request["fields"] = ["_id"] }
+        try check(request)
+        var count = 0
+        _ = try queries.find(request) { text in
+            count += 1
+            if !isCounting { try write(JSON(utf8: text), isShort: isShort) }
+            return true
+        }
+        if isCounting { return try console.print(String(count), json: ["count": .number(JSONNumber(count))]) }
+        if count == 0 { try console.note("Nothing found") }
+    }
+
+    /// Sees that there is an index to search in: without one CouchDB answers with all documents.
+    private func check(_ request: JSONObject) throws {
+        let plan: JSON
+        do { plan = try queries.explain(request) } catch let error as CommandError where error.code == "not_supported" {
+            throw missing
+        }
+        guard let type = plan["index"]?["type"]?.string, ["text", "nouveau"].contains(type) else { throw missing }
+    }
+
+    private var missing: CommandError {
+        CommandError(
+            "no_usable_index",
+            "\(queries.remote.url) has no index of texts; `settle index create \(queries.remote.url) --text` makes one",
+            status: .refused)
+    }
+
+    private func write(_ document: JSON, isShort: Bool) throws {
+        let console = invocation.console
+        let id = document["_id"]?.string ?? ""
+        if console.isJSON {
+            let line: JSON = isShort ? ["id": .string(id)] : ["id": .string(id), "doc": document]
+            return try console.print(line.description)
+        }
+        if isShort { return try console.print(id) }
+        try console.print(console.styled(TextWidth.harmless(id), .bold))
+        let members = (document.object ?? JSONObject()).filter { !["_id", "_rev", "_attachments"].contains($0.name) }
+        let text = members.map { "\($0.name): \($0.value.string ?? $0.value.description)" }.joined(separator: ", ")
+        let line = Grid.wrapped(text.replacing("\n", with: " "), width: max(console.width - 4, 8), limit: 1)
+        try console.print("    " + line.joined())
+    }
+}

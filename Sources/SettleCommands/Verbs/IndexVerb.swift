@@ -1,0 +1,167 @@
+internal import Settle
+
+/// `settle index`: looks after the indexes that `find` uses.
+enum IndexVerb: Verb {
+    /// What can be done.
+    enum Action: String, CaseIterable {
+        case list, create, delete, build
+    }
+
+    static let guide = Guide(
+        "index", "list, make, remove and build the indexes that find uses",
+        discussion: """
+            An index has a row for each document that has all of its members, in their order: conditions on the first of \
+            them narrow what is read, and --sort by them needs it. Its definition is a part of a design document, as CouchDB \
+            has it, and replicates; its rows are built when it is first asked, or by build.
+            --where makes a partial index, of the documents that match; find uses it only under --use-index.
+            NAME is that of an index, DESIGN/NAME where several have it. Names are derived from the members unless given.
+            """,
+        operands: [
+            Operand("ACTION", "list, create, delete, or build"), .database,
+            Operand(
+                "NAME", isOptional: true, isRepeatable: true,
+                "to create: the paths of its members; else the index"),
+        ],
+        options: [
+            Option("--name", value: "NAME", "to create: the name of the index"),
+            Option("--ddoc", value: "NAME", "to create: the design document it goes into"),
+            Option("--descending", "to create: the greatest first; find reads an index in both directions anyway"),
+            Option(
+                "--text", "to create: an index of the words in texts, for search and $text; no member means all texts"),
+            Option("--analyzer", value: "NAME", "to create --text: how texts are taken apart, such as english"),
+            Option("--where", value: "SELECTOR", "to create: only documents that match this, as find takes it"),
+        ],
+        examples: [
+            Guide.Example(
+                "settle index list people", "the indexes, how large they are, and whether they are up to date"),
+            Guide.Example(
+                "settle index create people city age --name by-city", "for city = …, and by age in each city"),
+            Guide.Example(
+                "settle index create people due --where 'done = false' --ddoc open", "find --use-index open asks it"),
+            Guide.Example(
+                "settle index create people --text --analyzer english", "for settle search at a server, and $text"),
+            Guide.Example("settle index build people by-city", "builds it now, not when it is first asked"),
+            Guide.Example("settle index delete https://anna@couch.example/people by-city", "removes it at a server"),
+        ],
+        json: """
+            of list and build, one line each: {"ddoc":…,"name":…,"type":…,"def":{"fields":[…]}}, with "rows", "size" in bytes \
+            and "pending" changes where that is known; of create {"result":"created" or "exists","id":…,"name":…}; of delete \
+            {"ok":true,"id":…,"name":…}
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let action = try invocation.arguments.action(Action.self)
+        let ofCreate = ["--name", "--ddoc", "--where", "--descending", "--text", "--analyzer"]
+        if let option = ofCreate.first(where: invocation.arguments.isGiven), action != .create {
+            throw CommandError.usage("\(option) is for create", verb: guide.name)
+        }
+        switch action {
+        case .list: try list(invocation)
+        case .create: try create(invocation)
+        case .delete: try delete(invocation)
+        case .build: try build(invocation)
+        }
+        return .success
+    }
+
+    private static func list(_ invocation: Invocation) throws {
+        if let word = invocation.arguments.operands("NAME").first {
+            throw CommandError.usage("\"\(word)\" is one argument too many", verb: guide.name)
+        }
+        try invocation.withQueries { queries in
+            try IndexTable(invocation.console).write(try queries.indexes().map(NamedIndex.init))
+        }
+    }
+
+    private static func create(_ invocation: Invocation) throws {
+        let arguments = invocation.arguments
+        let isText = arguments.flag("--text")
+        try arguments.refuse("--text", with: "--descending")
+        if !isText, arguments.isGiven("--analyzer") {
+            throw CommandError.usage("--analyzer needs --text", verb: guide.name)
+        }
+        var definition = isText ? try texts(arguments) : try members(arguments)
+        definition["partial_filter_selector"] = try arguments.text("--where").map {
+            try SelectorText.selector($0, invocation.console)
+        }
+        var request: JSONObject = ["index": definition, "type": isText ? "text" : "json"]
+        request["name"] = arguments.text("--name").map { .string($0) }
+        request["ddoc"] = arguments.text("--ddoc").map { .string(ViewName.designName($0)) }
+        try invocation.withQueries { queries in
+            let made = try queries.create(request)
+            let name = "\(made["name"]?.string ?? "") of \(made["id"]?.string ?? "")"
+            try invocation.console.print(
+                made["result"] == "exists" ? "\(name) is there already" : "Created \(name)", json: made)
+        }
+    }
+
+    /// The definition of an index of members.
+    private static func members(_ arguments: Arguments) throws -> JSON {
+        let paths = arguments.operands("NAME")
+        guard !paths.isEmpty, !paths.contains("") else {
+            throw CommandError.usage("give the members of the index: settle index create DB age", verb: guide.name)
+        }
+        let isDescending = arguments.flag("--descending")
+        let fields = paths.map { isDescending ? .object(JSONObject([($0, "desc")])) : JSON.string($0) }
+        return ["fields": .array(fields)]
+    }
+
+    /// The definition of an index of texts.
+    private static func texts(_ arguments: Arguments) throws -> JSON {
+        var definition = JSON.object(JSONObject())
+        let fields = arguments.operands("NAME").map { path -> JSON in ["name": .string(path), "type": "string"] }
+        if !fields.isEmpty { definition["fields"] = .array(fields) }
+        definition["default_field"] = arguments.text("--analyzer").map { ["analyzer": .string($0)] }
+        return definition
+    }
+
+    private static func delete(_ invocation: Invocation) throws {
+        try invocation.withQueries { queries in
+            let index = try named(invocation, queries)
+            try queries.delete(index)
+            let id = index.designDocument ?? ""
+            try invocation.console.print(
+                "Removed \(index.name) of \(id)", json: ["ok": true, "id": .string(id), "name": .string(index.name)])
+        }
+    }
+
+    private static func build(_ invocation: Invocation) throws {
+        try invocation.withQueries { queries in
+            let wanted =
+                invocation.arguments.operands("NAME").isEmpty
+                ? try queries.indexes().map(NamedIndex.init).filter { $0.designDocument != nil }
+                : [try named(invocation, queries)]
+            for index in wanted {
+                try Interruption.check()
+                try queries.build(index)
+            }
+            let built = try queries.indexes().map(NamedIndex.init).filter { index in
+                wanted.contains {
+                    $0.name == index.name && $0.type == index.type && $0.designDocument == index.designDocument
+                }
+            }
+            try IndexTable(invocation.console).write(built)
+        }
+    }
+
+    /// The index that is meant by `NAME` or `DESIGN/NAME`.
+    ///
+    /// - Throws: ``CommandError`` with status `notFound`, or `usage` where several have the name.
+    private static func named(_ invocation: Invocation, _ queries: any QueryKeeper) throws -> NamedIndex {
+        let names = invocation.arguments.operands("NAME")
+        guard let given = names.first, names.count == 1 else {
+            throw CommandError.usage(names.isEmpty ? "NAME is missing" : "give one index", verb: guide.name)
+        }
+        let all = try queries.indexes().map(NamedIndex.init).filter { $0.designDocument != nil }
+        let name = ViewName.designName(given)
+        let found = all.filter { $0.name == name || "\($0.designName)/\($0.name)" == name }
+        if found.count == 1 { return found[0] }
+        guard let first = found.first else {
+            let nearest = NearestWord.find(name, in: all.map(\.name)).map { "; did you mean \($0)?" } ?? ""
+            throw CommandError.notFound("there is no index \"\(given)\"\(nearest)")
+        }
+        throw CommandError.usage(
+            "\(found.count) indexes are called \"\(given)\"; say which, such as \(first.designName)/\(first.name)",
+            verb: guide.name)
+    }
+}

@@ -1,0 +1,47 @@
+package import RevisionTree
+package import SettleDatabase
+
+extension QueryIndex {
+    /// What is known of an index beside its definition.
+    package struct Status: Sendable {
+        /// How many rows it has; of texts, how many documents.
+        package let rows: Int
+        /// How many bytes its file has, which indexes of the same members share.
+        package let size: Int
+        /// How many changes of the database are not in it yet.
+        package let pending: Int
+    }
+
+    /// Where its rows are, of an index of members.
+    func rows(in database: Database) throws -> ViewIndex {
+        try IndexFolder.of(database).index(fileName) { path in
+            ViewIndex(path: path, definitions: [ViewDefinition(reducers: [])])
+        }
+    }
+
+    /// Brings it to where the database is now.
+    ///
+    /// - Parameters:
+    ///   - database: The database that defines it. The list of all documents is always there, and takes nothing.
+    ///   - report: Is told how many changes are done, of how many; throwing ends the work, and what is done stays.
+    /// - Throws: ``DatabaseError``, or what `report` throws.
+    package func update(from database: Database, report: (_ done: Int, _ total: Int) throws -> Void) throws {
+        if isAllDocuments { return }
+        if let search { return try search.rows(in: database).update(from: database, report: report) }
+        try rows(in: database).update(from: database, by: IndexMapper(self), report: report)
+    }
+
+    /// How large it is, and how far behind; `nil` of the list of all documents.
+    ///
+    /// - Throws: ``DatabaseError``.
+    /// - Complexity: O(*n* / 100) for *n* rows, and O(*k*) for *k* pending changes.
+    package func status(in database: Database) throws -> Status? {
+        if isAllDocuments { return nil }
+        let (count, sequence) =
+            try search.map { try $0.rows(in: database).read { (try $0.count(), try $0.state().sequence) } }
+            ?? rows(in: database).read { (try $0.count(0), $0.sequence) }
+        return Status(
+            rows: count, size: IndexFolder.of(database).size(fileName),
+            pending: try database.count(changedIn: SequenceRange(after: sequence)))
+    }
+}

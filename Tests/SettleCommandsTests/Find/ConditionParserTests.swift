@@ -1,0 +1,58 @@
+import Settle
+import Testing
+
+@testable import SettleCommands
+
+struct ConditionParserTests {
+    @Test(arguments: [
+        ("age > 30", #"{"age":{"$gt":30}}"#),
+        ("age>=-1.5e3", #"{"age":{"$gte":-1.5e3}}"#),
+        (#"name = "Ann""#, #"{"name":{"$eq":"Ann"}}"#),
+        (#"name == 'O\'Neil \\ "x"'"#, #"{"name":{"$eq":"O'Neil \\ \"x\""}}"#),
+        (#"name != "a\"é\n""#, #"{"name":{"$ne":"a\"é\n"}}"#),
+        ("done = true", #"{"done":{"$eq":true}}"#),
+        ("a = null", #"{"a":{"$eq":null}}"#),
+        (#"at = {"x": [1, "]"]}"#, #"{"at":{"$eq":{"x":[1,"]"]}}}"#),
+        (#"city in ["Prague","Brno"]"#, #"{"city":{"$in":["Prague","Brno"]}}"#),
+        (#"name begins "A""#, #"{"name":{"$beginsWith":"A"}}"#),
+        (#"name matches "^A.*n$""#, #"{"name":{"$regex":"^A.*n$"}}"#),
+        ("address.city exists", #"{"address.city":{"$exists":true}}"#),
+        (#"a\.b missing"#, #"{"a\\.b":{"$exists":false}}"#),
+        ("_id > 'a'", #"{"_id":{"$gt":"a"}}"#),
+        ("a = 1 && b = 2 && c = 3", #"{"$and":[{"a":{"$eq":1}},{"b":{"$eq":2}},{"c":{"$eq":3}}]}"#),
+        ("a = 1 || b = 2 && c = 3", #"{"$or":[{"a":{"$eq":1}},{"$and":[{"b":{"$eq":2}},{"c":{"$eq":3}}]}]}"#),
+        ("(a = 1 or b = 2) and c = 3", #"{"$and":[{"$or":[{"a":{"$eq":1}},{"b":{"$eq":2}}]},{"c":{"$eq":3}}]}"#),
+        ("!(a = 1)", #"{"$not":{"a":{"$eq":1}}}"#),
+        ("not a = 1 && b = 2", #"{"$and":[{"$not":{"a":{"$eq":1}}},{"b":{"$eq":2}}]}"#),
+        // A word of the language may be a member.
+        ("in = 1 && exists exists", #"{"$and":[{"in":{"$eq":1}},{"exists":{"$exists":true}}]}"#),
+    ]) func `a condition is a selector`(condition: String, selector: String) throws {
+        let made = try ConditionParser.selector(condition)
+        #expect(try made == JSON(parsing: selector), "\(made)")
+        // It is one that the library takes.
+        _ = try Selector(made)
+    }
+
+    @Test(arguments: [
+        ("age >", "a value is missing behind >"), ("age", "behind age stands one of"),
+        ("age > thirty", #"a text is in quotes, "thirty""#), ("age > 30 name = 'Ann'", "&& or || is missing"),
+        ("(age > 30", "a ) is missing"), ("age > 30)", "&& or || is missing, at )"),
+        ("= 3", "a condition begins with the path"), ("name = 'Ann", "the text has no ' at its end"),
+        ("a in [1, 2", "a bracket has no other one"), ("a in 3", "an array belongs behind in"),
+        ("a begins 3", "a text in quotes belongs behind begins"), ("a = 1x", "1x is no JSON"),
+        ("a = 1 & b = 2", #""&" has no meaning here, at & b = 2"#), ("a = 1 &&", "at the end of a = 1 &&"),
+        (#"a = "\q""#, "is no JSON"), ("", "a condition begins with the path"),
+    ]) func `what can't be read is told with its place`(condition: String, complaint: String) throws {
+        let error = try #require(throws: CommandError.self) { try ConditionParser.selector(condition) }
+        #expect(error.message.contains(complaint), "\(error.message)")
+        #expect(error.status == .usage)
+    }
+
+    @Test func `nesting has an end`() throws {
+        let deep = String(repeating: "(", count: 5000)
+        let error = try #require(throws: CommandError.self) { try ConditionParser.selector(deep) }
+        #expect(error.message.contains("nested too deep"))
+        let fine = String(repeating: "(", count: 50) + "a = 1" + String(repeating: ")", count: 50)
+        #expect(try ConditionParser.selector(fine) == ["a": ["$eq": 1]])
+    }
+}

@@ -1,0 +1,45 @@
+import Settle
+import Testing
+
+@testable import SettleCommands
+
+struct FindConditionsTests {
+    private func columns(_ selector: JSON, _ sort: String...) -> [String] {
+        FindConditions(selector).columns(sortedBy: sort)
+    }
+
+    @Test func `an index that would help begins with what has one value`() {
+        #expect(columns(["age": ["$gt": 30], "name": "Ann"]) == ["name", "age"])
+        #expect(columns(["$and": [["a": ["$eq": 1]], ["b": ["$gt": 1, "$lt": 9]]]]) == ["a", "b"])
+        #expect(columns(["age": ["$gt": 30], "city": "Brno"], "name", "age") == ["city", "name", "age"])
+        #expect(columns([:], "name") == ["name"])
+        #expect(columns(["address": ["city": "Brno"]]) == ["address.city"])
+        #expect(columns(["_id": ["$gt": "a"]]) == [])
+        #expect(columns(["name": ["$regex": "a"]]) == [])
+        #expect(columns(["$or": [["a": 1], ["b": 2]]]) == [])
+    }
+
+    @Test func `conditions are those an index narrows by and those that are left`() {
+        let selector: JSON = [
+            "$and": [
+                ["a": ["$eq": 1]], ["b": ["$gt": 2]], ["c": ["$lt": 3]], ["$or": [["d": 1]]], ["e": ["$exists": true]],
+            ]
+        ]
+        let (narrowing, checked) = FindConditions(selector).split(by: ["a", "b", "c", "e"])
+        #expect(narrowing.map(\.text) == ["a = 1", "b > 2", "e $exists true"])
+        #expect(checked.map(\.text) == ["c < 3", #"{"$or":[{"d":1}]}"#])
+    }
+
+    @Test func `columns are the members that most documents have`() throws {
+        let documents: [JSON] = [
+            ["_id": "a", "_rev": "1-x", "rare": 1, "n": 1], ["_id": "b", "n": 2, "x.y": 3],
+            ["_id": "c", "x.y": 3, "z": 1],
+        ]
+        let (shown, hidden) = FindTable.columns(of: documents, atMost: 2)
+        #expect(shown == ["_id", "n", #"x\.y"#])
+        #expect(hidden == ["rare", "z"])
+        #expect(FindTable.value(#"x\.y"#, of: documents[1]) == 3)
+        #expect(FindTable.value("a.1.b", of: ["a": [0, ["b": 5]]]) == 5)
+        #expect(FindTable.value("a.b.c", of: ["a": 1]) == nil)
+    }
+}
