@@ -38,7 +38,7 @@ extension QueryIndex {
     package func status(in database: Database) throws -> Status? {
         if isAllDocuments { return nil }
         let (count, sequence) =
-            try search.map { try $0.rows(in: database).read { (try $0.count(), try $0.state().sequence) } }
+            try search.map { try $0.rows(in: database).read { (try $0.count(), try $0.sequence()) } }
             ?? rows(in: database).read { (try $0.count(0), $0.sequence) }
         return Status(
             rows: count, size: IndexFolder.of(database).size(fileName),
