@@ -17,6 +17,9 @@ extension Selector {
         }.map(\.element)
     }
 
+    /// Whether regular expressions are matched.
+    package var hasPatterns: Bool { root.map(Self.hasPatterns) ?? false }
+
     /// Whether it matches only documents that have all of these members.
     ///
     /// An `$or` of nothing asks for nothing. CouchDB takes it for one that asks for everything, and so leaves documents
@@ -45,6 +48,15 @@ extension Selector {
         case .all(let nodes): nodes.allSatisfy(isConjunction)
         case .at(let path, .test(let test)): SelectorCondition(path, test) != nil
         default: false
+        }
+    }
+
+    private static func hasPatterns(_ node: SelectorNode) -> Bool {
+        switch node {
+        case .all(let nodes), .any(let nodes), .none(let nodes): nodes.contains(where: hasPatterns)
+        case .not(let node), .at(_, let node), .each(_, let node), .member(_, let node): hasPatterns(node)
+        case .test(.pattern): true
+        case .test, .text, .misplaced: false
         }
     }
 

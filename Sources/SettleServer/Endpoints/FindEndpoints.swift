@@ -10,6 +10,7 @@ enum FindEndpoints {
         let database = try context.database()
         let request = try FindRequest(context.jsonObject())
         let cursor = try FindCursor(request.resumed(), in: database)
+        if !cursor.isQuick { try Waiting.check() }
         guard try cursor.behind() > fewChanges, let scripts = context.server.scripts else {
             return try answer(cursor, request, context)
         }
@@ -35,12 +36,15 @@ enum FindEndpoints {
     ) throws -> HTTPResponse {
         let database = try context.database()
         let name = cursor.plan.index.designDocument.map { String($0.string.dropFirst("_design/".count)) } ?? ""
-        try context.server.indexing.run(context.parameter("db"), name) { report in
-            try cursor.update(report: report)
+        if !cursor.isCurrent {
+            try context.server.indexing.run(context.parameter("db"), name) { try cursor.update(report: $0) }
         }
         var answer = FindAnswer(cursor, request, database, context.server.metrics)
         var bytes: [UInt8] = []
-        for _ in 0..<firstPages where !answer.isDone && bytes.count < 64 * 1024 { bytes += try answer.next() }
+        for _ in 0..<firstPages where !answer.isDone && bytes.count < 64 * 1024 {
+            bytes += try answer.next()
+            if !answer.isDone { try Waiting.check() }
+        }
         return answer.isDone ? .json(bytes: bytes) : .json(stream: FindStream(answer, after: bytes))
     }
 

@@ -71,9 +71,7 @@ enum ViewEndpoints {
         guard let scripts = context.server.scripts else {
             throw HTTPError.notImplemented("this server runs no scripts, and so has no views")
         }
-        let database = try context.database()
-        let design = try DesignDocuments.document(context.parameter("design"), of: database)
-        return try ViewGroup(design, of: database, by: scripts)
+        return try ViewGroups.group(context.parameter("design"), of: context.database(), by: scripts)
     }
 
     private static func answer(_ queries: [ViewQuery], _ context: RequestContext, isMany: Bool) throws -> HTTPResponse {
@@ -87,6 +85,7 @@ enum ViewEndpoints {
             return ViewAnswer(group, view, query, database, context.server.metrics)
         }
         if queries.contains(where: { $0.update == .before }) { try update(group, context) }
+        if Waiting.isForbidden { return try answerAtOnce(queries, answers, view) }
         let stream = try ViewStream(answers, isMany: isMany, threads: scripts.threads, owner: group.design.source.owner)
         if queries.contains(where: { $0.update == .after }) {
             scripts.threads.submit(for: group.design.source.owner) { try? update(group, context) }
@@ -94,8 +93,22 @@ enum ViewEndpoints {
         return .json(stream: stream)
     }
 
+    /// The answer to a query that takes a few rows of an index.
+    ///
+    /// - Throws: ``WouldWait`` for every other.
+    private static func answerAtOnce(
+        _ queries: [ViewQuery], _ answers: [ViewAnswer], _ view: ViewGroup.View
+    ) throws -> HTTPResponse {
+        guard queries.count == 1, let query = queries.first, var answer = answers.first,
+            query.update != .after, !query.isReduced(view), let bytes = try answer.next()
+        else { throw WouldWait() }
+        return .json(bytes: bytes)
+    }
+
     private static func update(_ group: ViewGroup, _ context: RequestContext) throws {
         let database = try context.database()
+        guard !group.index.isCurrent(with: database) else { return }
+        try Waiting.check()
         try context.server.indexing.run(context.parameter("db"), group.design.name) { report in
             try group.index.update(from: database, by: group.mapper, report: report)
         }

@@ -19,6 +19,8 @@ struct FindAnswer {
     /// After how many bytes a page ends, and after how many documents that were looked at.
     private static let pageLength = 64 * 1024
     private static let pageCount = 1000
+    /// The same where nothing may wait.
+    private static let quickCount = 50
 
     init(_ cursor: FindCursor, _ request: FindRequest, _ database: Database, _ metrics: Metrics) {
         self.cursor = cursor
@@ -38,7 +40,7 @@ struct FindAnswer {
         hasBegun = true
         let printer = printer
         var isFirst = !hasDocuments
-        try cursor.next(lookingAt: Self.pageCount) { found in
+        try cursor.next(lookingAt: Waiting.isForbidden ? Self.quickCount : Self.pageCount) { found in
             bytes += isFirst ? Self.lineEnd : Self.separator
             isFirst = false
             switch found {

@@ -8,8 +8,8 @@ struct Route: Sendable {
     /// What the header `Allow` says of it, in CouchDB's order.
     let allow: String
     private let endpoints: [String: Endpoint]
-    /// Whether a read takes a few pages of memory or of a file as a rule.
-    private let areReadsQuick: Bool
+    /// The methods that take a few pages of memory or of a file as a rule; GET stands for HEAD too.
+    private let quick: Set<String>
     /// The methods that edit one document, and take a commit as a rule.
     private let shortEdits: Set<String>
     /// Whether what answers may wait for scripts.
@@ -29,7 +29,7 @@ struct Route: Sendable {
 
     init(
         _ pattern: String, _ access: Access, _ allow: String, _ endpoints: [String: Endpoint],
-        stricter: [String: Access] = [:], areReadsQuick: Bool = false, shortEdits: Set<String> = [],
+        stricter: [String: Access] = [:], quick: Set<String> = [], shortEdits: Set<String> = [],
         scripts: ScriptUse = .never
     ) {
         self.pattern = PathPattern(pattern)
@@ -37,7 +37,7 @@ struct Route: Sendable {
         self.stricter = stricter
         self.allow = allow
         self.endpoints = endpoints
-        self.areReadsQuick = areReadsQuick
+        self.quick = quick
         self.shortEdits = shortEdits
         self.scripts = scripts
     }
@@ -45,9 +45,9 @@ struct Route: Sendable {
     /// What a method asks of who uses it.
     func access(_ method: String) -> Access { stricter[method == "HEAD" ? "GET" : method] ?? access }
 
-    /// Whether it is worth trying to answer a request without waiting: a plain read, without attachments or old revisions.
+    /// Whether it is worth trying to answer a request without waiting: one without attachments or old revisions.
     func isQuick(_ request: HTTPRequest) -> Bool {
-        guard areReadsQuick, request.method == "GET" || request.method == "HEAD" else { return false }
+        guard quick.contains(request.method == "HEAD" ? "GET" : request.method) else { return false }
         let slow: Set = ["attachments", "atts_since", "open_revs"]
         return request.target.query.allSatisfy { !slow.contains($0.name) }
     }

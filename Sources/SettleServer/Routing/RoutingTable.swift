@@ -3,8 +3,8 @@ enum RoutingTable {
     static let routes: [Route] = server + database + queries + listings + design + documents
 
     private static let server: [Route] = [
-        Route("/", .anyone, "GET,HEAD", ["GET": ServerEndpoints.welcome], areReadsQuick: true),
-        Route("/_up", .anyone, "GET,HEAD", ["GET": ServerEndpoints.up], areReadsQuick: true),
+        Route("/", .anyone, "GET,HEAD", ["GET": ServerEndpoints.welcome], quick: ["GET"]),
+        Route("/_up", .anyone, "GET,HEAD", ["GET": ServerEndpoints.up], quick: ["GET"]),
         Route("/_uuids", .anyone, "GET", ["GET": ServerEndpoints.uuids]),
         Route("/_all_dbs", .lister, "GET,HEAD", ["GET": ServerEndpoints.allDatabases]),
         Route(
@@ -77,7 +77,7 @@ enum RoutingTable {
     ]
 
     private static let queries: [Route] = [
-        Route("/{db}/_find", .member, "POST", ["POST": FindEndpoints.find]),
+        Route("/{db}/_find", .member, "POST", ["POST": FindEndpoints.find], quick: ["POST"]),
         Route("/{db}/_find/{what...}", .member, "POST", ["POST": FindEndpoints.find]),
         Route("/{db}/_explain", .member, "POST", ["POST": FindEndpoints.explain]),
         Route("/{db}/_explain/{what...}", .member, "POST", ["POST": FindEndpoints.explain]),
@@ -118,7 +118,7 @@ enum RoutingTable {
             scripts: .always),
         Route(
             "/{db}/_design/{design}/_view/{view}", .member, "GET,POST,HEAD",
-            ["GET": ViewEndpoints.read, "POST": ViewEndpoints.readSome], scripts: .always),
+            ["GET": ViewEndpoints.read, "POST": ViewEndpoints.readSome], quick: ["GET"], scripts: .always),
         Route(
             "/{db}/_design/{design}/_info", .member, "GET", ["GET": ViewEndpoints.info], scripts: .always),
         Route(
@@ -134,7 +134,7 @@ enum RoutingTable {
 
     private static let documents: [Route] = [
         Route(
-            "/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites, areReadsQuick: true,
+            "/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites, quick: ["GET"],
             scripts: .writing),
         Route(
             "/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites,
@@ -143,7 +143,7 @@ enum RoutingTable {
         Route("/{db}/_local/{local}", .member, document, documentMethods),
         Route("/{db}/_local/{local}/{file...}", .member, document, LocalDocumentEndpoints.noAttachments),
         Route(
-            "/{db}/{doc}", .member, document, documentMethods, areReadsQuick: true, shortEdits: ["PUT", "DELETE"],
+            "/{db}/{doc}", .member, document, documentMethods, quick: ["GET"], shortEdits: ["PUT", "DELETE"],
             scripts: .writing),
         Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods, scripts: .writing),
     ]

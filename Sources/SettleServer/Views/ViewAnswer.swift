@@ -22,6 +22,8 @@ struct ViewAnswer {
 
     /// After how many bytes of an index a page ends.
     private static let pageLength = 256 * 1024
+    /// How many rows a view has, and how many a query finds, at the most where nothing may wait.
+    private static let mostAtOnce = (all: 500_000, found: 50)
 
     init(_ group: ViewGroup, _ view: ViewGroup.View, _ query: ViewQuery, _ database: Database, _ metrics: Metrics) {
         (self.group, self.view, self.query, self.database, self.metrics) = (group, view, query, database, metrics)
@@ -44,6 +46,8 @@ struct ViewAnswer {
         if left <= 0 || ranges.isEmpty {
             bytes += Array("\r\n]}".utf8)
             isDone = true
+        } else {
+            try Waiting.check()
         }
         return bytes
     }
@@ -51,7 +55,9 @@ struct ViewAnswer {
     private func begin(_ index: IndexReading, _ bytes: inout [UInt8]) throws {
         var head: [String] = []
         if !query.isReduced(view) {
-            head.append("\"total_rows\":\(try index.count(view.number))")
+            let all = try index.count(view.number)
+            if all > Self.mostAtOnce.all { try Waiting.check() }
+            head.append("\"total_rows\":\(all)")
             head.append("\"offset\":\(try offset(index))")
         }
         if query.hasUpdateSequence {
@@ -90,13 +96,15 @@ struct ViewAnswer {
         }
         var isFirst = !hasRows
         let full = Self.pageLength
+        var more = Waiting.isForbidden ? Self.mostAtOnce.found : .max
         var printed = bytes
         bytes = []
         let page = try index.forEachRow(view.number, in: range, skip: toSkip, limit: left) { row in
             if !isFirst { printed += Self.separator }
             isFirst = false
             try append(row, to: &printed)
-            return printed.count < full
+            more -= 1
+            return printed.count < full && more > 0
         }
         bytes = printed
         hasRows = !isFirst

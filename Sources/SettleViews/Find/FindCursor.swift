@@ -59,14 +59,20 @@ package struct FindCursor {
         if case .nowhere = search { isDone = true }
     }
 
-    /// Whether nothing was committed since the index was brought up to date.
-    private var isCurrent: Bool {
-        index?.isCurrent(with: database) ?? texts?.isCurrent(with: database) ?? true
+    /// Whether the index need not be brought up to date, or is not to be.
+    package var isCurrent: Bool {
+        !options.isUpdated || index?.isCurrent(with: database) ?? texts?.isCurrent(with: database) ?? true
+    }
+
+    /// Whether each document that is looked at takes little, and most that are looked at are found.
+    package var isQuick: Bool {
+        guard isCurrent, texts == nil, !selector.hasPatterns else { return false }
+        return !plan.index.isAllDocuments || plan.isExact
     }
 
     /// How many changes of the database are not in the index yet.
     package func behind() throws -> Int {
-        guard options.isUpdated, !isCurrent, let sequence = try index?.sequence() ?? texts?.sequence() else { return 0 }
+        guard !isCurrent, let sequence = try index?.sequence() ?? texts?.sequence() else { return 0 }
         return try database.count(changedIn: SequenceRange(after: sequence))
     }
 

@@ -23,6 +23,7 @@ package final class QueryIndexes: Sendable {
         // Taken before they are read: what is written meanwhile makes it old.
         let age = database.designAge
         if let known = own.state.withLock({ $0.age == age ? $0.indexes : nil }) { return known }
+        try Waiting.check()
         var found = [QueryIndex.allDocuments]
         var range = DocumentRange(
             from: DocumentID(unchecked: "_design/"), before: DocumentID(unchecked: "_design0"))

@@ -12,11 +12,18 @@ final class ReaderPool<Reader>: Sendable {
     init(_ make: @escaping @Sendable () throws -> Reader) { self.make = make }
 
     /// Lends a reader, a new one when none is free; one that failed is not lent again.
+    ///
+    /// - Throws: What the closure throws; ``WouldWait`` where a new one is needed and nothing may wait.
     func withReader<Result>(_ body: (Reader) throws -> Result) throws -> Result {
-        let reader = try readers.withLock { $0.popLast() } ?? make()
+        let reader = try readers.withLock { $0.popLast() } ?? makeReader()
         let result = try body(reader)
         readers.withLock { if $0.count < Self.most { $0.append(reader) } }
         return result
+    }
+
+    private func makeReader() throws -> Reader {
+        try Waiting.check()
+        return try make()
     }
 
     /// Lets go of all that are not in use.

@@ -41,7 +41,7 @@ package final class ViewIndex: Sendable {
     }
 
     /// Whether nothing was committed since the index was brought up to date.
-    func isCurrent(with database: Database) -> Bool { follower.isCurrent(with: database) }
+    package func isCurrent(with database: Database) -> Bool { follower.isCurrent(with: database) }
 
     /// Runs a closure that reads one state of the index, and that index's last change of the database.
     package func read<Result>(_ body: (IndexReading) throws -> Result) throws -> Result {

@@ -128,8 +128,7 @@ final class MicroHTTPDExchange: Sendable {
     ///
     /// - Returns: Whether the connection may stay open.
     func answerIfReady() -> Bool {
-        answerAtOnce()
-        answerAlone()
+        answerHere()
         return state.withLock { state in
             if state.isForcedToEnd { return false }
             state.pipe?.finish()
@@ -181,26 +180,19 @@ final class MicroHTTPDExchange: Sendable {
         }
     }
 
-    /// Has the answer made here, on the library's thread, where there is no body and the handler can do so at once.
-    private func answerAtOnce() {
-        let request = state.withLock { state -> HTTPRequest? in
-            guard !state.isHandedOn, state.response == nil, state.received == 0, !state.isForcedToEnd else {
-                return nil
-            }
-            return makeRequest(BufferedBody(), state)
-        }
-        guard let request, let response = handler.answerAtOnce(request) else { return }
-        state.withLock { ($0.response, $0.isHandedOn) = (response, true) }
-    }
-
-    /// Has a short answer made here, on the library's thread, where nobody else waits for that; see ``LoneTurn``.
-    private func answerAlone() {
+    /// Has the answer made here, on the library's thread, where that takes little: at once, or in a turn that nobody else
+    /// waits for; see ``LoneTurn``.
+    private func answerHere() {
         let request = state.withLock { state -> HTTPRequest? in
             guard !state.isHandedOn, state.response == nil, state.pipe == nil, !state.isForcedToEnd else { return nil }
             guard state.collected.count <= Self.shortBody else { return nil }
             return makeRequest(BufferedBody(state.collected), state)
         }
-        guard let request, handler.isShort(request) else { return }
+        guard let request else { return }
+        if let response = handler.answerAtOnce(request) {
+            return state.withLock { ($0.response, $0.isHandedOn, $0.collected) = (response, true, []) }
+        }
+        guard handler.isShort(request) else { return }
         turn.take {
             state.withLock { ($0.isHandedOn, $0.collected) = (true, []) }
             answer(handler.answer(request))
