@@ -62,5 +62,24 @@ extension RevisionID: Comparable, CustomStringConvertible {
     }
 
     /// The id as CouchDB prints it.
-    public var description: String { "\(generation)-\(signature)" }
+    public var description: String {
+        guard signature.isDigest else { return "\(generation)-\(signature)" }
+        // Every write of a revision makes one, so it is put together in its place.
+        return String(unsafeUninitializedCapacity: 52) { buffer in
+            var digits = 1
+            var bound: UInt64 = 10
+            while generation >= bound {
+                digits += 1
+                bound *= 10
+            }
+            var rest = generation
+            for index in (0..<digits).reversed() {
+                buffer[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+            buffer[digits] = UInt8(ascii: "-")
+            signature.writeDigits(to: UnsafeMutableBufferPointer(rebasing: buffer[(digits + 1)...]))
+            return digits + 33
+        }
+    }
 }

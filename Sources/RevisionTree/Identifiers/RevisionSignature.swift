@@ -86,18 +86,22 @@ extension RevisionSignature: Comparable, CustomStringConvertible {
 
     /// The signature as it stands behind the dash: 32 lower-case digits, or the text.
     public var description: String {
-        text.map { String(decoding: $0, as: UTF8.self) } ?? hexadecimal(high, low)
+        if let text { return String(decoding: text, as: UTF8.self) }
+        return String(unsafeUninitializedCapacity: 32) { buffer in
+            writeDigits(to: buffer)
+            return 32
+        }
     }
-}
 
-/// Two words as 32 lower-case hex digits.
-private func hexadecimal(_ high: UInt64, _ low: UInt64) -> String {
-    String(unsafeUninitializedCapacity: 32) { buffer in
+    /// Whether it is a digest, and no other text.
+    var isDigest: Bool { text == nil }
+
+    /// Writes the 32 lower-case digits of a digest to the beginning of a buffer.
+    func writeDigits(to buffer: UnsafeMutableBufferPointer<UInt8>) {
         for index in 0..<32 {
             let word = index < 16 ? high : low
             let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - (index % 16) * 4)) & 15
             buffer[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
         }
-        return 32
     }
 }

@@ -4,6 +4,7 @@ package struct MergeStep: Hashable, Sendable {
     package let base: RevisionID?
     /// Which leaves, as positions in the list given, ascending; the first stands for the result from then on.
     package let versions: [Int]
-    /// Whether the whole past of all of them is known, down to the first generation.
-    package let isPastKnown: Bool
+    /// Whether ``base`` is known to be the newest: no revision above it that several of them may have seen was forgotten.
+    /// Without a base, whether their whole past is known, down to the first generation.
+    package let isCertain: Bool
 }

@@ -16,14 +16,29 @@ extension RevisionTree {
     /// closed for it counts, so the last node of an intersection is a newest common one. Where two have several, the
     /// highest is taken, everywhere the same.
     ///
+    /// Where a path was cut, the newest common revision may be among those that were forgotten. That counts for the paths
+    /// of closed branches as well, for a survivor has seen them:
+    ///
+    ///     1-a ── 2-w ── 3-m           3-m was merged of 2-w and 2-y; 2-y stood on 1-x, which nobody knows any more
+    ///     2-y ── 3-closed for 3-m
+    ///     1-x                         a leaf, as far as is known here; its base with 3-m is 1-x itself
+    ///
+    /// Such a step is not certain. Revisions forgotten below a base do not matter.
+    ///
     /// - Parameters:
     ///   - leaves: The leaves, the winner first.
     ///   - closed: The revisions that were closed, each with the survivor.
+    ///   - forgotten: The survivors of revisions that were closed and are not known any more, each with the generation of
+    ///     what was closed.
     /// - Returns: The steps, each with two versions at least.
     /// - Complexity: O(*l*² *n* / 64 + *l*³) for *l* leaves.
     package func mergeSteps(
-        of leaves: [RevisionID], closed: [(revision: RevisionID, survivor: RevisionID)]
+        of leaves: [RevisionID], closed: [(revision: RevisionID, survivor: RevisionID)],
+        forgotten: [(generation: UInt64, survivor: RevisionID)] = []
     ) -> [MergeStep] {
+        let forgotten = forgotten.compactMap { closed in
+            index(of: closed.survivor).map { (generation: closed.generation, survivor: $0) }
+        }
         let joints = closed.compactMap { closed -> (revision: Int, survivor: Int)? in
             guard let revision = index(of: closed.revision), let survivor = index(of: closed.survivor),
                 revision < survivor
@@ -40,10 +55,9 @@ extension RevisionTree {
                 for second in versions[(place + 1)...] { newest = max(newest, common[first][second]) }
             }
             let merged = newest < 0 ? versions : versions.filter { pasts[$0].contains(newest) }
-            steps.append(
-                MergeStep(
-                    base: newest < 0 ? nil : nodes[newest].revision, versions: merged,
-                    isPastKnown: merged.allSatisfy { isKnownToTheStart(pasts[$0]) }))
+            let base = newest < 0 ? nil : nodes[newest].revision
+            let isCertain = merged.allSatisfy { highestForgotten(in: pasts[$0], forgotten) <= base?.generation ?? 0 }
+            steps.append(MergeStep(base: base, versions: merged, isCertain: isCertain))
             versions.removeAll { merged.dropFirst().contains($0) }
             for other in merged.dropFirst() { pasts[merged[0]].formUnion(pasts[other]) }
             for other in versions where other != merged[0] {
@@ -73,10 +87,14 @@ extension RevisionTree {
         return past
     }
 
-    private func isKnownToTheStart(_ past: NodeSet) -> Bool {
-        nodes.indices.allSatisfy { index in
-            !past.contains(index) || nodes[index].parentIndex != nil || nodes[index].revision.generation == 1
+    /// The highest generation of a revision that belongs to a past and is not known; 0 for none.
+    private func highestForgotten(in past: NodeSet, _ closed: [(generation: UInt64, survivor: Int)]) -> UInt64 {
+        var highest: UInt64 = 0
+        for index in nodes.indices where nodes[index].parentIndex == nil && past.contains(index) {
+            highest = max(highest, nodes[index].revision.generation - 1)
         }
+        for closed in closed where past.contains(closed.survivor) { highest = max(highest, closed.generation) }
+        return highest
     }
 }
 

@@ -14,7 +14,8 @@ public struct Conflict: Sendable {
     /// The leaves there is to decide between, each with its members and attachments: the live ones, the winner first
     /// (SEMANTICS 60, 68), then the deletions that contradict them.
     public let leaves: [Document]
-    /// The newest revision all leaves descend from, if its content is still kept; never a guess.
+    /// The newest revision all leaves descend from, if its content is still kept; never a guess: `nil` too where histories
+    /// were cut, so that a newer one may have been forgotten.
     public let base: Document?
     /// The leaf that was here: the highest that did not arrive while another one was here; `nil` when all did.
     public let local: Document?
@@ -92,20 +93,25 @@ public struct Conflict: Sendable {
         local = leaves.first { !isIncoming($0) }
         remote = leaves.first(where: isIncoming)
         var closings: [RevisionID: [ClosingTombstone]] = [:]
+        var forgotten: [(generation: UInt64, survivor: RevisionID)] = []
         for node in tree.leaves where node.isDeleted && node.marks.contains(.closing) {
-            guard let parent = tree.parent(of: node.revision), let body = try document(node.revision)?.body(),
-                let closing = ClosingTombstone(body)
-            else { continue }
-            closings[parent, default: []].append(closing)
+            guard let body = try document(node.revision)?.body(), let closing = ClosingTombstone(body) else { continue }
+            if let parent = tree.parent(of: node.revision) {
+                closings[parent, default: []].append(closing)
+            } else {
+                forgotten.append((node.revision.generation - 1, closing.survivor))
+            }
         }
         self.closings = closings
         let live = leaves.filter { !$0.isDeleted }.compactMap(\.revision)
         let closed = closings.flatMap { closed in closed.value.map { (closed.key, $0.survivor) } }
-        steps = live.count <= Self.maximumMerged ? tree.mergeSteps(of: live, closed: closed) : nil
+        steps = live.count <= Self.maximumMerged ? tree.mergeSteps(of: live, closed: closed, forgotten: forgotten) : nil
         var bases: [RevisionID: Document] = [:]
         for base in steps?.compactMap(\.base) ?? [] { bases[base] = try document(base) }
         self.bases = bases
-        if let steps, steps.count == 1 {
+        if let steps, !steps.allSatisfy(\.isCertain) {
+            base = nil
+        } else if let steps, steps.count == 1 {
             base = steps[0].base.flatMap { bases[$0] }
         } else {
             base = try tree.branchPoints(of: revisions).ancestor.flatMap(document)

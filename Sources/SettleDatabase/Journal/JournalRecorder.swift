@@ -14,12 +14,14 @@ struct JournalRecorder {
         guard edit.history == nil else { return try acknowledge(edit.revision, in: record, with: editor) }
         let (before, after) = (old.tree.winner, record.tree.winner)
         guard after?.revision == edit.revision || before?.revision == edit.parent else { return }
+        let contents = (
+            old: before?.isDeleted == false ? old.content : nil, new: after?.isDeleted == false ? record.content : nil
+        )
+        guard contents.old != nil || contents.new != nil else { return }
         // The moments of changes are taken out when somebody looks.
-        var entry = JournalEntry(
-            documentID: record.id, revision: edit.revision, old: before?.isDeleted == false ? old.content : nil,
-            new: after?.isDeleted == false ? record.content : nil, time: now())
-        guard entry.old != nil || entry.new != nil else { return }
-        entry.number = cache.takeNumber(for: record.id)
+        let entry = JournalEntry(
+            number: cache.takeNumber(for: record.id), documentID: record.id, revision: edit.revision,
+            old: contents.old, new: contents.new, time: now())
         let keepsNew = after?.revision == edit.revision
         let keepsOld =
             before?.revision == edit.parent

@@ -52,12 +52,13 @@ final class PendingCache: Sendable {
     func append(_ entry: JournalEntry) {
         change { state in
             state.noteCommit(of: entry.number)
-            if let document = state.documents[entry.documentID] {
-                document.take(entry)
-            } else {
-                state.documents[entry.documentID] = PendingDocument(entry)
-            }
+            Self.file(entry, in: &state.documents[entry.documentID])
         }
+    }
+
+    /// Hands the place of a document in the table over, so that it is looked up once.
+    private static func file(_ entry: JournalEntry, in place: inout PendingDocument?) {
+        if let document = place { document.take(entry) } else { place = PendingDocument(entry) }
     }
 
     /// A number for an entry behind all others; none is given twice while the database is open.

@@ -54,6 +54,13 @@ public struct StoredJournalEntry: Sendable, Hashable {
     /// Whether it needs contents that the document keeps.
     var needsDocument: Bool { old == .kept || new == .kept }
 
+    /// Whether contents are with the entry itself.
+    var hasContents: Bool {
+        if case .given = old { return true }
+        if case .given = new { return true }
+        return false
+    }
+
     /// The revisions whose contents it needs.
     func needed(in tree: RevisionTree) -> [RevisionID] {
         (old == .kept ? [tree.parent(of: revision)].compactMap(\.self) : []) + (new == .kept ? [revision] : [])

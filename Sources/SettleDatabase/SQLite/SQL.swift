@@ -1,5 +1,5 @@
 /// The statements the engine prepares, by what they do.
-enum SQL: Int, Hashable {
+enum SQL: Int, CaseIterable {
     case begin, beginSnapshot, commit, rollback, savepoint, release, rollbackToSavepoint
     case recordOfID, shortRecordOfID, headOfID, recordsBySequence, recordsBySequenceDescending
     case headsBySequence, headsBySequenceDescending
@@ -10,7 +10,7 @@ enum SQL: Int, Hashable {
     case blob, blobs, putBlob, removeBlob
     case expiration, expired, nextExpiration, putExpiration, removeExpiration
     case setting, putSetting, removeSetting
-    case journal, newestJournal, journalEntry, putJournal, removeJournalEntry, removeJournal
+    case journal, newestJournal, journalEntry, putJournal, putShortJournal, removeJournalEntry, removeJournal
 
     /// The statement's text.
     var text: String {
@@ -71,6 +71,8 @@ enum SQL: Int, Hashable {
             """
             INSERT OR REPLACE INTO journal(\(Self.journalColumns)) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
             """
+        case .putShortJournal:
+            "INSERT OR REPLACE INTO journal(number, id, revision, time, kept) VALUES(?1, ?2, ?3, ?4, ?5)"
         case .removeJournalEntry: "DELETE FROM journal WHERE number = ?1"
         case .removeJournal: "DELETE FROM journal"
         }

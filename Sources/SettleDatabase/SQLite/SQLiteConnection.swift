@@ -6,7 +6,8 @@ internal import CSQLite
 /// ``SQLiteStatement/run(_:)`` and its like do.
 package final class SQLiteConnection {
     let handle: OpaquePointer
-    private var statements: [SQL: SQLiteStatement] = [:]
+    /// By the numbers of what they do, for they are looked up many times in each save.
+    private var statements = [SQLiteStatement?](repeating: nil, count: SQL.allCases.count)
 
     /// A database belongs to one process at a time, and so SQLite need not ask the system for a lock at each read and write:
     /// in this mode it takes one for the whole file, and keeps what its connections share in memory.
@@ -43,9 +44,9 @@ package final class SQLiteConnection {
 
     /// The prepared form of one of the statements of the schema.
     func statement(_ sql: SQL) throws -> SQLiteStatement {
-        if let statement = statements[sql] { return statement }
+        if let statement = statements[sql.rawValue] { return statement }
         let statement = try SQLiteStatement(sql.text, on: self)
-        statements[sql] = statement
+        statements[sql.rawValue] = statement
         return statement
     }
 

@@ -71,11 +71,28 @@ package final class SQLiteStatement {
     /// Runs the statement for its effect with bytes that are bound without a copy and are not kept.
     func run(lending first: (index: Int32, bytes: [UInt8]), _ second: (index: Int32, bytes: [UInt8])? = nil) throws {
         try first.bytes.withUnsafeBufferPointer { bytes in
-            let code = sqlite3_bind_blob64(handle, first.index, bytes.baseAddress, UInt64(bytes.count), nil)
-            guard code == SQLITE_OK else { throw failure(code) }
-            defer { sqlite3_bind_null(handle, first.index) }
-            if let second { try run(lending: second) } else { try run() }
+            try lending(first.index, bytes) {
+                if let second { try run(lending: second) } else { try run() }
+            }
         }
+    }
+
+    /// Runs the statement for its effect with two texts, not empty, that are bound as their UTF-8 without a copy and are
+    /// not kept.
+    func run(lending first: (index: Int32, utf8: String), _ second: (index: Int32, utf8: String)) throws {
+        var (one, other) = (first.utf8, second.utf8)
+        try one.withUTF8 { bytes in
+            try lending(first.index, bytes) {
+                try other.withUTF8 { bytes in try lending(second.index, bytes) { try run() } }
+            }
+        }
+    }
+
+    private func lending(_ index: Int32, _ bytes: UnsafeBufferPointer<UInt8>, _ body: () throws -> Void) throws {
+        let code = sqlite3_bind_blob64(handle, index, bytes.baseAddress, UInt64(bytes.count), nil)
+        guard code == SQLITE_OK else { throw failure(code) }
+        defer { sqlite3_bind_null(handle, index) }
+        try body()
     }
 
     /// Goes to the next row; false when there is none, and then the statement may be run anew.

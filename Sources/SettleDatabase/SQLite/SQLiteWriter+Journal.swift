@@ -3,18 +3,22 @@ internal import RevisionTree
 extension SQLiteWriter {
     func putJournalEntry(_ entry: StoredJournalEntry) throws {
         noteChange()
-        let statement = try connection.statement(.putJournal)
-        statement.bind(1, entry.number)
-        statement.bind(2, utf8: entry.documentID.string)
-        statement.bind(3, utf8: entry.revision.description)
-        statement.bind(4, entry.time)
         var kept: JournalFlags = []
-        if entry.old == .kept { kept.insert(.old) }
-        if entry.new == .kept { kept.insert(.new) }
-        statement.bind(9, kept.rawValue)
-        bind(entry.old, at: 5, of: statement)
-        bind(entry.new, at: 7, of: statement)
-        try statement.run()
+        if case .kept = entry.old { kept.insert(.old) }
+        if case .kept = entry.new { kept.insert(.new) }
+        let statement: SQLiteStatement
+        if entry.hasContents {
+            statement = try connection.statement(.putJournal)
+            bind(entry.old, at: 5, of: statement)
+            bind(entry.new, at: 7, of: statement)
+            statement.bind(9, kept.rawValue)
+        } else {
+            statement = try connection.statement(.putShortJournal)
+            statement.bind(5, kept.rawValue)
+        }
+        statement.bind(1, entry.number)
+        statement.bind(4, entry.time)
+        try statement.run(lending: (2, utf8: entry.documentID.string), (3, utf8: entry.revision.description))
     }
 
     private func bind(_ content: StoredJournalEntry.Content, at column: Int32, of statement: SQLiteStatement) {

@@ -31,23 +31,4 @@ final class SimulatedReplica {
 
     /// The conflict its policy would see.
     func conflict(_ id: DocumentID) throws -> Conflict? { try database.conflict(of: id, kinds: settler.kinds) }
-
-    /// The leaves' branch points whose contents are not kept here, and whether some branches meet nowhere though they do
-    /// not all begin with the document's first revision.
-    func missingBases(_ id: DocumentID) throws -> (revisions: [RevisionID], areCut: Bool) {
-        let tree = try tree(id)
-        let live = tree.leaves.filter { !$0.isDeleted }.map(\.revision)
-        var points: Set<RevisionID> = []
-        var areApart = false
-        for (position, first) in live.enumerated() {
-            for second in live[(position + 1)...] {
-                if let point = tree.commonAncestor(of: first, second) { points.insert(point) } else { areApart = true }
-            }
-        }
-        let roots = live.compactMap { tree.history(of: $0)?.revisions.last?.generation }
-        return (
-            try points.sorted().filter { try database.document(id, revision: $0) == nil },
-            areApart && roots.contains { $0 > 1 }
-        )
-    }
 }

@@ -5,6 +5,9 @@ import Testing
     @Test(arguments: [
         "1-967a00dff5e02add41819138abb3284d", "2-a", "3-", "4-a-b", "5--", "6-é", "7-\u{0}", "8- ",
         "9-0123456789012345678901234567890123456789", "9223372036854775807-a", "10-967A00DFF5E02ADD41819138ABB3284",
+        "9-967a00dff5e02add41819138abb3284d", "10-967a00dff5e02add41819138abb3284d",
+        "99-967a00dff5e02add41819138abb3284d",
+        "1000000000000000000-967a00dff5e02add41819138abb3284d", "9223372036854775807-967a00dff5e02add41819138abb3284d",
     ])
     func `what was read is printed again`(text: String) throws {
         #expect(try RevisionID(validating: text).description == text)

@@ -45,8 +45,9 @@ import Testing
             let base = common.max()
             let merged = versions.filter { version in base.map { version.past.contains($0) } ?? true }
             let past = merged.reduce(into: Set()) { $0.formUnion($1.past) }
-            let isKnown = past.allSatisfy { tree.parent(of: $0) != nil || $0.generation == 1 }
-            steps.append(MergeStep(base: base, versions: merged.map(\.position), isPastKnown: isKnown))
+            // All that was forgotten lies no higher than the base.
+            let isCertain = past.allSatisfy { tree.parent(of: $0) != nil || $0.generation - 1 <= base?.generation ?? 0 }
+            steps.append(MergeStep(base: base, versions: merged.map(\.position), isCertain: isCertain))
             versions.removeAll { version in merged.dropFirst().contains { $0.position == version.position } }
             versions = versions.map { $0.position == merged[0].position ? ($0.position, past) : $0 }
         }

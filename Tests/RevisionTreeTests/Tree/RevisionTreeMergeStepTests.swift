@@ -4,13 +4,14 @@ import Testing
 /// In which steps the leaves of small trees are merged, and on which bases.
 @Suite struct RevisionTreeMergeStepTests {
     /// The steps as `2-b: 3-d 3-c`, a leaf's name standing for what was made of it; `-` for no base, and a `?` behind a step
-    /// whose past is not known to the start.
+    /// that is not certain.
     private func steps(
-        _ tree: RevisionTree, _ leaves: [RevisionID], closed: [(revision: RevisionID, survivor: RevisionID)] = []
+        _ tree: RevisionTree, _ leaves: [RevisionID], closed: [(revision: RevisionID, survivor: RevisionID)] = [],
+        forgotten: [(generation: UInt64, survivor: RevisionID)] = []
     ) -> [String] {
-        tree.mergeSteps(of: leaves, closed: closed).map { step in
+        tree.mergeSteps(of: leaves, closed: closed, forgotten: forgotten).map { step in
             let names = step.versions.map { leaves[$0].description }.joined(separator: " ")
-            return "\(step.base?.description ?? "-"): \(names)\(step.isPastKnown ? "" : " ?")"
+            return "\(step.base?.description ?? "-"): \(names)\(step.isCertain ? "" : " ?")"
         }
     }
 
@@ -85,8 +86,8 @@ import Testing
     /// 3-c ─┬─ 4-d          the revisions before 3-c are forgotten
     ///      └─ 4-e
     /// ```
-    @Test func `a past that was stemmed away is told`() {
-        #expect(steps(tree("3-c 4-d", "3-c 4-e"), ["4-e", "4-d"]) == ["3-c: 4-e 4-d ?"])
+    @Test func `what was stemmed away below the base does not matter, and above it does`() {
+        #expect(steps(tree("3-c 4-d", "3-c 4-e"), ["4-e", "4-d"]) == ["3-c: 4-e 4-d"])
         let mixed = tree("1-a 2-b", "1-a 2-c", "5-e 6-f")
         #expect(steps(mixed, ["6-f", "2-c", "2-b"]) == ["1-a: 2-c 2-b", "-: 6-f 2-c ?"])
     }
@@ -100,6 +101,42 @@ import Testing
         let tree = tree("1-a 2-a 3-d", "1-a 2-b 3-e!", "1-a 2-b 3-c")
         #expect(steps(tree, ["3-d", "3-c"]) == ["1-a: 3-d 3-c"])
         #expect(steps(tree, ["3-d", "3-c"], closed: [("2-b", "3-d")]) == ["2-b: 3-d 3-c"])
+    }
+
+    /// ```
+    /// 1-a ── 2-a ── 3-d           3-d was merged of 2-a and 2-b; 2-b may stand on 1-c, which is a leaf here
+    /// 2-b ── 3-e                  closed for 3-d; the path was cut
+    /// 1-c
+    /// ```
+    @Test func `a closed branch whose path was cut leaves the base unknown`() {
+        let tree = tree("1-a 2-a 3-d", "2-b 3-e!", "1-c")
+        #expect(steps(tree, ["3-d", "1-c"], closed: [("2-b", "3-d")]) == ["-: 3-d 1-c ?"])
+        // Whoever closed it for another leaf has seen it, and these have not.
+        #expect(steps(tree, ["3-d", "1-c"]) == ["-: 3-d 1-c"])
+    }
+
+    /// ```
+    /// 1-a ─┬─ 2-a ── 3-d
+    ///      └─ 2-b ── 3-c
+    /// 3-e                         closed for 3-d; it stands on a revision that was forgotten, on 2-b perhaps
+    /// ```
+    @Test func `a closed revision that was forgotten leaves a base below it unknown`() {
+        let tree = tree("1-a 2-a 3-d", "1-a 2-b 3-c", "3-e!")
+        #expect(steps(tree, ["3-d", "3-c"], forgotten: [(2, "3-d")]) == ["1-a: 3-d 3-c ?"])
+        #expect(steps(tree, ["3-d", "3-c"], forgotten: [(1, "3-d")]) == ["1-a: 3-d 3-c"])
+        #expect(steps(tree, ["3-d", "3-c"], forgotten: [(2, "9-f")]) == ["1-a: 3-d 3-c"])
+    }
+
+    /// ```
+    /// 1-a ── 2-a ─┬─ 3-d ── 4-d ─┬─ … ── 7-d     merged of 6-d and 5-b
+    ///             └─ 3-c         └─ 5-c
+    /// 5-b ── 6-b                                 closed for 7-d; its path up to 4-… was forgotten
+    /// ```
+    @Test func `a base below what was forgotten is none`() {
+        let lower = tree("1-a 2-a 3-d 4-d 5-d 6-d 7-d", "1-a 2-a 3-c", "5-b 6-b!")
+        #expect(steps(lower, ["7-d", "3-c"], closed: [("5-b", "7-d")]) == ["2-a: 7-d 3-c ?"])
+        let higher = tree("1-a 2-a 3-d 4-d 5-d 6-d 7-d", "1-a 2-a 3-d 4-d 5-c", "5-b 6-b!")
+        #expect(steps(higher, ["7-d", "5-c"], closed: [("5-b", "7-d")]) == ["4-d: 7-d 5-c"])
     }
 
     /// ```

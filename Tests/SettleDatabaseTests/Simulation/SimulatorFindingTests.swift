@@ -53,4 +53,56 @@ import Testing
             #expect(try database.document("a") != nil)
         }
     }
+
+    /// Seed 109526 with clocks: 2-w and 2-x were merged; of the path of 2-x, which was closed, only 2-x is known.
+    ///
+    /// ```
+    /// 1-w ── 2-w ── 3-m           3-m may have seen 1-c, by 2-x; then what it removed of it would come back
+    /// 2-x ── 3-d                  closed for 3-m
+    /// 1-c
+    /// ```
+    @Test func `a merge waits where the path of a branch that was closed was cut`() throws {
+        try withTemporaryDatabase(.memory) { database in
+            try database.insertReplicated([
+                peer(["3-m", "2-w", "1-w"], ["name": "m"]), peer(["1-c"], ["note": "removed on the way to 2-x"]),
+                peer(["3-d", "2-x"], isDeleted: true, ["$closed": "3-m"]),
+            ])
+            let preview = try database.preview("a", using: .threeWayMerge())
+            #expect(preview?.decision?.reason.contains("were forgotten") == true)
+            #expect(try database.settle("a", using: .threeWayMerge()).outcome == .left)
+            // When the path arrives, it tells that 3-m has seen 1-c.
+            try database.insertReplicated([peer(["3-d", "2-x", "1-c"], isDeleted: true, ["$closed": "3-m"])])
+            #expect(try database.conflict(of: "a") == nil)
+            #expect(try database.document("a")?.json == ["name": "m"])
+        }
+    }
+
+    @Test func `a merge waits where a closed revision itself was forgotten`() throws {
+        try withTemporaryDatabase(.memory) { database in
+            let path = ["3-m", "2-w", "1-w"]
+            try database.insertReplicated([
+                peer(path, ["count": 3]), peer(["1-w"], ["count": 1]), peer(["3-y", "2-x", "1-w"], ["count": 7]),
+                peer(["3-d"], isDeleted: true, ["$closed": "3-m"]),
+            ])
+            // 3-m and 3-y have 1-w in common, and maybe 2-x: then what 2-x added would count twice.
+            let merge = ConflictPolicy.threeWayMerge(MergeRules(members: ["/count": .sum]))
+            #expect(try database.conflict(of: "a")?.base == nil)
+            #expect(try database.settle("a", using: merge).outcome == .left)
+            try database.insertReplicated([
+                peer(["2-x", "1-w"], ["count": 2]), peer(["3-d", "2-x", "1-w"], isDeleted: true, ["$closed": "3-m"]),
+            ])
+            #expect(try database.conflict(of: "a")?.base?.revision?.description == "2-x")
+            #expect(try database.settle("a", using: merge).outcome == .settled)
+            #expect(try database.document("a")?["count"] == 8)
+        }
+    }
+
+    /// 109526: the path of a closed branch was cut. 118632: a deletion that loses waits with leaves that can't be merged.
+    @Test(arguments: [109_526, 118_632] as [UInt64])
+    func `seeds with clocks that were found to fail hold`(seed: UInt64) throws {
+        var options = SimulationOptions()
+        options.attributeClocks = true
+        let outcome = try Simulation(options).run(seed)
+        #expect(outcome.failure == nil, "\(outcome.failure?.description ?? "")")
+    }
 }

@@ -15,7 +15,7 @@ final class BrokenClient: HTTPClient {
         set { broken.withLock { $0 = newValue } }
     }
 
-    /// Whether answers to writes are lost.
+    /// Whether answers to writes that were taken are lost.
     var losesAnswers: Bool {
         get { losing.withLock { $0 } }
         set { losing.withLock { $0 = newValue } }
@@ -36,7 +36,7 @@ final class BrokenClient: HTTPClient {
             throw CancellationError()
         }
         let response = try await client.send(request)
-        if losesAnswers, request.method == "PUT" {
+        if losesAnswers, request.method == "PUT", response.status < 300 {
             _ = try await response.collect(limit: 1 << 20)
             throw HTTPClientError(.connectionLost, "the answer is lost")
         }

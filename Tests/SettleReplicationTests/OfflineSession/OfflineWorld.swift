@@ -13,10 +13,15 @@ final class OfflineWorld: Sendable {
     let url: HTTPURL
     private let home: PeerHome
     private let minutes: Guarded<Int64>
+    private let warned: Guarded<[String]>
+    /// What the database has warned about.
+    var warnings: [String] { warned.withLock { $0 } }
 
     init(_ kind: ServerKind, _ change: (inout OfflineSessionOptions) -> Void = { _ in }) async throws {
         let minutes = Guarded<Int64>(9 * 60)
         self.minutes = minutes
+        let warned = Guarded<[String]>([])
+        self.warned = warned
         home = PeerHome()
         let url = try home.url(kind)
         self.url = url
@@ -26,6 +31,7 @@ final class OfflineWorld: Sendable {
         var databaseOptions = DatabaseOptions()
         databaseOptions.journal = true
         databaseOptions.now = { minutes.withLock { $0 } * 60_000 }
+        databaseOptions.warn = { message in warned.withLock { $0.append(message) } }
         database = try Database.inMemory(options: databaseOptions)
         var options = OfflineSessionOptions()
         options.stampMember = "updatedat"

@@ -48,7 +48,10 @@ struct BranchMerge {
         for step in steps {
             let concerned = step.versions.map { versions[$0] }
             guard let outcome = method.merge(concerned.map(\.members), base: base(of: step)) else {
-                return left("the content of \(name(of: step)), the base of the merge, is not kept here")
+                return left(
+                    step.isCertain
+                        ? "the content of \(name(of: step)), the base of the merge, is not kept here"
+                        : "some of its revisions were forgotten, and the base of the merge may be one of them")
             }
             guard take(outcome, of: concerned, at: step.versions[0]) else {
                 return left("a clash is to be left for somebody to decide")
@@ -67,13 +70,14 @@ struct BranchMerge {
     }
 
     private func name(of step: MergeStep) -> String {
-        step.base?.description ?? (step.isPastKnown ? "nothing" : "an unknown revision")
+        step.isCertain ? step.base?.description ?? "nothing" : "an unknown revision"
     }
 
-    /// The members of a step's base; `nil` when that content is not kept. Documents that were created apart have the
-    /// empty one as base.
+    /// The members of a step's base; `nil` when that content is not kept, or a newer common revision may have been
+    /// forgotten. Documents that were created apart have the empty one as base.
     private func base(of step: MergeStep) -> JSONObject? {
-        guard let base = step.base else { return step.isPastKnown ? JSONObject() : nil }
+        guard step.isCertain else { return nil }
+        guard let base = step.base else { return JSONObject() }
         return conflict.bases[base].map { $0.isDeleted ? JSONObject() : Self.members(of: $0) }
     }
 

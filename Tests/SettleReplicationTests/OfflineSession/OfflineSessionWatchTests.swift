@@ -1,0 +1,108 @@
+import Settle
+import Testing
+
+@testable import SettleDatabase
+@testable import SettleReplication
+
+/// How a session works by itself where something is in its way for a while.
+@Suite(.timeLimit(.minutes(1))) struct OfflineSessionWatchTests {
+    private func session(_ world: OfflineWorld, _ client: BrokenClient) throws -> OfflineSession {
+        var options = OfflineSessionOptions()
+        options.stampMember = "updatedat"
+        options.retry.firstDelay = .milliseconds(1)
+        return try OfflineSession(world.database, server: CouchDBPeer(world.url, client: client), options: options)
+    }
+
+    @Test func `who looked before the alarm rang does not wait`() async {
+        let alarm = OfflineAlarm()
+        let seen = alarm.count
+        alarm.ring()
+        await alarm.wait(for: nil, after: seen)
+        #expect(!Task.isCancelled)
+        #expect(alarm.count == seen + 1)
+    }
+
+    @Test func `after a decision changes are sent by themselves again`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        try await world.write("1", ["name": "theirs", "updatedat": "9:01"])
+        try world.set("1", "name", "mine")
+        let statuses = world.session.statuses
+        world.session.start()
+        for await status in statuses where status.state == .syncFailed { break }
+        try await world.session.discard()
+        #expect(try await world.session.retry().state == .online)
+        try world.set("1", "name", "later")
+        for await changes in world.session.journal.observePending() where changes.isEmpty { break }
+        #expect(try await world.server() == ["1 later 9:00 false"])
+        await world.session.stop()
+    }
+
+    @Test func `what a server refuses that is reached again is told`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        let client = BrokenClient(CurlHTTPClient())
+        let session = try session(world, client)
+        client.isBroken = true
+        #expect(try await session.goOnline().state == .offline)
+        _ = try await world.remote.json("DELETE", "")
+        let statuses = session.statuses
+        session.start()
+        client.isBroken = false
+        session.networkChanged()
+        for await status in statuses where status.state == .syncFailed {
+            #expect(status.error?.code == .notFound)
+            break
+        }
+        #expect(session.status.state == .syncFailed)
+        await session.stop()
+    }
+
+    @Test func `what the database refuses while nobody waits for an answer is warned about`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        let client = BrokenClient(CurlHTTPClient())
+        let session = try session(world, client)
+        client.isBroken = true
+        try world.set("1", "name", "mine")
+        #expect(try await session.goOnline().state == .offline)
+        // The server's time makes another revision of it, which is refused here.
+        world.database.addValidation("no times") { context in
+            if context.newRevision["updatedat"] != "9:00" { throw Refusal() }
+        }
+        let statuses = session.statuses
+        session.start()
+        client.isBroken = false
+        session.networkChanged()
+        for await status in statuses where status.state == .syncFailed { break }
+        await session.stop()
+        #expect(world.warnings.contains { $0.contains("could not go on") && $0.contains("no times") })
+    }
+
+    private struct Refusal: Error {}
+
+    @Test func `a fetch lasts as the last synchronization`() async throws {
+        let world = try await OfflineWorld(.settle)
+        try await world.begin()
+        world.time(9, 10)
+        try await world.session.fetch()
+        let again = try OfflineSession(world.database, server: world.peer)
+        #expect(again.status.lastSyncDate == Int64(33_000_000))
+    }
+
+    @Test func `what could not be remembered is not believed either`() async throws {
+        let world = try await OfflineWorld(.settle) { $0.identifiers = .server }
+        try await world.begin()
+        let records = try #require(
+            try world.database.localDocuments().first { $0.id.string.contains("offline-session") })
+        // No revision comes after this one.
+        try world.database.engine.write { writer in
+            try writer.put(LocalDocument(id: records.id, revisionNumber: .max, body: records.body))
+        }
+        let error = #expect(throws: DatabaseError.self) { try world.session.create(["name": "lost"]) }
+        #expect(error?.code == .corrupt)
+        #expect(try world.database.document("t_1") == nil)
+        try world.database.deleteLocalDocument(records.id)
+        #expect(try world.session.create(["name": "kept"]).id == "t_1")
+    }
+}

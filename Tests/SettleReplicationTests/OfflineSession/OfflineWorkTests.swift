@@ -1,0 +1,40 @@
+import Testing
+
+@testable import SettleDatabase
+@testable import SettleReplication
+
+/// What is done one after the other, and given up together.
+@Suite(.timeLimit(.minutes(1))) struct OfflineWorkTests {
+    private func hang() async throws {
+        let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+        for await _ in never {}
+        continuation.finish()
+        throw CancellationError()
+    }
+
+    @Test func `cancelling gives up what goes on and what waits behind it`() async throws {
+        let work = OfflineWork()
+        let (begun, signal) = AsyncStream.makeStream(of: Void.self)
+        let first = Task {
+            try await work.run {
+                signal.yield()
+                try await hang()
+            }
+        }
+        for await _ in begun { break }
+        let hasEnded = Guarded(false)
+        let second = Task {
+            defer { hasEnded.withLock { $0 = true } }
+            try await work.run { try await hang() }
+        }
+        // Nobody tells when it waits; it does by now, and if not, it is given up a little later.
+        for _ in 0..<1000 { await Task.yield() }
+        while !hasEnded.withLock({ $0 }), !Task.isCancelled {
+            work.cancel()
+            await Task.yield()
+        }
+        guard !Task.isCancelled else { return }
+        await #expect(throws: CancellationError.self) { try await first.value }
+        await #expect(throws: CancellationError.self) { try await second.value }
+    }
+}
