@@ -40,14 +40,14 @@ struct ViewAnswer {
             hasBegun = true
             while bytes.count < Self.pageLength, left > 0, let range = ranges.popFirst() {
                 let rest = try query.isReduced(view) ? groups(range, index, &bytes) : rows(range, index, &bytes)
-                if let rest { ranges = [rest] + ranges }
+                guard let rest else { continue }
+                try Waiting.check()
+                ranges = [rest] + ranges
             }
         }
         if left <= 0 || ranges.isEmpty {
             bytes += Array("\r\n]}".utf8)
             isDone = true
-        } else {
-            try Waiting.check()
         }
         return bytes
     }
