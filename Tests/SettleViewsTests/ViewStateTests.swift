@@ -38,6 +38,35 @@ struct ViewStateTests {
         }
     }
 
+    @Test func `another change that takes the place of one that failed is seen`() throws {
+        try Self.each { database in
+            #expect(throws: Refused.self) {
+                try database.transaction {
+                    try database.save(Document(id: "b"), onConflict: .fail)
+                    #expect(try database.rows(of: Self.all).map(\.key) == ["a", "b"])
+                    throw Refused()
+                }
+            }
+            try database.save(Document(id: "c"), onConflict: .fail)
+            #expect(try database.rows(of: Self.all).map(\.key) == ["a", "c"])
+            #expect(throws: Refused.self) {
+                try database.transaction {
+                    try database.purge("a")
+                    #expect(try database.rows(of: Self.all).map(\.key) == ["c"])
+                    throw Refused()
+                }
+            }
+            try database.save(Document(id: "d"), onConflict: .fail)
+            #expect(try database.rows(of: Self.all).map(\.key) == ["a", "c", "d"])
+            // What was changed last may be purged, and more than that.
+            try database.purge("d")
+            #expect(try database.rows(of: Self.all).map(\.key) == ["a", "c"])
+            try database.purge("c")
+            try database.save(Document(id: "e"), onConflict: .fail)
+            #expect(try database.rows(of: Self.all).map(\.key) == ["a", "e"])
+        }
+    }
+
     @Test func `rows asked for inside a snapshot of an older state leave those of now as they are`() throws {
         let folder = try TemporaryFolder()
         let database = try Database.create(folder.path + "/rows.settle")

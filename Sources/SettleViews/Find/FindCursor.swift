@@ -229,6 +229,8 @@ package struct FindCursor {
 
     private mutating func findTexts(_ limit: Int, _ body: (FoundDocument) throws -> Bool) throws {
         guard var finder, let texts else { return }
+        // What it has kept is in one place, so that it need not be copied.
+        self.finder = nil
         var me = self
         try database.snapshot {
             let sequence = try texts.sequence()

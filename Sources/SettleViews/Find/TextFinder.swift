@@ -4,7 +4,7 @@ internal import SettleDatabase
 /// Finds the documents of a query's `$text`, some at a time.
 ///
 ///     without an order: those that fit best first, as far as they are wanted
-///     in an order:      all are looked at, the first of them are kept, and then given
+///     in an order:      all are looked at, the first of them are kept, and then given; for more all are looked at again
 struct TextFinder {
     /// A document, and where it stands in the order.
     struct Hit {
@@ -16,9 +16,10 @@ struct TextFinder {
     private let rows: TextRows
     private let expression: String
     private let sort: [SortField]
-    private let bookmark: FindBookmark?
-    /// How many are wanted; `nil` for all.
-    private let wanted: Int?
+    /// Of an order: behind which place they are wanted.
+    private var start: [UInt8]?
+    /// How many are found at a time.
+    private let wanted: Int
 
     private var hits: ArraySlice<Hit> = []
     /// Of an order: those that were looked at and may be among the first, by the bytes of their places.
@@ -37,8 +38,12 @@ struct TextFinder {
     ///   - options: The query.
     ///   - index: What is searched.
     ///   - database: The database.
+    ///   - largest: How many documents are kept in an order at the most.
     /// - Throws: ``QueryError`` with code `textSearch` for what can't be understood; ``DatabaseError``.
-    init(_ searches: [String], _ options: FindOptions, in index: TextIndex, of database: Database) throws {
+    init(
+        _ searches: [String], _ options: FindOptions, in index: TextIndex, of database: Database,
+        largest: Int = Self.largestPage
+    ) throws {
         do {
             let parts = try searches.map { try TextParser.parse($0, in: index, joinsAll: false) }
             expression = (parts.count > 1 ? .all(parts) : parts[0]).fts5
@@ -47,11 +52,13 @@ struct TextFinder {
         }
         rows = try index.rows(in: database)
         sort = options.sort
-        bookmark = options.bookmark
         let most = options.limit.addingReportingOverflow(options.skip)
-        wanted = most.overflow || most.partialValue > Self.largestPage ? nil : most.partialValue
-        if sort.isEmpty, let bookmark {
+        wanted = most.overflow ? largest : max(min(most.partialValue, largest), 1)
+        guard let bookmark = options.bookmark else { return }
+        if sort.isEmpty {
             lastRow = TextRow(id: bookmark.id, score: bookmark.key[0]?.number?.double ?? 0)
+        } else {
+            start = Self.place(Hit(id: bookmark.id, key: bookmark.key))
         }
     }
 
@@ -89,16 +96,17 @@ struct TextFinder {
         for row in page {
             guard let key = try key(row.id) else { continue }
             let place = Self.place(Hit(id: row.id, key: key))
-            if let bookmark, !isBefore(Self.place(Hit(id: bookmark.id, key: bookmark.key)), place) { continue }
+            if let start, !isBefore(start, place) { continue }
             kept.append((place, Hit(id: row.id, key: key)))
         }
         lastNumber = page.last?.number ?? lastNumber
-        hasAll = page.count < limit
-        if let wanted, kept.count > 2 * wanted + 1000 || hasAll { keepFirst(wanted) } else if hasAll { keepFirst(.max) }
-        if hasAll {
-            hits = kept.map(\.hit)[...]
-            kept = []
-        }
+        let isWhole = page.count < limit
+        if isWhole || kept.count > 2 * wanted + 1000 { keepFirst(wanted) }
+        guard isWhole else { return }
+        hasAll = kept.count < wanted
+        hits = kept.map(\.hit)[...]
+        (start, lastNumber) = (kept.last?.place ?? start, .min)
+        kept = []
     }
 
     private mutating func keepFirst(_ count: Int) {

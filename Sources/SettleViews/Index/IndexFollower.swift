@@ -108,8 +108,9 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         let instance = try database.instanceName()
         let purges = try PurgeLog.count(in: database)
         let state = writer.state
-        let isOurs = state.instance == instance && state.collation == flavour
-        guard isOurs, try state.sequence <= database.lastSequence(), try knows(state, database) else {
+        // One that knows more purges knows some of a transaction that has failed.
+        let isOurs = state.instance == instance && state.collation == flavour && state.purges <= purges
+        guard isOurs, try state.sequence <= database.lastSequence(), try knows(state, purges, database) else {
             var fresh = IndexState()
             (fresh.instance, fresh.collation, fresh.purges) = (instance, flavour, purges)
             return try writer.clear(fresh)
@@ -118,20 +119,29 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         var next = state
         next.purges = purges
         let gone = try PurgeLog.purged(after: state.purges, in: database) ?? missing(writer, database)
+        if let witness = Self.witness(of: state)?.id, try database.record(of: witness) == nil { next.witness = "" }
         // One that is there again has been mapped anew, or will be.
         let changes = try Set(gone).filter { try database.record(of: $0) == nil }
             .map { IndexChange(id: $0, emissions: []) }
         try writer.apply(changes, reaching: next)
     }
 
-    /// Whether the database knows the last change that the index has seen, or a later one of the same document.
-    private func knows(_ state: IndexState, _ database: Database) throws -> Bool {
+    /// Whether the database knows the last change that the index has seen, or a later one of the same document, or has purged
+    /// that since. It does not when the change was of a transaction that has failed.
+    private func knows(_ state: IndexState, _ purges: Int64, _ database: Database) throws -> Bool {
         guard state.sequence > 0, !state.witness.isEmpty else { return true }
-        let parts = state.witness.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2 else { return false }
-        guard let record = try database.record(of: DocumentID(unchecked: String(parts[1]))) else { return true }
+        guard let witness = Self.witness(of: state) else { return false }
+        guard let record = try database.record(of: witness.id) else {
+            guard state.purges < purges else { return false }
+            return try PurgeLog.purged(after: state.purges, in: database)?.contains(witness.id) ?? true
+        }
         if record.sequence > state.sequence { return true }
-        return record.sequence == state.sequence && record.tree.winner?.revision.description == String(parts[0])
+        return record.sequence == state.sequence && record.tree.winner?.revision.description == witness.revision
+    }
+
+    private static func witness(of state: IndexState) -> (revision: String, id: DocumentID)? {
+        let parts = state.witness.split(separator: " ", maxSplits: 1)
+        return parts.count == 2 ? (String(parts[0]), DocumentID(unchecked: String(parts[1]))) : nil
     }
 
     /// The documents with rows that the database has no more.
