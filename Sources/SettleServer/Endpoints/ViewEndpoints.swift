@@ -84,11 +84,11 @@ enum ViewEndpoints {
             try query.check(view)
             return ViewAnswer(group, view, query, database, context.server.metrics)
         }
-        if queries.contains(where: { $0.update == .before }) { try update(group, context) }
+        if queries.contains(where: { $0.update == .before }) { try update(view, group, context) }
         if Waiting.isForbidden { return try answerAtOnce(queries, answers, view) }
         let stream = try ViewStream(answers, isMany: isMany, threads: scripts.threads, owner: group.design.source.owner)
         if queries.contains(where: { $0.update == .after }) {
-            scripts.threads.submit(for: group.design.source.owner) { try? update(group, context) }
+            scripts.threads.submit(for: group.design.source.owner) { try? update(view, group, context) }
         }
         return .json(stream: stream)
     }
@@ -106,12 +106,12 @@ enum ViewEndpoints {
         return .json(bytes: bytes)
     }
 
-    private static func update(_ group: ViewGroup, _ context: RequestContext) throws {
+    private static func update(_ view: ViewGroup.View, _ group: ViewGroup, _ context: RequestContext) throws {
         let database = try context.database()
-        guard !group.index.isCurrent(with: database) else { return }
+        guard !view.part.index.isCurrent(with: database) else { return }
         try Waiting.check()
         try context.server.indexing.run(context.parameter("db"), group.design.name) { report in
-            try group.index.update(from: database, by: group.mapper, report: report)
+            try view.part.update(from: database, report: report)
         }
     }
 }

@@ -39,12 +39,12 @@ package final class DesignViews: Sendable {
             let group = try group(design)
             let place = try group.view(view)
             try query.check(place)
-            if query.update == .before { try group.index.update(from: database, by: group.mapper, report: report) }
+            if query.update == .before { try place.part.update(from: database, report: report) }
             var answer = ViewAnswer(group, place, query, database, metrics)
             while let piece = try answer.next() {
                 guard try body(piece) else { break }
             }
-            if query.update == .after { try group.index.update(from: database, by: group.mapper, report: report) }
+            if query.update == .after { try place.part.update(from: database, report: report) }
         }
     }
 
@@ -57,7 +57,7 @@ package final class DesignViews: Sendable {
     package func build(_ design: String, report: (_ done: Int, _ total: Int) throws -> Void) throws {
         try told {
             let group = try group(design)
-            try group.index.update(from: database, by: group.mapper, report: report)
+            try group.update(from: database, report: report)
         }
     }
 

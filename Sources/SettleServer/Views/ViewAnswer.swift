@@ -35,7 +35,7 @@ struct ViewAnswer {
     mutating func next() throws -> [UInt8]? {
         guard !isDone else { return nil }
         var bytes: [UInt8] = []
-        try group.index.read { index in
+        try view.part.index.read { index in
             if !hasBegun { try begin(index, &bytes) }
             hasBegun = true
             while bytes.count < Self.pageLength, left > 0, let range = ranges.popFirst() {

@@ -3,13 +3,17 @@ internal import SettleDatabase
 internal import SettleScripting
 internal import SettleViews
 
-/// The views of a design document, and the index they share.
+/// The views of a design document, and the files with their rows.
 ///
-/// Views with the same map function and order share its rows. The index is named by what its rows depend on, so two design documents
-/// with the same views share one, and one that is changed gets another.
+/// Views with the same map function and order share their rows, and all of a design document lie in one file. It is named by
+/// what its rows depend on, so two design documents with the same views share one, and one that is changed gets another. Indexes
+/// of queries have the files that `_find` uses.
 struct ViewGroup: Sendable {
     /// Where a view's rows are, and what reduces them.
     struct View: Sendable {
+        /// The file.
+        let part: ViewPart
+        /// Which of the views of the file it is.
         let number: Int
         /// The order of its keys.
         let order: KeyOrder
@@ -18,79 +22,92 @@ struct ViewGroup: Sendable {
     }
 
     let design: DesignDocument
-    /// The name of the index.
+    /// The name of its own file.
     let signature: String
-    let index: ViewIndex
-    let mapper: any ViewMapper
+    private let parts: [ViewPart]
     private let views: [String: View]
 
     /// The views of a design document.
     ///
-    /// - Throws: ``HTTPError`` when it has none that can be run.
+    /// - Throws: ``DatabaseError``; ``SelectorError`` for the filter of an index that is none.
     init(_ design: DesignDocument, of database: Database, by scripts: Scripts) throws {
-        let isQuery = design.language == "query"
-        guard isQuery || design.language == "javascript" else {
-            throw HTTPError(500, "unknown_query_language", "\(design.language)")
-        }
         self.design = design
+        let isQuery = design.language == "query"
         let options = design.members["options"]?.object ?? JSONObject()
         let definitions = design.members["views"]?.object ?? JSONObject()
         signature = Self.signature(definitions, options)
-        var maps: [JSON] = []
-        var orders: [KeyOrder] = []
-        var reduces: [[String]] = []
-        var views: [String: View] = [:]
-        for view in definitions where view.name != "lib" {
-            guard let map = view.value["map"], isQuery ? map.object != nil : map.string != nil else { continue }
-            let order = Self.order(of: view.value)
-            let number = maps.indices.first { maps[$0] == map && orders[$0] == order } ?? maps.count
-            if number == maps.count {
-                maps.append(map)
-                orders.append(order)
-                reduces.append([])
-            }
-            var reducer: Int?
-            if let reduce = view.value["reduce"]?.string, !reduce.isEmpty {
-                reducer = reduces[number].firstIndex(of: reduce) ?? reduces[number].count
-                if reducer == reduces[number].count { reduces[number].append(reduce) }
-            }
-            views[view.name] = View(number: number, order: order, reducer: reducer)
+        guard isQuery || design.language == "javascript" else {
+            (parts, views) = ([], [:])
+            return
         }
-        self.views = views
-        if isQuery {
-            mapper = try QueryViewMapper(maps: maps)
+        var (parts, views): ([ViewPart], [String: View]) = ([], [:])
+        var own = ViewRows()
+        for view in definitions where view.name != "lib" {
+            if isQuery, options["include_design"] != true, let index = QueryIndex(counting: view, of: design.id) {
+                let part = try parts.first { $0.fileName == index.fileName } ?? ViewPart(index, of: database)
+                if !parts.contains(where: { $0.fileName == part.fileName }) { parts.append(part) }
+                let reducer = view.value["reduce"]?.string.map { _ in 0 }
+                views[view.name] = View(part: part, number: 0, order: .collation, reducer: reducer)
+                continue
+            }
+            guard let map = view.value["map"], isQuery ? map.object != nil : map.string != nil else { continue }
+            own.add(view.name, map: map, reduce: view.value["reduce"]?.string, order: Self.order(of: view.value))
+        }
+        if !own.isEmpty || parts.isEmpty {
+            let part = try Self.part(own, signature, design, of: database, by: scripts)
+            parts.append(part)
+            for (name, place) in own.places {
+                views[name] = View(
+                    part: part, number: place.number, order: own.orders[place.number], reducer: place.reducer)
+            }
+        }
+        (self.parts, self.views) = (parts, views)
+    }
+
+    /// The own file of a design document.
+    private static func part(
+        _ rows: ViewRows, _ signature: String, _ design: DesignDocument, of database: Database, by scripts: Scripts
+    ) throws -> ViewPart {
+        let owner = design.source.owner
+        let options = design.members["options"]
+        let mapper: any ViewMapper
+        if design.language == "query" {
+            mapper = try QueryViewMapper(maps: rows.maps)
         } else {
             let source = ScriptSource(
-                owner: design.source.owner, key: signature, maps: maps.compactMap(\.string),
-                library: definitions["lib"]?.utf8)
-            mapper = ScriptMapper(pool: scripts.pool, source: source, hasSequence: options["local_seq"] == true)
+                owner: owner, key: signature, maps: rows.maps.compactMap(\.string),
+                library: design.members["views"]?["lib"]?.utf8)
+            mapper = ScriptMapper(pool: scripts.pool, source: source, hasSequence: options?["local_seq"] == true)
         }
-        let reducing = ScriptSource(owner: design.source.owner, key: signature + " reduce", document: Array("{}".utf8))
-        index = try IndexFolder.of(database).index(signature) { path in
-            ViewIndex(
-                path: path,
-                definitions: zip(reduces, orders).map { list, order in
-                    ViewDefinition(
-                        reducers: list.map { reduce in
-                            BuiltInReducer.named(reduce, order: order)
-                                ?? ScriptReducer(pool: scripts.pool, source: reducing, function: reduce)
-                        }, order: order)
-                }, includesDesign: options["include_design"] == true)
+        let reducing = ScriptSource(owner: owner, key: signature + " reduce", document: Array("{}".utf8))
+        let definitions = rows.definitions { ScriptReducer(pool: scripts.pool, source: reducing, function: $0) }
+        let index = try IndexFolder.of(database).index(signature) { path in
+            ViewIndex(path: path, definitions: definitions, includesDesign: options?["include_design"] == true)
         }
+        return ViewPart(fileName: signature, index: index, mapper: mapper)
     }
 
     /// A view by its name.
     ///
-    /// - Throws: ``HTTPError`` with status 404.
+    /// - Throws: ``HTTPError`` with status 404, or 500 for those of a language that is not spoken here.
     func view(_ name: String) throws -> View {
+        if parts.isEmpty { throw HTTPError(500, "unknown_query_language", "\(design.language)") }
         guard let view = views[name] else { throw HTTPError.notFound("missing_named_view") }
         return view
     }
 
-    /// What `_info` tells of the index.
+    /// Brings all views to where the database is now.
+    ///
+    /// - Throws: As ``ViewPart/update(from:report:)`` does.
+    func update(from database: Database, report: (_ done: Int, _ total: Int) throws -> Void) throws {
+        for part in parts { try part.update(from: database, report: report) }
+    }
+
+    /// What `_info` tells of the files: how far that is which is behind the others.
     func info(of database: Database, isRunning: Bool) throws -> JSON {
-        let size = JSON.number(JSONNumber(IndexFolder.of(database).size(signature)))
-        let sequence = try index.sequence()
+        let folder = IndexFolder.of(database)
+        let size = JSON.number(JSONNumber(parts.reduce(0) { $0 + folder.size($1.fileName) }))
+        let sequence = try parts.map { try $0.index.sequence() }.min() ?? 0
         let pending = JSON.number(JSONNumber(try database.count(changedIn: SequenceRange(after: sequence))))
         return [
             "signature": .string(signature), "language": .string(design.language),

@@ -15,8 +15,15 @@ extension QueryIndex {
     /// Where its rows are, of an index of members.
     func rows(in database: Database) throws -> ViewIndex {
         try IndexFolder.of(database).index(fileName) { path in
-            ViewIndex(path: path, definitions: [ViewDefinition(reducers: [])])
+            ViewIndex(path: path, definitions: [ViewDefinition(reducers: [CountReducer()])])
         }
+    }
+
+    /// Where the rows of an index of members are, as a view whose reduce function is `_count`, and what makes them.
+    ///
+    /// - Throws: ``DatabaseError`` with code `inputOutput` when there can be no folder.
+    package func files(in database: Database) throws -> (index: ViewIndex, mapper: any ViewMapper) {
+        (try rows(in: database), IndexMapper(self))
     }
 
     /// Brings it to where the database is now.

@@ -23,7 +23,7 @@ public struct QueryIndex: Sendable, Hashable {
     /// Whether it was said to be of partitions.
     package let isPartitioned: Bool
     /// The name of the file with its rows, which says what they depend on: indexes of the same rows share it.
-    let fileName: String
+    package let fileName: String
 
     /// The documents by their ids.
     package static let allDocuments = QueryIndex(
@@ -78,6 +78,16 @@ public struct QueryIndex: Sendable, Hashable {
             designDocument: designDocument, name: name,
             fields: fields.map { SortField(path: $0.name, isDescending: $0.value == "desc") }, search: nil,
             partialFilter: filter, definition: .object(JSONObject(shown)), isPartitioned: isPartitioned)
+    }
+
+    /// Reads one of a design document's views that is asked as a view; `nil` where its rows are not those that `_find` uses: in raw
+    /// order, reduced by something else than `_count`, or with another filter.
+    package init?(counting view: JSONObject.Member, of designDocument: DocumentID) {
+        let (map, reduce) = (view.value["map"], view.value["reduce"]?.string)
+        guard view.value["options"]?["collation"] != "raw", reduce == nil || reduce == "_count",
+            map?["selector"] == nil || map?["partial_filter_selector"] == nil
+        else { return nil }
+        self.init(view.value, name: view.name, of: designDocument, isPartitioned: false)
     }
 
     /// Whether it is the list of all documents.

@@ -166,13 +166,18 @@ final class IndexWriter: IndexWriting {
     /// What the rows of each chunk come to, by all reduce functions of a view, packed.
     private func reduce(_ chunks: [RowChunk], of view: Int) throws -> [[UInt8]] {
         var packed = [[UInt8]](repeating: [], count: chunks.count)
+        let reducers = definitions[view].reducers
         // So many at a time that they have room in one request.
         var start = 0
-        while start < chunks.count {
+        while start < chunks.count, !reducers.isEmpty {
             let end = min(start + 64, chunks.count)
-            let groups = chunks[start..<end].map { $0.indexRows(0..<$0.count) }
-            for reducer in definitions[view].reducers {
-                for (offset, value) in try reducer.reduce(groups).enumerated() where start + offset < end {
+            let counted = chunks[start..<end]
+            let groups = reducers.allSatisfy { $0 is CountReducer } ? [] : counted.map { $0.indexRows(0..<$0.count) }
+            for reducer in reducers {
+                let values =
+                    reducer is CountReducer
+                    ? counted.map { Array(String($0.count).utf8) } : try reducer.reduce(groups)
+                for (offset, value) in values.enumerated() where start + offset < end {
                     VariableNumber.append(value.count, to: &packed[start + offset])
                     packed[start + offset] += value
                 }

@@ -42,12 +42,12 @@ extension IndexReading {
         }
         try forEachPart(view, in: range) { part in
             if let group = open, part.isWhole, part.isWithin(group.prefix) {
-                open?.values.append(try Self.value(reducer, of: part.entry))
+                open?.values.append(try value(reducer, of: part.entry, in: view))
                 return true
             }
             if level == .none, part.isWhole {
                 if open == nil { open = Group(prefix: [], key: JSON.null.utf8) }
-                open?.values.append(try Self.value(reducer, of: part.entry))
+                open?.values.append(try value(reducer, of: part.entry, in: view))
                 return true
             }
             let (chunk, rows) = try reader.part(of: part.entry, in: range)
@@ -86,7 +86,10 @@ extension IndexReading {
         }
     }
 
-    private static func value(_ reducer: Int, of entry: IndexReader.Entry) throws -> [UInt8] {
+    /// What the rows of a chunk come to.
+    private func value(_ reducer: Int, of entry: IndexReader.Entry, in view: Int) throws -> [UInt8] {
+        // Of the rows of a query's index that an earlier version wrote nothing else is known.
+        if definitions[view].reducers[reducer] is CountReducer { return Array(String(entry.count).utf8) }
         let value = entry.reductions.withUnsafeBufferPointer { raw -> [UInt8]? in
             var place = 0
             for number in 0...reducer {

@@ -114,10 +114,10 @@ import Testing
         let lines = try run("index", "list", database, "--json").lines.map { try JSON(parsing: $0) }
         let grown = try #require(lines.first { $0["ddoc"] == "_design/grown" })
         #expect(grown["def"]?["partial_filter_selector"] == ["age": ["$gt": 30]])
-        if isFolder { #expect(grown["rows"] == 2 && grown["pending"] == 0 && (grown["size"]?.int ?? 0) > 0) }
-        if isFolder { #expect(lines.first { $0["name"] == "by-age" }?["pending"] != 0) }
+        #expect(grown["pending"] == 0 && (grown["size"]?.int ?? 0) > 0 && (!isFolder || grown["rows"] == 2))
+        #expect(lines.first { $0["name"] == "by-age" }?["pending"] != 0)
         let built = try run("index", "build", database, "by-age", "--json").json
-        #expect(built["name"] == "by-age" && (!isFolder || (built["rows"] == 3 && built["pending"] == 0)))
+        #expect(built["name"] == "by-age" && built["pending"] == 0 && (!isFolder || built["rows"] == 3))
         #expect(try run("index", "build", database).status == 0)
 
         // What is meant has to be clear.

@@ -72,4 +72,55 @@ import Testing
         let raw = try client.send("GET", "/db/_design/y/_view/raw").json["rows"]?.array ?? []
         #expect(raw.map { $0["key"] } == [[nil], ["a"], ["x"]])
     }
+
+    @Test func `an index that a query has brought up to date is not behind, and is one with the view`() throws {
+        let client = try client()
+        func info() throws -> JSON? { try client.send("GET", "/db/_design/x/_info").json["view_index"] }
+        #expect(try info()?["updates_pending"]?["total"] == 5)
+        let query: JSON = ["selector": ["a": ["$gt": 0], "b.c": ["$gt": nil]], "fields": ["_id"]]
+        #expect(try client.send("POST", "/db/_find", query).json["docs"]?.array?.count == 2)
+        let found = try #require(try info())
+        #expect(found["updates_pending"]?["total"] == 0 && found["update_seq"]?.int == 5)
+        #expect((found["sizes"]?["file"]?.int ?? 0) > 0)
+        // The view reads the rows that are there, and adds to them.
+        #expect(try client.send("GET", "/db/_design/x/_view/n?update=false").json["rows"]?[0]?["value"] == 3)
+        #expect(try client.send("PUT", "/db/6", ["a": 7, "b": ["c": 1]]).status == 201)
+        #expect(try info()?["updates_pending"]?["total"] == 1)
+        #expect(try client.send("GET", "/db/_design/x/_view/n").json["rows"]?[0]?["value"] == 4)
+        #expect(try info()?["updates_pending"]?["total"] == 0)
+        // Of two indexes the one that is behind tells.
+        let other: JSON = ["index": ["fields": ["a"]], "ddoc": "x", "name": "m"]
+        #expect(try client.send("POST", "/db/_index", other).status == 200)
+        #expect(try client.send("POST", "/db/_find", query).status == 200)
+        #expect(try info()?["updates_pending"]?["total"] == 7)
+        #expect(try client.send("GET", "/db/_design/x/_view/m").status == 200)
+        #expect(try info()?["updates_pending"]?["total"] == 0)
+        #expect(try client.send("POST", "/db/_view_cleanup", [:]).status == 202)
+        #expect(try info()?["updates_pending"]?["total"] == 0)
+    }
+
+    @Test func `many rows are counted by what their chunks have`() throws {
+        let client = try RouterClient.withScripts()
+        let made: JSON = ["index": ["fields": ["g", "n"]], "ddoc": "x", "name": "n"]
+        #expect(try client.send("POST", "/db/_index", made).status == 200)
+        try client.load((0..<3000).map { ["_id": .string("\($0)"), "g": .number(JSONNumber($0 % 3)), "n": "text"] })
+        let query: JSON = ["selector": ["g": 1, "n": ["$gt": nil]], "limit": 1]
+        #expect(try client.send("POST", "/db/_find", query).status == 200)
+        let grouped = try client.send("GET", "/db/_design/x/_view/n?group_level=1&update=false").json["rows"]
+        #expect(
+            grouped == [["key": [0], "value": 1000], ["key": [1], "value": 1000], ["key": [2], "value": 1000]])
+        #expect(try client.send("GET", "/db/_design/x/_view/n").json["rows"]?[0]?["value"] == 3000)
+    }
+
+    @Test func `a design document of a language that is not spoken has an index with nothing in it`() throws {
+        let client = try RouterClient.withScripts()
+        let map = "fun({Doc}) -> Emit(proplists:get_value(<<\"n\">>, Doc, null), null) end."
+        let design: JSON = ["language": "erlang", "views": ["n": ["map": .string(map)]]]
+        #expect(try client.send("PUT", "/db/_design/e", design).status == 201)
+        let info = try client.send("GET", "/db/_design/e/_info")
+        #expect(info.status == 200 && info.json["view_index"]?["language"] == "erlang")
+        #expect(info.json["view_index"]?["updates_pending"]?["total"] == 1)
+        #expect(info.json["view_index"]?["update_seq"] == 0)
+        #expect(try client.send("GET", "/db/_design/e/_view/n").error == "unknown_query_language: erlang")
+    }
 }
