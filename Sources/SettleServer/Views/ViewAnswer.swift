@@ -70,6 +70,7 @@ struct ViewAnswer {
     private func offset(_ index: IndexReading) throws -> Int {
         var toSkip = query.skip
         var offset = 0
+        if let range = ranges.first, ranges.count == 1, toSkip == 0 { return try index.offset(view.number, of: range) }
         for range in ranges {
             let count = try index.count(view.number, in: range)
             offset = try index.offset(view.number, of: range) + min(toSkip, count)
