@@ -42,7 +42,7 @@ enum LogVerb: Verb {
         let limit = try arguments.count("--limit") ?? .max
         let id = try arguments.optionalOperand("ID").map { try DocumentID(validating: $0) }
         return try invocation.withJournal { _, journal in
-            let history = try id.map { try journal.history(of: $0).suffix(limit) } ?? newest(limit, of: journal)
+            let history = try id.map { try journal.history(of: $0).suffix(limit) } ?? journal.newest(limit)[...]
             let pending = id.map { journal.pending(of: $0).map { [$0] } ?? [] } ?? journal.pending
             if console.isJSON {
                 let line: JSON = [
@@ -55,18 +55,6 @@ enum LogVerb: Verb {
             }
             return .success
         }
-    }
-
-    /// The newest operations, in their order, read page by page, so that few more than these are in memory.
-    private static func newest(_ limit: Int, of journal: Journal) throws -> ArraySlice<JournalEntry> {
-        var newest: ArraySlice<JournalEntry> = []
-        var last: Int64 = 0
-        while case let page = try journal.history(after: last, limit: 500), let end = page.last {
-            newest += page
-            if newest.count > limit { newest.removeFirst(newest.count - limit) }
-            last = end.number
-        }
-        return newest
     }
 
     private static func show(_ history: [JournalEntry], _ pending: [PendingChange], _ console: Console) throws {

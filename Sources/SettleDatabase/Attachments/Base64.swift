@@ -13,4 +13,39 @@ package enum Base64 {
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         Data(base64Encoded: Data(text)).map { Array($0) }
     }
+
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    /// Bytes as URL-safe base64 without padding.
+    package static func encodeForURL(_ bytes: [UInt8]) -> String {
+        let length = (bytes.count * 4 + 2) / 3
+        return String(unsafeUninitializedCapacity: length) { text in
+            var place = 0
+            var start = 0
+            while start < bytes.count {
+                let count = min(3, bytes.count - start)
+                var bits = UInt32(0)
+                for offset in 0..<3 { bits = bits << 8 | (offset < count ? UInt32(bytes[start + offset]) : 0) }
+                for digit in 0...count {
+                    text[place] = alphabet[Int(bits >> (18 - 6 * UInt32(digit)) & 63)]
+                    place += 1
+                }
+                start += 3
+            }
+            return place
+        }
+    }
+
+    /// The bytes of a URL-safe base64 text without padding, or `nil` when it is none; `+` and `/` are taken for `-` and `_`.
+    package static func decodeFromURL(_ text: String) -> [UInt8]? {
+        var plain = text.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: byte
+            }
+        }
+        plain += Array(repeating: UInt8(ascii: "="), count: (4 - plain.count % 4) % 4)
+        return decode(plain)
+    }
 }

@@ -15,6 +15,7 @@ public import RevisionTree
 /// ## Topics
 /// ### Looking
 /// - ``history(after:limit:)``
+/// - ``newest(_:)``
 /// - ``pending``
 /// - ``observePending()``
 /// ### Taking back
@@ -34,6 +35,16 @@ public struct Journal: Sendable {
     /// - Throws: ``DatabaseError`` of the storage.
     public func history(after number: Int64 = 0, limit: Int = .max) throws -> [JournalEntry] {
         try database.engine.snapshot { try $0.resolved($0.journalEntries(after: number, limit: limit)) }
+    }
+
+    /// The newest operations, in the order in which they happened, so many at the most.
+    ///
+    /// - Parameter limit: The most entries.
+    /// - Returns: The entries, the newest one last.
+    /// - Throws: ``DatabaseError`` of the storage.
+    /// - Complexity: O(*k*) in the entries that are returned, however many there are.
+    public func newest(_ limit: Int) throws -> [JournalEntry] {
+        try database.engine.snapshot { try $0.resolved($0.newestJournalEntries(limit: max(limit, 0)).reversed()) }
     }
 
     /// The operations on one document, in the order in which they happened.

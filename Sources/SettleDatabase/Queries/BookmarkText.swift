@@ -24,14 +24,12 @@ package enum BookmarkText {
         } else {
             bytes += term
         }
-        return Base64.encode(bytes).replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return Base64.encodeForURL(bytes)
     }
 
     /// The place of a text; `nil` for what is none.
     package static func decode(_ text: String) -> (id: String, key: JSON)? {
-        let plain = text.replacing("-", with: "+").replacing("_", with: "/")
-        let padded = plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
-        guard let bytes = Base64.decode(padded.utf8), bytes.count > 6, bytes[0] == 131 else { return nil }
+        guard let bytes = Base64.decodeFromURL(text), bytes.count > 6, bytes[0] == 131 else { return nil }
         var term = bytes[1...]
         if bytes[1] == 80 {
             let count = bytes[2..<6].reduce(0) { $0 << 8 | Int($1) }
@@ -46,11 +44,42 @@ package enum BookmarkText {
         return (id, key)
     }
 
-    private static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
-        var length = compressBound(UInt(bytes.count))
-        var output = [UInt8](repeating: 0, count: Int(length))
-        guard compress2(&output, &length, bytes, UInt(bytes.count), 6) == Z_OK else { return nil }
-        return Array(output.prefix(Int(length)))
+    /// Up to how many bytes zlib needs no more than its smallest window and buffers.
+    private static let longestOfSmall = 120
+
+    /// What zlib's `compress` makes of some bytes, with as little memory as they need: most places are short.
+    static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
+        let isSmall = bytes.count <= longestOfSmall
+        guard let body = deflated(bytes, window: isSmall ? 9 : 15, memory: isSmall ? 1 : 8) else { return nil }
+        let sum = adler32(1, bytes, UInt32(bytes.count))
+        // The header says a window of 32 KiB, whatever was used.
+        return [0x78, 0x9C] + body + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: sum >> $0) }
+    }
+
+    /// Compresses bytes without header and sum.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - window: How far back zlib looks, as a power of two in bytes.
+    ///   - memory: What else it takes, from 1 to 9.
+    /// - Returns: `nil` when zlib has no memory.
+    static func deflated(_ bytes: [UInt8], window: Int32, memory: Int32) -> [UInt8]? {
+        var stream = z_stream()
+        let size = Int32(MemoryLayout<z_stream>.size)
+        let begun = deflateInit2_(
+            &stream, 6, Z_DEFLATED, -window, memory, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
+        guard begun == Z_OK else { return nil }
+        defer { deflateEnd(&stream) }
+        var input = bytes
+        let bound = Int(deflateBound(&stream, UInt(bytes.count)))
+        let output = [UInt8](unsafeUninitializedCapacity: bound) { output, count in
+            count = input.withUnsafeMutableBufferPointer { input in
+                (stream.next_in, stream.avail_in) = (input.baseAddress, UInt32(input.count))
+                (stream.next_out, stream.avail_out) = (output.baseAddress, UInt32(output.count))
+                return deflate(&stream, Z_FINISH) == Z_STREAM_END ? output.count - Int(stream.avail_out) : 0
+            }
+        }
+        return output.isEmpty ? nil : output
     }
 
     private static func expanded(_ bytes: ArraySlice<UInt8>, count: Int) -> [UInt8]? {

@@ -10,6 +10,7 @@ enum LocalFilter: Sendable {
 
     /// Looks up what a filter asks of a database.
     init(_ filter: ReplicationFilter, of database: Database, name: String) throws {
+        try filter.check()
         switch filter {
         case .all: self = .all
         case .documents(let ids): self = .documents(Set(ids))

@@ -147,6 +147,7 @@ struct ReplicationRun: Sendable {
 
     private func prepare() async throws -> Beginning {
         let (source, target) = (configuration.source, configuration.target)
+        try configuration.filter.check()
         if configuration.createsTarget { try await target.create() }
         async let sourceConnection = source.connect()
         async let targetConnection = target.connect()

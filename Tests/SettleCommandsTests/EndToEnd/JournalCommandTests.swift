@@ -25,6 +25,8 @@ struct JournalCommandTests {
         #expect(json["pending"]?[0]?["changes"]?[0]?["attribute"] == "count")
         let one = try room.run("log", "a", "bread", "--limit", "1", "--json").json
         #expect(one["history"]?.array?.count == 1 && one["pending"] == [])
+        let newest = try room.run("log", "a", "--limit", "2", "--json").json["history"]?.array ?? []
+        #expect(newest.map { $0["operation"] } == ["CREATE", "DELETE"] && newest.map { $0["number"] } == [2, 3])
     }
 
     @Test func `what would be sent is shown as a difference`() throws {

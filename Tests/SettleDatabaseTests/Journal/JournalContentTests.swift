@@ -32,6 +32,16 @@ struct JournalContentTests {
         }
     }
 
+    @Test func `the newest are read from the end, in their order`() throws {
+        try withDatabase { database, journal in
+            try edit(database, to: 6)
+            for limit in [0, 1, 2, 6, 7, Int.max] {
+                #expect(try journal.newest(limit) == journal.history().suffix(limit), "\(limit)")
+            }
+            #expect(try journal.newest(-1).isEmpty)
+        }
+    }
+
     @Test func `when the database is compacted`() throws {
         try withDatabase { database, journal in
             try edit(database, to: 6)

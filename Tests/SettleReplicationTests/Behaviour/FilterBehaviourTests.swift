@@ -146,4 +146,20 @@ struct FilterBehaviourTests {
         }
         #expect(try target.database.documents().isEmpty)
     }
+
+    @Test(arguments: PeerPair.everywhere)
+    func `a selector that asks for words is refused before anything is written`(pair: PeerPair) async throws {
+        let (source, target) = try await pair.make()
+        try fill(source.database)
+        let selector = try Selector(["$and": [["owner": "ada"], ["$text": "old"]]])
+        var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
+        configuration.filter = .selector(selector)
+        let replicator = Replicator(configuration)
+        let error = await #expect(throws: PeerError.self) { try await replicator.run() }
+        #expect(
+            error?.code == .badRequest && error?.message.contains("\"old\" by $text") == true,
+            "\(error.debugDescription)")
+        #expect(replicator.status.mode == .stopped && replicator.status.error?.code == .badRequest)
+        #expect(try target.database.documents().isEmpty)
+    }
 }

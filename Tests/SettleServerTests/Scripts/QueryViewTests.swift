@@ -92,7 +92,7 @@ import Testing
         let other: JSON = ["index": ["fields": ["a"]], "ddoc": "x", "name": "m"]
         #expect(try client.send("POST", "/db/_index", other).status == 200)
         #expect(try client.send("POST", "/db/_find", query).status == 200)
-        #expect(try info()?["updates_pending"]?["total"] == 7)
+        #expect(try info()?["updates_pending"]?["total"] == 6)
         #expect(try client.send("GET", "/db/_design/x/_view/m").status == 200)
         #expect(try info()?["updates_pending"]?["total"] == 0)
         #expect(try client.send("POST", "/db/_view_cleanup", [:]).status == 202)

@@ -1,0 +1,32 @@
+import SettleTesting
+import Testing
+
+@testable import SettleDatabase
+
+/// Bookmarks take little memory to make, and are the same as with more.
+struct BookmarkCompressionTests {
+    @Test(arguments: 1...4) func `short places are compressed as with the whole window`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        for length in 0...300 {
+            // Few letters, so that there is something to find; many, so that there is not.
+            let letters = random.oneIn(2) ? 3 : 256
+            let bytes = (0..<length).map { _ in UInt8(random.below(letters)) }
+            let whole = try #require(BookmarkText.deflated(bytes, window: 15, memory: 8))
+            let packed = try #require(BookmarkText.compressed(bytes))
+            #expect(Array(packed.dropFirst(2).dropLast(4)) == whole, "\(length) bytes, seed \(seed)")
+        }
+    }
+
+    @Test(arguments: 1...4) func `base64 for addresses is that of others in another alphabet`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        for length in 0...100 {
+            let bytes = (0..<length).map { _ in UInt8(random.below(256)) }
+            let text = Base64.encodeForURL(bytes)
+            let plain = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
+            #expect(Base64.encode(bytes).hasPrefix(plain) && !text.contains("="), "\(length) bytes, seed \(seed)")
+            #expect(text.utf8.count == (length * 4 + 2) / 3)
+            #expect(Base64.decodeFromURL(text) == bytes)
+        }
+        #expect(Base64.decodeFromURL("a!b") == nil && Base64.decodeFromURL("abcde") == nil)
+    }
+}
