@@ -1,10 +1,9 @@
-"""What the scripts that measure a server over HTTP share: their arguments, a connection, documents of about 470 bytes."""
+"""What the scripts that measure views and queries share: their arguments, a connection, documents of about 470 bytes."""
 import argparse
-import base64
-import http.client
 import json
 import time
-import urllib.parse
+
+from connection import Connection, content
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--url", required=True)
@@ -14,26 +13,26 @@ parser.add_argument("--pid", type=int, help="not looked at")
 parser.add_argument("--documents", type=int, default=50000)
 parser.add_argument("--runs", type=int, default=3)
 options = parser.parse_args()
-place = urllib.parse.urlparse(options.url)
-token = base64.b64encode(f"{options.user}:{options.password}".encode()).decode()
-connection = http.client.HTTPConnection(place.hostname, place.port, timeout=600)
+connection = Connection(options.url, options.user, options.password)
 
 
 def ask(method, path, body=None):
-    data = None if body is None else json.dumps(body)
-    headers = {"Authorization": "Basic " + token, "Content-Type": "application/json"}
-    connection.request(method, path, data, headers)
-    answer = connection.getresponse()
-    content = answer.read()
-    if answer.status >= 400 and answer.status not in (404, 412):
-        raise SystemExit(f"{method} {path}: {answer.status} {content[:300]!r}")
-    return content
+    data = b"" if body is None else json.dumps(body).encode()
+    return content(connection.ask(method, path, data, good=(200, 201, 202, 404, 412)))
 
 
 def timed(body):
     start = time.perf_counter()
     result = body()
     return time.perf_counter() - start, result
+
+
+def rate(requests):
+    """How many of these are answered in a second, each made before the clock starts."""
+    made = [connection.request(method, path, b"" if body is None else json.dumps(body).encode())
+            for method, path, body in requests]
+    seconds, _ = timed(lambda: [connection.exchange(request) for request in made])
+    return len(made) / seconds
 
 
 def document(number):

@@ -9,7 +9,7 @@ two servers in the same minutes and compare.
 import json
 import statistics
 
-from client import ask, document, options, timed
+from client import ask, document, options, rate, timed
 
 
 def find(query, count):
@@ -42,10 +42,9 @@ for run in range(options.runs):
         whole.append(find({"selector": {"n": span}, "limit": 1000}, 1000))
         covered.append(find({"selector": {"n": span, "group": {"$gte": 0}}, "fields": ["n", "group"], "limit": 1000}, 1000))
         filtered.append(find({"selector": {"n": span, "owner.id": {"$lt": 1000}}, "limit": 1000}, 1000))
-    count = 300
-    seconds, _ = timed(lambda: [ask("POST", "/findbench/_find", {"selector": {"n": (run * count + i) * 7 % options.documents}})
-                                for i in range(count)])
-    one.append(count / seconds)
+    count = 1000
+    asked = [{"selector": {"n": (run * count + i) * 7 % options.documents}} for i in range(count)]
+    one.append(rate([("POST", "/findbench/_find", query) for query in asked]))
 ask("DELETE", "/findbench")
 print(json.dumps({
     "build documents/s": round(build[0]), "range of 1,000 rows/s": round(statistics.median(whole)),

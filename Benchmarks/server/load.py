@@ -12,17 +12,16 @@ With --pid it also says how much memory the server has, and which part of the ma
 few per cent a rate is a lower bound. The databases bench_one, bench_bulk and bench_many are made and removed.
 """
 import argparse
-import base64
 import json
 import os
 import random
-import re
-import socket
 import statistics
 import subprocess
+import re
 import tempfile
 import time
-from urllib.parse import urlsplit
+
+from connection import Connection
 
 options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
 options.add_argument("--url", default="http://127.0.0.1:5984")
@@ -35,10 +34,6 @@ options.add_argument("--single", type=int, default=1_000, help="documents of the
 options.add_argument("--seconds", type=int, default=3, help="how long a test by wrk takes")
 options.add_argument("--tests", default="put,get,up,bulk,getmany,putmany,changes,alldocs")
 given = options.parse_args()
-place = urlsplit(given.url)
-host, port = place.hostname, place.port or 80
-login = "Basic " + base64.b64encode(f"{given.user}:{given.password}".encode()).decode()
-fields = {"Accept": "application/json", "Content-Type": "application/json", "Authorization": login}
 words = "time person year way day thing man world life hand part child eye woman place work week case point".split()
 chance = random.Random(42)
 
@@ -54,49 +49,6 @@ def document(number):
     return value
 
 
-class Client:
-    """One connection; lean, so that it is not the client that is measured."""
-
-    def __init__(self):
-        self.socket = socket.create_connection((host, port))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    def exchange(self, request):
-        self.socket.sendall(request)
-        received = b""
-        while (end := received.find(b"\r\n\r\n")) < 0:
-            received += self.receive()
-        head, body = received[:end].lower(), bytearray(received[end + 4:])
-        length = re.search(rb"\r\ncontent-length: *(\d+)", head)
-        if length:
-            while len(body) < int(length[1]):
-                body += self.receive()
-        else:
-            # In chunks: their ends do not matter to who counts rows.
-            while not body.endswith(b"\r\n0\r\n\r\n"):
-                body += self.receive()
-        return int(head[9:12]), bytes(body)
-
-    def receive(self):
-        piece = self.socket.recv(1 << 20)
-        if not piece:
-            raise SystemExit("the server closed the connection")
-        return piece
-
-    def ask(self, method, path, body=b"", good=(200, 201)):
-        status, answer = self.exchange(request(method, path, body))
-        if status not in good:
-            raise SystemExit(f"{method} {path}: {status} {answer[:200]!r}")
-        return answer
-
-
-def request(method, path, body=b""):
-    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-    if method in ("PUT", "POST"):
-        head += f"Content-Length: {len(body)}\r\n"
-    return f"{method} {path} HTTP/1.1\r\nHost: {host}:{port}\r\n{head}\r\n".encode() + body
-
-
 names = [f"doc-{number:08}" for number in range(given.docs)]
 documents = [document(number) for number in range(given.docs)]
 bodies = [json.dumps(value, separators=(",", ":")).encode() for value in documents]
@@ -104,7 +56,7 @@ batches = [
     json.dumps({"docs": [{"_id": names[n]} | documents[n] for n in range(start, min(start + 1000, given.docs))]}).encode()
     for start in range(0, given.docs, 1000)
 ]
-client = Client()
+client = Connection(given.url, given.user, given.password)
 
 
 def fresh(database):
@@ -122,25 +74,25 @@ def one_by_one(requests):
 
 def put():
     fresh("/bench_one")
-    return one_by_one([request("PUT", f"/bench_one/{names[n]}", bodies[n]) for n in range(given.single)])
+    return one_by_one([client.request("PUT", f"/bench_one/{names[n]}", bodies[n]) for n in range(given.single)])
 
 
 def get():
     order = chance.sample(range(given.single), given.single)
-    return one_by_one([request("GET", f"/bench_one/{names[n]}") for n in order])
+    return one_by_one([client.request("GET", f"/bench_one/{names[n]}") for n in order])
 
 
 def bulk():
     fresh("/bench_bulk")
-    requests = [request("POST", "/bench_bulk/_bulk_docs", batch) for batch in batches]
+    requests = [client.request("POST", "/bench_bulk/_bulk_docs", batch) for batch in batches]
     return one_by_one(requests) / len(requests) * given.docs
 
 
 def wrk(script):
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
-        file.write("".join(f'wrk.headers["{name}"]="{value}"\n' for name, value in fields.items()) + script)
+        file.write("".join(f'wrk.headers["{name}"]="{value}"\n' for name, value in client.fields.items()) + script)
         file.flush()
-        command = ["wrk", "-t1", "-c16", f"-d{given.seconds}s", "-s", file.name, f"http://{host}:{port}/_up"]
+        command = ["wrk", "-t1", "-c16", f"-d{given.seconds}s", "-s", file.name, f"http://{client.host}:{client.port}/_up"]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     if "Non-2xx" in said:
         raise SystemExit(said)

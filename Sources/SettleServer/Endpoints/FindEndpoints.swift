@@ -10,7 +10,7 @@ enum FindEndpoints {
         let database = try context.database()
         let request = try FindRequest(context.jsonObject())
         let cursor = try FindCursor(request.resumed(), in: database)
-        if !cursor.isQuick { try Waiting.check() }
+        if !cursor.isQuick(FindAnswer.quickCount) { try Waiting.check() }
         guard try cursor.behind() > fewChanges, let scripts = context.server.scripts else {
             return try answer(cursor, request, context)
         }

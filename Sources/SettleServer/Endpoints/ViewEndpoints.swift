@@ -100,7 +100,8 @@ enum ViewEndpoints {
         _ queries: [ViewQuery], _ answers: [ViewAnswer], _ view: ViewGroup.View
     ) throws -> HTTPResponse {
         guard queries.count == 1, let query = queries.first, var answer = answers.first,
-            query.update != .after, !query.isReduced(view), let bytes = try answer.next(), try answer.next() == nil
+            query.update != .after, !query.isReduced(view), query.isNarrow(ViewAnswer.mostAtOnce.found),
+            let bytes = try answer.next(), try answer.next() == nil
         else { throw WouldWait() }
         return .json(bytes: bytes)
     }

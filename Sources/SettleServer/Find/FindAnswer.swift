@@ -20,7 +20,7 @@ struct FindAnswer {
     private static let pageLength = 64 * 1024
     private static let pageCount = 1000
     /// The same where nothing may wait.
-    private static let quickCount = 50
+    static let quickCount = 50
 
     init(_ cursor: FindCursor, _ request: FindRequest, _ database: Database, _ metrics: Metrics) {
         self.cursor = cursor

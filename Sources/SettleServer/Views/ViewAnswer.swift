@@ -23,7 +23,7 @@ struct ViewAnswer {
     /// After how many bytes of an index a page ends.
     private static let pageLength = 256 * 1024
     /// How many rows a view has, and how many a query finds, at the most where nothing may wait.
-    private static let mostAtOnce = (all: 500_000, found: 50)
+    static let mostAtOnce = (all: 500_000, found: 50)
 
     init(_ group: ViewGroup, _ view: ViewGroup.View, _ query: ViewQuery, _ database: Database, _ metrics: Metrics) {
         (self.group, self.view, self.query, self.database, self.metrics) = (group, view, query, database, metrics)
@@ -70,6 +70,7 @@ struct ViewAnswer {
     private func offset(_ index: IndexReading) throws -> Int {
         var toSkip = query.skip
         var offset = 0
+        if let range = ranges.first, ranges.count == 1, toSkip == 0 { return try index.offset(view.number, of: range) }
         for range in ranges {
             let count = try index.count(view.number, in: range)
             offset = try index.offset(view.number, of: range) + min(toSkip, count)
@@ -97,12 +98,14 @@ struct ViewAnswer {
         var isFirst = !hasRows
         let full = Self.pageLength
         var more = Waiting.isForbidden ? Self.mostAtOnce.found : .max
+        // The closure would copy what can change for each row.
+        let me = self
         var printed = bytes
         bytes = []
         let page = try index.forEachRow(view.number, in: range, skip: toSkip, limit: left) { row in
             if !isFirst { printed += Self.separator }
             isFirst = false
-            try append(row, to: &printed)
+            try me.append(row, to: &printed)
             more -= 1
             return printed.count < full && more > 0
         }

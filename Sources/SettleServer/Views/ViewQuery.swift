@@ -32,6 +32,11 @@ struct ViewQuery: Sendable {
 
     init() {}
 
+    /// Whether it may well be about a few rows: so many, or those between two keys.
+    func isNarrow(_ few: Int) -> Bool {
+        skip <= few && (limit <= few || keys.map { $0.count <= few } ?? (start != nil && end != nil))
+    }
+
     /// Reads the query's parameters.
     mutating func take(_ query: QueryParameters) throws {
         for (name, text) in query.items {

@@ -64,9 +64,11 @@ package struct FindCursor {
         !options.isUpdated || index?.isCurrent(with: database) ?? texts?.isCurrent(with: database) ?? true
     }
 
-    /// Whether each document that is looked at takes little, and most that are looked at are found.
-    package var isQuick: Bool {
-        guard isCurrent, texts == nil, !selector.hasPatterns else { return false }
+    /// Whether it is likely that a few documents have to be looked at, and that each takes little.
+    package func isQuick(_ few: Int) -> Bool {
+        guard isCurrent, texts == nil, options.limit <= few, options.skip <= few, !selector.hasPatterns else {
+            return false
+        }
         return !plan.index.isAllDocuments || plan.isExact
     }
 

@@ -16,10 +16,16 @@ final class ReaderPool<Reader>: Sendable {
     /// - Throws: What the closure throws; ``WouldWait`` where a new one is needed and nothing may wait.
     func withReader<Result>(_ body: (Reader) throws -> Result) throws -> Result {
         let reader = try readers.withLock { $0.popLast() } ?? makeReader()
-        let result = try body(reader)
-        readers.withLock { if $0.count < Self.most { $0.append(reader) } }
+        let result: Result
+        do { result = try body(reader) } catch let error as WouldWait {
+            keep(reader)
+            throw error
+        }
+        keep(reader)
         return result
     }
+
+    private func keep(_ reader: Reader) { readers.withLock { if $0.count < Self.most { $0.append(reader) } } }
 
     private func makeReader() throws -> Reader {
         try Waiting.check()

@@ -5,6 +5,10 @@ internal import SettleDatabase
 final class IndexReader {
     private let connection: SQLiteConnection
     private var statements: [String: SQLiteStatement] = [:]
+    /// What was read of the state of this number, SQLite's own.
+    private var version: Int64?
+    private var counts: [Int: ChunkCounts] = [:]
+    private var lastChunk: (number: Int64, rows: RowChunk)?
 
     /// A chunk's place in the order.
     struct Entry {
@@ -21,6 +25,8 @@ final class IndexReader {
     func snapshot<Result>(_ body: (IndexReader) throws -> Result) throws -> Result {
         try statement("BEGIN").run()
         defer { try? statement("COMMIT").run() }
+        let current = try statement("PRAGMA data_version").first { $0.integer(0) }
+        if current == nil || current != version { (version, counts, lastChunk) = (current, [:], nil) }
         return try body(self)
     }
 
@@ -31,6 +37,7 @@ final class IndexReader {
 
     /// How many rows a view has.
     func count(_ view: Int) throws -> Int {
+        if let counts = try counts(view) { return counts.total }
         let statement = try statement("SELECT total(count) FROM directory WHERE view = ?1")
         statement.bind(1, Int64(view))
         return Int(try statement.first { $0.integer(0) } ?? 0)
@@ -38,12 +45,26 @@ final class IndexReader {
 
     /// How many rows of a view stand before a position.
     func count(_ view: Int, before position: [UInt8]) throws -> Int {
+        if let counts = try counts(view) {
+            guard let chunk = counts.chunk(before: position) else { return 0 }
+            return chunk.before + (try rows(of: chunk.number)).index(of: position)
+        }
         let statement = try statement("SELECT total(count) FROM directory WHERE view = ?1 AND first < ?2")
         statement.bind(1, Int64(view))
         statement.bind(2, position)
         let upTo = Int(try statement.first { $0.integer(0) } ?? 0)
         guard let last = try entries(view, below: position, limit: 1).first else { return 0 }
-        return upTo - last.count + (try rows(of: last)).index(of: position)
+        return upTo - last.count + (try rows(of: last.number)).index(of: position)
+    }
+
+    private func counts(_ view: Int) throws -> ChunkCounts? {
+        if let known = counts[view] { return known }
+        let statement = try statement(
+            "SELECT first, number, count FROM directory WHERE view = ?1 ORDER BY first LIMIT \(ChunkCounts.most + 1)")
+        statement.bind(1, Int64(view))
+        let made = try ChunkCounts(statement)
+        counts[view] = made
+        return made
     }
 
     /// How many rows are in a range.
@@ -62,7 +83,7 @@ final class IndexReader {
 
     /// A chunk's rows, and which of them are in a range.
     func part(of entry: Entry, in range: RowRange) throws -> (RowChunk, Range<Int>) {
-        let chunk = try rows(of: entry)
+        let chunk = try rows(of: entry.number)
         let low = range.lower.map { chunk.index(of: $0) } ?? 0
         let high = range.upper.map { chunk.index(of: $0) } ?? chunk.count
         return (chunk, low..<max(low, high))
@@ -85,13 +106,16 @@ final class IndexReader {
     }
 
     /// A chunk's rows.
-    func rows(of entry: Entry) throws -> RowChunk {
+    func rows(of number: Int64) throws -> RowChunk {
+        if let lastChunk, lastChunk.number == number { return lastChunk.rows }
         let statement = try statement("SELECT rows FROM chunks WHERE number = ?1")
-        statement.bind(1, entry.number)
+        statement.bind(1, number)
         guard let bytes = try statement.first({ $0.bytes(0) }) else {
             throw DatabaseError(.corrupt, "a part of an index is missing")
         }
-        return try RowChunk(bytes)
+        let rows = try RowChunk(bytes)
+        lastChunk = (number, rows)
+        return rows
     }
 
     private static let pageLength = 64
