@@ -56,7 +56,9 @@ import Testing
                 == 403)
         let brought: JSON = ["new_edits": false, "docs": [["_id": "new", "_rev": "1-a", "owner": "admin"]]]
         #expect(try await room.near.ask("POST", "/_replicator/_bulk_docs", brought, as: "bert:pw").status == 403)
-        #expect(try await room.near.ask("DELETE", "/_replicator/mine?rev=\(revision.string ?? "")").status == 200)
+        // The replication has no right password, and where it was given up meanwhile its document says so.
+        let newest = try await room.near.ask("GET", "/_replicator/mine").json["_rev"]?.string ?? ""
+        #expect(try await room.near.ask("DELETE", "/_replicator/mine?rev=\(newest)").status == 200)
     }
 
     @Test func `lists, feeds and other ways around are the administrators'`() async throws {
