@@ -4,8 +4,16 @@ struct ClockNode {
     enum Entry: Hashable {
         /// When the member was changed, and the digest of what it was changed to.
         case known(AttributeClock, ValueDigest)
-        /// Somebody who knows no clocks removed it.
-        case unknown
+        /// Somebody who knows no clocks changed or removed it, after a moment if there was one before.
+        case unknown(after: AttributeClock?)
+
+        /// The moment that the member bears: what is changed on top of it comes later.
+        var moment: AttributeClock? {
+            switch self {
+            case .known(let clock, _): clock
+            case .unknown(let clock): clock
+            }
+        }
     }
 
     var entry: Entry?
@@ -33,6 +41,9 @@ struct ClockNode {
     }
 
     private init() {}
+
+    /// The latest moment of the entry and of all inside.
+    var newest: AttributeClock? { inside.values.reduce(entry?.moment) { ClockedMember.later($0, $1.newest) } }
 
     private mutating func insert(_ entry: Entry, at path: ArraySlice<String>) {
         guard let name = path.first else {
@@ -72,13 +83,21 @@ struct ClockNode {
 }
 
 extension ClockNode.Entry {
-    /// Reads an entry: a clock, a blank, a digest; or a question mark.
+    /// Reads an entry: a clock, a blank, a digest or a question mark; or a question mark alone.
     init?(_ text: String) { self.init(bytes: text.utf8) }
 
     /// Reads the bytes of an entry.
     init?(bytes: some BidirectionalCollection<UInt8>) {
-        if bytes.count == 1, bytes.first == UInt8(ascii: "?") {
-            self = .unknown
+        if bytes.last == UInt8(ascii: "?") {
+            let clock = bytes.dropLast(2)
+            guard bytes.count > 1 else {
+                self = .unknown(after: nil)
+                return
+            }
+            guard bytes[clock.endIndex] == UInt8(ascii: " "), let clock = AttributeClock(bytes: clock) else {
+                return nil
+            }
+            self = .unknown(after: clock)
             return
         }
         guard bytes.count > 9, case let blank = bytes.index(bytes.endIndex, offsetBy: -9),
@@ -92,7 +111,8 @@ extension ClockNode.Entry {
     var text: String {
         switch self {
         case .known(let clock, let digest): "\(clock) \(digest.text)"
-        case .unknown: "?"
+        case .unknown(nil): "?"
+        case .unknown(let clock?): "\(clock) ?"
         }
     }
 }

@@ -172,17 +172,17 @@ struct ClockStamper {
         let entry = first < 0 ? nil : entry(first)
         if first >= 0, entry == nil { return false }
         if let value, let before, new.text[value].elementsEqual(old.text[before]) {
-            guard let entry else { return true }
-            guard case .known(_, digest) = entry else { return stampByValues(name, to: value, from: before, first) }
-            copy(first)
+            switch entry {
+            case nil: return true
+            case .known(_, digest), .unknown(after: _?): copy(first)
+            default: return stampByValues(name, to: value, from: before, first)
+            }
             return true
         }
         guard let digestBefore = self.digest(of: before, in: old) else { return false }
         // Values that are spelled in other ways are told apart by values.
         if digest == digestBefore { return stampByValues(name, to: value, from: before, first) }
-        var latest: AttributeClock?
-        if case .known(let known, digestBefore) = entry { latest = known }
-        guard let latest, latest >= clock else {
+        guard let latest = entry?.moment, latest >= clock else {
             output.add(name[...], clockText, digest)
             return true
         }

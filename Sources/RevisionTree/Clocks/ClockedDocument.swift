@@ -17,8 +17,9 @@
 /// changed to, eight zeros for a removal. Objects are taken apart, down to ``depth``; an array is one value.
 ///
 /// **Foreign edits.** Whoever knows no clocks leaves them as they are. The digest does not fit the value then, or a value
-/// has no entry, so of that member it is not known when it was changed, while all others keep their moments. Its entry is
-/// left out from the next save on; a question mark stays in the place of a member that such software removed.
+/// has no entry, so of that member it is not known when it was changed, while all others keep their moments. From the next
+/// save on, a question mark stands in the place of the digest: the moment is not that of the value, but whoever changes the
+/// member after all comes later (SEMANTICS 159).
 ///
 /// What stands in `$clocks` is not believed further than that: what is no entry is passed over.
 public struct ClockedDocument: Hashable, Sendable {
@@ -33,6 +34,8 @@ public struct ClockedDocument: Hashable, Sendable {
     public let deletion: AttributeClock?
     /// Whether it has clocks at all.
     let hasClocks: Bool
+    /// For a tombstone, the latest moment it bears, be it the deletion's or not: what revives the document is later.
+    private let erased: AttributeClock?
 
     /// Reads a document.
     ///
@@ -47,10 +50,11 @@ public struct ClockedDocument: Hashable, Sendable {
         if isDeleted {
             let removal = ValueDigest(of: nil, isObject: false)
             if case .known(let clock, removal) = node.entry { deletion = clock } else { deletion = nil }
+            erased = node.newest
             root = .object(ClockedMembers())
             return
         }
-        deletion = nil
+        (deletion, erased) = (nil, nil)
         var members = document
         members[Self.memberName] = nil
         var inside = ClockNode(JSONObject())
@@ -60,7 +64,7 @@ public struct ClockedDocument: Hashable, Sendable {
 
     init(root: ClockedMember) {
         self.root = root
-        deletion = nil
+        (deletion, erased) = (nil, nil)
         hasClocks = true
     }
 
@@ -69,6 +73,9 @@ public struct ClockedDocument: Hashable, Sendable {
 
     /// The latest change of anything in the document, or its deletion; `nil` when none is known.
     public var newest: AttributeClock? { ClockedMember.later(root.newest, deletion) }
+
+    /// The latest moment it bears, of whatever it says.
+    private var reach: AttributeClock? { ClockedMember.later(root.reach, erased) }
 
     /// When a member was changed or removed; `nil` when that is not known, or for an object that was never written as a
     /// whole.
@@ -104,7 +111,7 @@ public struct ClockedDocument: Hashable, Sendable {
     /// All moments a document's entries name, believed or not.
     package static func moments(in document: DocumentBody) -> [AttributeClock] {
         (document[memberName]?.object ?? JSONObject()).compactMap { member in
-            if case .known(let clock, _) = member.value.string.flatMap({ ClockNode.Entry($0) }) { clock } else { nil }
+            member.value.string.flatMap { ClockNode.Entry($0)?.moment }
         }
     }
 
@@ -114,8 +121,8 @@ public struct ClockedDocument: Hashable, Sendable {
         if let clock = member.clock {
             let digest = ValueDigest(of: member.value, isObject: member.inside != nil)
             entries.append((path, ClockNode.Entry.known(clock, digest)))
-        } else if member.isUnknown, member.value == nil {
-            entries.append((path, ClockNode.Entry.unknown))
+        } else if member.isUnknown, member.value == nil || member.bound != nil {
+            entries.append((path, ClockNode.Entry.unknown(after: member.bound)))
         }
         guard let inside = member.inside else { return }
         for (name, member) in zip(inside.names, inside.members) {
@@ -137,7 +144,7 @@ extension ClockedDocument {
     ) {
         var new = members
         new[Self.memberName] = nil
-        let cover = others.reduce(deletion) { ClockedMember.later($0, $1.deletion) }
+        let cover = others.reduce(erased) { ClockedMember.later($0, $1.erased) }
         root = root.stamped(
             to: .object(new), at: clock, depth: 0, cover: cover, inSightOf: others.map(\.root))
     }
@@ -179,7 +186,7 @@ extension ClockedDocument {
     ) -> JSONObject {
         var tombstone = kept
         tombstone[Self.memberName] = nil
-        let latest = others.reduce(newest) { ClockedMember.later($0, $1.newest) }
+        let latest = others.reduce(reach) { ClockedMember.later($0, $1.reach) }
         guard let moment = ClockedMember.moment(clock, after: latest) else { return tombstone }
         let entry = ClockNode.Entry.known(moment, ValueDigest(of: nil, isObject: false))
         tombstone[Self.memberName] = .object(JSONObject([("", .string(entry.text))]))

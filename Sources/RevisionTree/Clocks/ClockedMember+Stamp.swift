@@ -6,7 +6,8 @@ extension ClockedMember {
     ///     after   {"name": "Milk" @1, "size": {"unit": "l" @1, "count": removed @5}}
     ///
     /// What is the same keeps its clock. What differs gets the change's, or the successor of the latest clock it had, or
-    /// there was around or inside of it, if that is later still: a change is never older than what it changed.
+    /// there was around or inside of it, if that is later still: a change is never older than what it changed. Nor than what
+    /// was there before somebody who knows no clocks changed it (SEMANTICS 159).
     ///
     /// - Parameters:
     ///   - new: The value now, `nil` for none.
@@ -21,10 +22,10 @@ extension ClockedMember {
     ) -> ClockedMember {
         if value == new { return self }
         guard let object = depth < ClockedDocument.depth ? new?.object : nil, let inside else {
-            let latest = others.reduce(Self.later(cover, newest)) { Self.later($0, $1.newest) }
+            let latest = others.reduce(Self.later(cover, reach)) { Self.later($0, $1.reach) }
             return replaced(by: new, at: Self.moment(clock, after: latest), depth: depth)
         }
-        let innerCover = others.reduce(Self.later(cover, self.clock)) { Self.later($0, $1.clock) }
+        let innerCover = others.reduce(Self.later(cover, wholeReach)) { Self.later($0, $1.wholeReach) }
         func inner(_ old: ClockedMember, _ name: String, to value: JSON?) -> ClockedMember {
             old.stamped(
                 to: value, at: clock, depth: depth + 1, cover: innerCover,
@@ -38,7 +39,7 @@ extension ClockedMember {
         for (name, old) in zip(inside.names, inside.members) where object[name] == nil {
             changed.append(name, inner(old, name, to: nil))
         }
-        return ClockedMember(new, clock: self.clock, isUnknown: isUnknown, inside: changed)
+        return ClockedMember(new, clock: self.clock, isUnknown: isUnknown, after: bound, inside: changed)
     }
 
     /// What a member is after something else was put in its place.
@@ -47,7 +48,7 @@ extension ClockedMember {
         // An object that comes into being is not written as a whole: another one may be made elsewhere at the same time,
         // and the two become one. It comes after what was here before.
         guard let inside = written.inside, !inside.isEmpty else { return written }
-        return ClockedMember(new, clock: self.clock, inside: inside)
+        return ClockedMember(new, clock: wholeReach, inside: inside)
     }
 
     /// A value as if it had been written as a whole at a moment, all that is inside too; `nil` for a moment that is not

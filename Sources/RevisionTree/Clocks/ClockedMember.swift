@@ -3,7 +3,7 @@
 ///     value      clock      is unknown
 ///     a value    10:00      no           changed at 10:00
 ///     none       10:00      no           removed at 10:00
-///     a value    none       yes          by somebody who knows no clocks, or before there were any
+///     a value    none       yes          by somebody who knows no clocks, or before there were any; after its bound
 ///     none       none       no           never there, as far as this document knows
 ///     an object  none       no           what counts is inside
 ///     an object  10:00      no           it was written as a whole at 10:00: all that is inside is as new, or newer
@@ -14,21 +14,36 @@ struct ClockedMember: Hashable, Sendable {
     let clock: AttributeClock?
     /// Whether it was changed, or may have been, by somebody who knows no clocks.
     let isUnknown: Bool
+    /// The latest moment of what is not known to be the same any more: what is unknown here was put in its place, and what
+    /// replaces that is later, too.
+    let bound: AttributeClock?
     /// What is inside of an object, removed members too; `nil` for what is one value.
     let inside: ClockedMembers?
     /// Whether of this and of all inside it is known when it was changed.
     let isTrusted: Bool
     /// The latest change of it or of anything inside.
     let newest: AttributeClock?
+    /// The latest moment it bears: of its changes, and the bounds, of it and of anything inside.
+    let reach: AttributeClock?
 
-    init(_ value: JSON?, clock: AttributeClock?, isUnknown: Bool = false, inside: ClockedMembers? = nil) {
+    /// Makes a member; one that is unknown has no clock, and only such a one has a bound.
+    init(
+        _ value: JSON?, clock: AttributeClock?, isUnknown: Bool = false, after bound: AttributeClock? = nil,
+        inside: ClockedMembers? = nil
+    ) {
         self.value = value
         self.clock = isUnknown ? nil : clock
         self.isUnknown = isUnknown
+        self.bound = isUnknown ? bound : nil
         self.inside = inside
         isTrusted = !isUnknown && inside?.members.allSatisfy(\.isTrusted) ?? true
         newest = inside?.members.reduce(self.clock) { Self.later($0, $1.newest) } ?? self.clock
+        let own = self.clock ?? self.bound
+        reach = inside?.members.reduce(own) { Self.later($0, $1.reach) } ?? own
     }
+
+    /// The moment of it as a whole, or the one it came after.
+    var wholeReach: AttributeClock? { clock ?? bound }
 
     /// A member that is not there and never was.
     static let nothing = ClockedMember(nil, clock: nil)
@@ -63,7 +78,7 @@ struct ClockedMember: Hashable, Sendable {
             } else {
                 isUnknown = !hasClocks
             }
-            self.init(value, clock: clock, isUnknown: isUnknown)
+            self.init(value, clock: clock, isUnknown: isUnknown, after: isUnknown ? node?.newest : nil)
             return
         }
         let cover = Self.later(cover, clock)
@@ -80,7 +95,8 @@ struct ClockedMember: Hashable, Sendable {
                 name.text, ClockedMember(nil, node, hasClocks: hasClocks, depth: depth + 1, cover: cover))
         }
         self.init(
-            value, clock: clock, isUnknown: isUnknown || inside.isEmpty && clock == nil && depth > 0, inside: inside)
+            value, clock: clock, isUnknown: isUnknown || inside.isEmpty && clock == nil && depth > 0,
+            after: node?.entry?.moment, inside: inside)
     }
 
     /// The later of two moments.

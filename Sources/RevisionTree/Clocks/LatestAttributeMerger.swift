@@ -69,12 +69,14 @@ struct LatestAttributeMerger {
         return Self.adopt(result.value, from: versions)
     }
 
-    /// Gives a value the clocks of the versions that have it; what none of them is sure about has none.
+    /// Gives a value the clocks of the versions that have it. What none of them is sure about has none, nor what was put in
+    /// the place of something later; whatever is changed on top of that comes after all of them.
     private static func adopt(_ value: JSON?, from versions: [ClockedMember]) -> ClockedMember {
         let trusted = versions.filter { $0.value == value && $0.isTrusted && $0.newest != nil }
-        if let joined = ClockedMember.join(trusted) { return joined }
+        let reach = versions.reduce(nil) { ClockedMember.later($0, $1.reach) }
+        if let joined = ClockedMember.join(trusted), joined.newest == reach { return joined }
         guard let object = value?.object, versions.contains(where: { $0.inside != nil }) else {
-            return ClockedMember(value, clock: nil, isUnknown: true)
+            return ClockedMember(value, clock: nil, isUnknown: true, after: reach)
         }
         var inside = ClockedMembers()
         for name in object.names {
@@ -83,7 +85,8 @@ struct LatestAttributeMerger {
         for name in ClockedMembers.names(of: versions.map(\.inside)) where object[name] == nil {
             inside.append(name, adopt(nil, from: versions.map { $0.inside?[name] ?? .nothing }))
         }
-        return ClockedMember(value, clock: nil, inside: inside)
+        let bound = versions.reduce(nil) { ClockedMember.later($0, $1.inside == nil ? $1.reach : $1.wholeReach) }
+        return ClockedMember(value, clock: nil, isUnknown: bound != nil, after: bound, inside: inside)
     }
 
     /// Notes a decision by the clocks, if there was anything to decide.

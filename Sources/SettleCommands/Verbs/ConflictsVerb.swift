@@ -7,7 +7,7 @@ enum ConflictsVerb: Verb {
         discussion: """
             A document is in conflict when two or more of its leaves are live. Its leaves come with the winner first, which \
             every read shows, and with what each changed since the branches parted, or by what it differs from the winner \
-            where that revision's body is not kept any more.
+            where that revision is not known or its body not kept any more.
             A deletion against an edit made apart from it is no conflict as CouchDB has it, for the edit wins. \
             --deletions lists those too. A server keeps no list of conflicts, so all documents with several leaves are \
             looked at, and it does not tell which leaves came from elsewhere.

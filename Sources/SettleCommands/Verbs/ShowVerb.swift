@@ -52,7 +52,13 @@ enum ShowVerb: Verb {
         let console = invocation.console
         let width = console.width
         let leaves = conflict.kind == .branches ? "leaves in conflict" : "leaves, a deletion against an edit"
-        let base = conflict.base == nil ? "; the body of their base is not kept" : ""
+        let base =
+            switch conflict.missingBase {
+            case nil: ""
+            case .noCommonRevision: "; they have no revision in common"
+            case .unknown: "; their base is not known, for revisions were forgotten"
+            case .contentNotKept: "; the body of their base is not kept"
+            }
         try console.print(console.styled("\(conflict.documentID): \(conflict.leaves.count) \(leaves)\(base)", .bold))
         try console.print("")
         let table = ConflictTable(

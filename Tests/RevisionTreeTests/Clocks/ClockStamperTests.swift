@@ -89,7 +89,8 @@ struct ClockStamperTests {
         guard Int.random(in: 0..<3, using: &edits.random) == 0, var entries = clocks?.object else { return document }
         let path = edits.pick(["/a", "/b", "/a/b", "/gone", "", "b", "/a/b/c", "/~0", "/a!"])
         entries[path] = edits.pick([
-            "?", "7-0-z 00000000", "nonsense", 7, "9999-1-a 12345678", "07-0-a 00000000", "7-0-ä 00000000",
+            "?", "7-0-z 00000000", "80-0-z ?", "5-0-a ?", "nonsense", 7, "9999-1-a 12345678", "07-0-a 00000000",
+            "7-0-ä 00000000",
         ])
         document[ClockedDocument.memberName] = edits.pick([.object(entries), .object(entries), nil, "none"])
         return document

@@ -96,8 +96,56 @@ import Testing
         var next = read
         next.stamp(read.members, at: try at(7))
         #expect(ClockedDocument(next.document)["a"] == nil)
-        #expect(next.document["$clocks"]?["/b"] == "?" && next.document["$clocks"]?["/a"] == nil)
+        #expect(next.document["$clocks"]?["/b"] == "1-0-a ?" && next.document["$clocks"]?["/a"] == "1-0-a ?")
         #expect(ClockedDocument(next.document).document == next.document)
+    }
+
+    // SEMANTICS 159
+    @Test func `a change is later than what stood there before a foreign edit, also after saves in between`() throws {
+        let apart = try stamped((#"{"a":1,"b":1,"o":{"x":1},"p":1}"#, 9000)).document
+        var foreign = apart
+        for (name, value) in [("a", 2), ("b", nil), ("o", "text"), ("p", ["x": 1])] as [(String, JSON?)] {
+            foreign[name] = value
+        }
+        let edited = try object(#"{"a":3,"b":3,"o":{"x":3},"p":{"x":3}}"#)
+        for saves in 0..<3 {
+            var document = ClockedDocument(foreign)
+            for save in 0..<saves {
+                var members = document.members
+                members["other"] = .number(JSONNumber(save))
+                document.stamp(members, at: try at(5, "b"))
+                document = ClockedDocument(document.document)
+            }
+            let between = document.document
+            document.stamp(edited, at: try at(7, "b"))
+            for path in [["a"], ["b"], ["o", "x"], ["p", "x"]] {
+                let name = path[0]
+                let moment = path.count == 1 ? document[name] : document[name, path[1]]
+                #expect(moment?.description == "9000-1-b", "\(path) after \(saves) saves")
+            }
+            #expect(
+                try ClockedDocument.stamped(
+                    DocumentBody(.object(edited)), on: DocumentBody(.object(between)), at: at(7, "b")
+                ).json.object == document.document)
+            // A branch made of what was there before does not win over what came after it.
+            for versions in [[document.document, apart], [apart, document.document]] {
+                let merged = LatestAttributeMerge.merge(versions, base: apart)?.merged
+                #expect(merged.map { ClockedDocument($0).members.sorted } == edited, "after \(saves) saves")
+            }
+        }
+    }
+
+    // SEMANTICS 159
+    @Test func `a deletion, and what revives, is later than what a foreign edit or deletion left`() throws {
+        var foreign = try stamped((#"{"a":1}"#, 9000)).document
+        foreign["a"] = 2
+        let tombstone = ClockedDocument(foreign).tombstone(keeping: [:], at: try at(5, "b"))
+        #expect(ClockedDocument(tombstone, isDeleted: true).deletion?.description == "9000-1-b")
+        // It was deleted by software that kept its members, clocks among them.
+        var revived = ClockedDocument(foreign, isDeleted: true)
+        #expect(revived.deletion == nil && revived.newest == nil)
+        revived.stamp(["a": 3], at: try at(5, "b"))
+        #expect(revived["a"]?.description == "9000-1-b")
     }
 
     @Test(arguments: [
@@ -127,7 +175,8 @@ import Testing
     @Test(arguments: [
         "1", "[]", #""x""#, "null", "{}", #"{"/a":1}"#, #"{"/a":"x"}"#, #"{"/a":"1-0-a"}"#, #"{"a":"1-0-a 00000000"}"#,
         #"{"/a":"1-0-a 0000000G"}"#, #"{"/a":"9999999999999-0-a 5d41402a"}"#, #"{"/a":"?"}"#, #"{"/~2":"?"}"#,
-        #"{"":"5-0-a 00000000"}"#, #"{"/a/b/c":"5-0-a 00000000"}"#, #"{"/a":"1--1-a 00000000"}"#,
+        #"{"":"5-0-a 00000000"}"#, #"{"/a":" ?"}"#, #"{"/a":"??"}"#, #"{"/a":"x ?"}"#, #"{"/a":"5-0-a?"}"#,
+        #"{"/b/c/d":"5-0-a 00000000"}"#, #"{"/a":"1--1-a 00000000"}"#,
     ])
     func `hostile clocks are passed over`(clocks: String) throws {
         var document = try object(#"{"a":1,"b":{"c":2}}"#)

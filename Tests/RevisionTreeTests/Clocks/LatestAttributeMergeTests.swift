@@ -117,6 +117,25 @@ import Testing
         #expect(try members(merged([result, late], base: base)) == ["b": 2, "c": 1])
     }
 
+    // SEMANTICS 159
+    @Test func `what is made of a foreign edit and a later moment is changed later than both`() throws {
+        let base = try edited([:], #"{"a":1,"o":{"x":1}}"#, at: 1)
+        let ahead = try edited(base, #"{"a":9,"o":"text"}"#, at: 9000, "b")
+        var foreign = base
+        foreign["a"] = 2
+        foreign["o"] = ["x": 2]
+        for versions in [[foreign, ahead], [ahead, foreign]] {
+            let result = try merged(versions, base: base)
+            let expected = try versions[0] == foreign ? object(#"{"a":2,"o":{"x":2}}"#) : object(#"{"a":9,"o":"text"}"#)
+            #expect(members(result) == expected)
+            let next = ClockedDocument(try edited(result, #"{"a":3,"o":{"x":3,"y":3}}"#, at: 5, "c"))
+            let moments = [next["a"], next["o", "x"], next["o", "y"]].map { $0?.description }
+            #expect(moments == ["9000-1-c", "9000-1-c", "9000-1-c"])
+            let others = try merged([ahead, next.document], base: base)
+            #expect(others["a"] == 3)
+        }
+    }
+
     @Test func `without any clocks it is a three-way merge`() throws {
         let base: JSONObject = ["a": 1, "b": 1, "c": 1]
         let versions: [JSONObject] = [["a": 2, "b": 1, "c": 1], ["a": 1, "c": 3, "d": 4], ["a": 3, "b": 1, "c": 1]]

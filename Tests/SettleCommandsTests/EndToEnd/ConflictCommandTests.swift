@@ -79,6 +79,36 @@ struct ConflictCommandTests {
         #expect(deletion.contains("a deletion wins → settled") && deletion.contains("deleted\n"))
     }
 
+    @Test func `a conflict without a base says why there is none`() throws {
+        func line(_ id: String, _ start: Int, _ ids: String...) -> String {
+            let all = ids.map { "\"\($0)\"" }.joined(separator: ",")
+            let revisions = "{\"start\":\(start),\"ids\":[\(all)]}"
+            return "{\"_id\":\"\(id)\",\"_rev\":\"\(start)-\(ids[0])\",\"_revisions\":\(revisions)}\n"
+        }
+        try room.run("create", "d")
+        for id in ["cutdeletion", "apartdeletion"] {
+            try room.run("delete", "d", id, "--rev", try room.run("put", "d", id, "{}").line)
+        }
+        try room.write(
+            line("apart", 1, "a") + line("apart", 1, "b")
+                + line("unkept", 2, "b", "a") + line("unkept", 2, "c", "a")
+                + line("cut", 3, "c", "b") + line("cut", 1, "a")
+                + line("cutdeletion", 3, "c", "b") + line("apartdeletion", 1, "b"),
+            to: "all.jsonl")
+        #expect(try room.run("import", "d", "all.jsonl", "--json").json["imported"] == 8)
+        let (cut, apart) = ("their base is not known, for revisions were forgotten", "they have no revision in common")
+        for (id, reason) in [
+            ("apart", "leaves in conflict; \(apart)"),
+            ("unkept", "leaves in conflict; the body of their base is not kept"),
+            ("cut", "leaves in conflict; \(cut)"),
+            ("cutdeletion", "leaves, a deletion against an edit; \(cut)"),
+            ("apartdeletion", "leaves, a deletion against an edit; \(apart)"),
+        ] {
+            #expect(try room.run("show", "d", id).output.hasPrefix("\(id): 2 \(reason)\n"))
+            #expect(try room.run("show", "d", id, "--json").json["base"] == .null)
+        }
+    }
+
     @Test func `a wrong name suggests the nearest`() throws {
         try room.run("create", "a")
         func error(_ words: String...) throws -> String {

@@ -98,7 +98,8 @@ import Testing
     }
 
     /// 109526: the path of a closed branch was cut. 118632: a deletion that loses waits with leaves that can't be merged.
-    @Test(arguments: [109_526, 118_632] as [UInt64])
+    /// 109709: a change on top of a foreign edit, of a member that bore a moment far ahead, got an earlier one.
+    @Test(arguments: [109_526, 109_709, 118_632] as [UInt64])
     func `seeds with clocks that were found to fail hold`(seed: UInt64) throws {
         var options = SimulationOptions()
         options.attributeClocks = true
