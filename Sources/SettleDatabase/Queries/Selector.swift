@@ -15,7 +15,7 @@ public import RevisionTree
 /// - Together: `$and`, `$or`, `$nor`, `$not`. Elements: `$elemMatch`, `$allMatch`, `$keyMapMatch`, `$all`, `$size`.
 /// - Values: `$lt`, `$lte`, `$eq`, `$ne`, `$gte`, `$gt`, `$in`, `$nin`, `$exists`, `$type`, `$mod`, `$regex`,
 ///   `$beginsWith`.
-/// - Words: `$text`, of which only a query with a search index knows what it finds; ``matches(_:)`` finds nothing by it. It
+/// - Words: `$text`, of which only a query with a search index knows what it finds; `matches(_:)` finds nothing by it. It
 ///   stands beside other conditions, or in an `$and`.
 ///
 /// - Important: A missing member matches nothing but `$exists: false`. Also `{"a": {"$ne": 1}}` and
