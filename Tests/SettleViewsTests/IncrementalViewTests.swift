@@ -49,19 +49,7 @@ struct IncrementalViewTests {
         let body: DocumentBody = [
             "keys": .array(keys), "n": .number(JSONNumber(Int.random(in: 0..<1000, using: &generator))),
         ]
-        switch Int.random(in: 0..<10, using: &generator) {
-        case 0:
-            if let known = try database.document(id) { try database.delete(known, onConflict: .lastWriteWins) }
-        case 1: try database.purge(id)
-        case 2:
-            let signature = String(UInt64.random(in: 0 ... .max, using: &generator), radix: 16)
-            let revision = try #require(RevisionID("1-" + signature))
-            try database.insertReplicated([ReplicatedRevision(id: id, history: RevisionHistory(revision), body: body)])
-        default:
-            var document = try database.document(id) ?? Document(id: id)
-            document.setBody(body)
-            try database.save(document, onConflict: .lastWriteWins)
-        }
+        try database.change(id, to: body, &generator)
     }
 
     private static func compare(
