@@ -18,11 +18,13 @@ struct ChunkCounts {
 
     /// Reads those of a view; `nil` when there are too many.
     ///
-    /// - Parameter statement: Gives position, number and count of each chunk, in order.
+    /// - Parameters:
+    ///   - statement: Gives position, number and count of each chunk, in order.
+    ///   - most: How many chunks there may be.
     /// - Throws: ``DatabaseError``.
-    init?(_ statement: SQLiteStatement) throws {
+    init?(_ statement: SQLiteStatement, most: Int) throws {
         let isWhole = try statement.all { row -> Bool in
-            guard chunks.count < Self.most else { return false }
+            guard chunks.count < most else { return false }
             chunks.append((row.bytes(0), row.integer(1), total))
             total += Int(row.integer(2))
             return true

@@ -8,6 +8,7 @@ final class IndexReader {
     /// What was read of the state of this number, SQLite's own.
     private var version: Int64?
     private var counts: [Int: ChunkCounts] = [:]
+    private let mostCounts: Int
     private var lastChunk: (number: Int64, rows: RowChunk)?
 
     /// A chunk's place in the order.
@@ -19,7 +20,16 @@ final class IndexReader {
         let reductions: [UInt8]
     }
 
-    init(_ path: String) throws { connection = try IndexFile.open(path, .views) }
+    /// Opens an index.
+    ///
+    /// - Parameters:
+    ///   - path: Its file.
+    ///   - mostCounts: Of how many chunks it is kept how many rows stand before them; above that each question adds them up.
+    /// - Throws: ``DatabaseError``.
+    init(_ path: String, mostCounts: Int = ChunkCounts.most) throws {
+        connection = try IndexFile.open(path, .views)
+        self.mostCounts = mostCounts
+    }
 
     /// Runs a closure that sees one state.
     func snapshot<Result>(_ body: (IndexReader) throws -> Result) throws -> Result {
@@ -60,9 +70,9 @@ final class IndexReader {
     private func counts(_ view: Int) throws -> ChunkCounts? {
         if let known = counts[view] { return known }
         let statement = try statement(
-            "SELECT first, number, count FROM directory WHERE view = ?1 ORDER BY first LIMIT \(ChunkCounts.most + 1)")
+            "SELECT first, number, count FROM directory WHERE view = ?1 ORDER BY first LIMIT \(mostCounts + 1)")
         statement.bind(1, Int64(view))
-        let made = try ChunkCounts(statement)
+        let made = try ChunkCounts(statement, most: mostCounts)
         counts[view] = made
         return made
     }
