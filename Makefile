@@ -11,11 +11,9 @@ ifneq ($(wildcard ../shared/conformance),)
 export SETTLE_CONFORMANCE ?= $(abspath ../shared/conformance)
 endif
 
-# Many tests run servers and processes of their own: so many of them at a time, or threads and files run into the hundreds.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 8
-
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo serve conformance test format lint docs tsan asan fuzz fuzz-http crash-test bench clean
+.PHONY: help setup build demo serve conformance test format lint docs semantics linkage tsan asan fuzz fuzz-http crash-test \
+	bench clean
 
 help: ## Show this list
 	@echo "Settle: an offline-first JSON document database for Swift"
@@ -56,22 +54,30 @@ lint: ## Check that layout, and the formatter's rules, without changing anything
 docs: setup ## Render the documentation with DocC; a warning is a failure
 	@Scripts/docs.sh
 
+semantics: ## Write docs/SEMANTICS.md from the statements and the labels in the code
+	@Scripts/semantics/generate.py
+
+linkage: setup ## Check which C libraries each product needs
+	@Scripts/linkage.sh
+
 # What runs a process in bounded memory, of which a sanitizer reserves terabytes.
 BOUNDED := in 60 MB of memory
 
-tsan: setup ## Run the tests with the thread sanitizer
-	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan --skip '$(BOUNDED)'
+SANITIZED := $(if $(SUITES),--filter '$(SUITES)') --skip '$(BOUNDED)'
 
-asan: setup ## Run the tests with the address sanitizer
+tsan: setup ## Run the tests, or those of SUITES, with the thread sanitizer
+	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan $(SANITIZED)
+
+asan: setup ## Run the tests, or those of SUITES, with the address sanitizer
 	LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions.txt" \
-		$(SWIFT) test --sanitize=address --scratch-path .build/asan --skip '$(BOUNDED)'
+		$(SWIFT) test --sanitize=address --scratch-path .build/asan $(SANITIZED)
 
 fuzz: setup ## Feed the parsers with random bytes, SECONDS_EACH
 	@Scripts/fuzz.sh
 
-fuzz-http: setup ## Send REQUESTS malformed requests, and as many nearly right ones, from SEED on, to a server that listens
+fuzz-http: setup ## Send REQUESTS malformed requests, as many nearly right ones, from SEED on, and numbers that overflow
 	SETTLE_FUZZ_HTTP=$(REQUESTS) SETTLE_FUZZ_SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing \
-		--scratch-path .build/fuzz-http --filter 'HTTPFuzzTests|FormedFuzzTests'
+		--scratch-path .build/fuzz-http --filter 'HTTPFuzzTests|FormedFuzzTests|ExtremeFuzzTests'
 
 crash-test: setup ## Kill the process in the middle of writing, ROUNDS times, and check what is left
 	@ROUNDS=$(ROUNDS) Scripts/crash-test.sh

@@ -1,9 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Every target is compiled in Swift 6 mode with complete concurrency checking and these upcoming features on.
+/// Every target is compiled in Swift 6 mode with complete concurrency checking and these upcoming features on. A warning
+/// is an error.
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -81,7 +83,11 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),
 
-        .testTarget(name: "RevisionTreeTests", dependencies: ["RevisionTree", "CZlib"], swiftSettings: strict),
+        // Bounds how many tests run at a time, also in a plain `swift test`.
+        .target(name: "CTestWidth", path: "Tests/CTestWidth", cSettings: [.treatAllWarnings(as: .error)]),
+        .testTarget(
+            name: "RevisionTreeTests", dependencies: ["RevisionTree", "CZlib", "CTestWidth"],
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite", "CrashTool"],
             exclude: ["Fixtures"], swiftSettings: strict),
@@ -96,7 +102,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SettleServerTests", dependencies: ["SettleServer", "Settle", "SettleTesting", "SettleTool"],
-            swiftSettings: strict),
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleScriptingTests", dependencies: ["SettleScripting", "SettleTool"], swiftSettings: strict),
         .testTarget(

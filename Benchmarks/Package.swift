@@ -31,3 +31,8 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// A warning is an error, as in the package.
+for target in package.targets where !["CFloor", "CSimdjson", "HTTPFloor"].contains(target.name) {
+    target.swiftSettings = [.treatAllWarnings(as: .error)]
+}

@@ -100,7 +100,7 @@ if wants server; then
     kill "$floor"
 
     # Each measure has a server of its own, for the peak of memory is that of a process.
-    for measure in load views find idle_feeds attachment; do
+    for measure in load views find idle_feeds busy_feeds attachment; do
         serve
         extra=()
         [[ $measure != load && $measure != views && $measure != find ]] || extra=(--runs "$runs")

@@ -12,10 +12,10 @@ mkdir -p "$out"/{corpus,failures}
 
 # SwiftPM can't link libFuzzer's main, so the modules are compiled here, one after the other.
 flags=(
-    -O -use-ld=lld -swift-version 6 -parse-as-library -package-name settle -sanitize=fuzzer,address
+    -O -use-ld=lld -swift-version 6 -warnings-as-errors -parse-as-library -package-name settle -sanitize=fuzzer,address
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
     -enable-upcoming-feature InternalImportsByDefault
-    -I "$out" -I Sources/CSQLite -I Sources/CCrypto -I Sources/CZlib -I Sources/CPCRE2
+    -I "$out" -I Sources/CSQLite -I Sources/CCrypto -I Sources/CZlib -I Sources/CPCRE2 -I Sources/CCurl
     -Xcc "-fmodule-map-file=$out/CICU.modulemap"
 )
 compile() {
@@ -28,13 +28,15 @@ printf 'module CICU { header "%s" export * }\n' "$PWD/Sources/CICU/include/CICU.
 clang -O -c Sources/CICU/CICU.c -I Sources/CICU/include -o "$out/CICU.o"
 compile RevisionTree Sources/RevisionTree
 compile SettleDatabase Sources/SettleDatabase
+compile SettleReplication Sources/SettleReplication
+compile SettleViews Sources/SettleViews
 compile Settle Sources/Settle
 compile FuzzTargets Fuzz/Targets
 for target in $targets; do
     echo "linking $target"
     swiftc "${flags[@]}" -D "FUZZ_${target^^}" Fuzz/Entry/Entry.swift \
-        "$out"/{CICU,RevisionTree,SettleDatabase,Settle,FuzzTargets}.o -o "$out/fuzz-$target" \
-        -lsqlite3 -lcrypto -lz -lpcre2-8 -licui18n -licuuc
+        "$out"/{CICU,RevisionTree,SettleDatabase,SettleReplication,SettleViews,Settle,FuzzTargets}.o \
+        -o "$out/fuzz-$target" -lsqlite3 -lcrypto -lz -lpcre2-8 -licui18n -licuuc -lcurl
 done
 
 export SWIFT_BACKTRACE=enable=no

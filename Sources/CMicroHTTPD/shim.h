@@ -44,7 +44,13 @@ static size_t settle_mhd_keep_escapes(void *context, struct MHD_Connection *conn
     return strlen(text);
 }
 
-// Starts a daemon with a pool of polling threads. Polling by `poll` and not by `epoll`, which in 0.9.75 keeps
+// Has the end of a response's body of unknown length be that of the connection, also for clients that know chunks.
+static inline void settle_mhd_end_by_closing(struct MHD_Response *response) {
+    MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}
+
+// Starts a daemon with a pool of polling threads. Without an option for it, the library sets SO_REUSEADDR: a server that is
+// started right after another one has the port at once, and two can't have it at the same time. Polling by `poll` and not by `epoll`, which in 0.9.75 keeps
 // connections that were aborted for good.
 static inline struct MHD_Daemon *settle_mhd_start(const struct settle_mhd_options *o) {
     unsigned int flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
@@ -66,7 +72,6 @@ static inline struct MHD_Daemon *settle_mhd_start(const struct settle_mhd_option
         MHD_OPTION_CONNECTION_TIMEOUT, o->connection_timeout_seconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, o->connection_memory_limit,
         MHD_OPTION_LISTEN_BACKLOG_SIZE, (unsigned int)1024,
-        MHD_OPTION_LISTENING_ADDRESS_REUSE, (unsigned int)1,
         MHD_OPTION_UNESCAPE_CALLBACK, settle_mhd_keep_escapes, NULL,
         MHD_OPTION_URI_LOG_CALLBACK, o->begin, o->handler_context,
         MHD_OPTION_NOTIFY_COMPLETED, o->completed, o->handler_context,

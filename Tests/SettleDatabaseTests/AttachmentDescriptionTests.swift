@@ -9,7 +9,7 @@ struct AttachmentDescriptionTests {
         let writer = try database.attachmentWriter(contentType: "", encoding: .identity)
         try writer.write(bytes)
         let plain = try writer.finish(name: "content")
-        let told = try plain.described(as: "b", contentType: "text/plain", revpos: 3, encoding: .gzip, length: 5)
+        let told = try database.expanded(plain).described(as: "b", contentType: "text/plain", revpos: 3, length: 5)
         #expect(told.digest == compressed.digest && told.blob == compressed.blob)
         #expect(try database.content(of: told) == Array("hello".utf8))
         var document = Document(id: "d")
@@ -23,7 +23,18 @@ struct AttachmentDescriptionTests {
     func `a name that no attachment may have is refused`(name: String) throws {
         let attachment = try Database.inMemory().makeAttachment("a", content: [1])
         #expect(throws: DatabaseError.self) {
-            try attachment.described(as: name, contentType: "", revpos: 0, encoding: .identity, length: 1)
+            try attachment.described(as: name, contentType: "", revpos: 0)
         }
+    }
+
+    @Test func `a length it has not is refused, and bytes that are no gzip are none`() throws {
+        let database = try Database.inMemory()
+        let attachment = try database.makeAttachment("a", content: [1])
+        for length in [-1, 0, 2] as [Int64] {
+            #expect(throws: DatabaseError.self) {
+                try attachment.described(as: "a", contentType: "", revpos: 0, length: length)
+            }
+        }
+        #expect(throws: DatabaseError.self) { try database.expanded(attachment) }
     }
 }

@@ -16,7 +16,6 @@ import Testing
         "function () { var all = []; while (true) all.push(new Array(1000).fill(1.5)) }",
         "function () { var text = 'x'; while (true) text += text }",
         "function () { var all = []; while (true) all.push(new Uint8Array(1 << 20).fill(1)) }",
-        "function () { while (true) emit('some text', 'more of it') }",
         "function () { while (true) log('x') }",
         "function () { /^(a+)+$/.test('a'.repeat(40) + 'b') }",
         "function () { Promise.resolve().then(function f() { return Promise.resolve().then(f) }) }",
@@ -38,6 +37,19 @@ import Testing
         do { #expect(try workers.map(script, "{}") == ["[[]]"]) } catch let error as ScriptError {
             #expect(error.name == "os_process_error" && error != .timeout)
         }
+    }
+
+    @Test(arguments: [
+        "function () { while (true) emit('some text', 'more of it') }",
+        "function () { try { while (true) emit(1) } catch (error) {} }",
+        "function () { try { while (true) emit(new Array(1000).fill(1.5)) } catch (error) {} }",
+        "function () { var a = new Array(1 << 20).fill('some text'); while (true) emit(a) }",
+    ])
+    func `rows without end are an error and no empty list`(script: String) throws {
+        let workers = Workers(timeLimit: 4000)
+        let error = #expect(throws: ScriptError.self) { try workers.map(script, "{}") }
+        #expect(error?.name == "os_process_error")
+        #expect(try workers.map("function () { emit(1) }", "{}") == ["[[[1,null]]]"])
     }
 
     @Test(arguments: [

@@ -74,6 +74,10 @@ public struct ClockedDocument: Hashable, Sendable {
     /// The latest change of anything in the document, or its deletion; `nil` when none is known.
     public var newest: AttributeClock? { ClockedMember.later(root.newest, deletion) }
 
+    /// The latest change of anything in the document; `nil` unless of each member it is known when it was changed, as it is not
+    /// after an edit by software that knows no clocks.
+    package var wholeMoment: AttributeClock? { hasClocks && root.isTrusted ? root.newest : nil }
+
     /// The latest moment it bears, of whatever it says.
     private var reach: AttributeClock? { ClockedMember.later(root.reach, erased) }
 

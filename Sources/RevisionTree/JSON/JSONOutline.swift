@@ -3,7 +3,8 @@
 ///     {"docs": [{"_id":"a"}, {"_id":"b"}], "new_edits": false}
 ///              └ element ──┘ └ element ─┘               └────┘ member
 ///
-/// It is for large texts of which only a part is looked at, or one part after the other.
+/// It is for large texts of which only a part is looked at, or one part after the other. A text may be nested a little deeper
+/// than a document, so that the documents in it may be as deep as one that stands alone.
 package struct JSONOutline {
     /// The members' names and the ranges of their values, in order; of one name there may be several.
     package let members: [(name: String, range: Range<Int>)]
@@ -25,7 +26,7 @@ package struct JSONOutline {
 
     /// Reads an outline of a text that lies elsewhere; see ``init(_:elementsOf:)-([UInt8],_)``.
     package init(_ text: UnsafeBufferPointer<UInt8>, elementsOf name: String) throws(JSONError) {
-        var scanner = JSONScanner(text, into: Sink(text: text, wanted: name))
+        var scanner = JSONScanner(text, into: Sink(text: text, wanted: name), depth: JSONLimits.envelopeDepth)
         try scanner.scan()
         (members, elements) = (scanner.sink.members, scanner.sink.elements)
     }

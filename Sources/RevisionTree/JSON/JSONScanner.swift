@@ -6,19 +6,21 @@
 /// - a float past the range of a 64-bit one is refused, one too small for it becomes zero;
 /// - integers may be of any size, up to 65,536 digits;
 /// - duplicate members are no error; the sink sees them all;
-/// - values may be nested ``JSONLimits/depth`` deep.
+/// - values may be nested ``JSONLimits/depth`` deep, unless another limit is given.
 ///
 /// No memory grows with the text, and there is no recursion: what is open is one bit a level.
 struct JSONScanner<Sink: JSONSink> {
     let text: UnsafeBufferPointer<UInt8>
     private let base: UnsafePointer<UInt8>
     private let count: Int
+    private let depth: Int
     private(set) var offset = 0
     private var open = OpenContainers()
     var sink: Sink
 
     /// Makes a scanner of a text that outlives it.
-    init(_ text: UnsafeBufferPointer<UInt8>, into sink: Sink) {
+    init(_ text: UnsafeBufferPointer<UInt8>, into sink: Sink, depth: Int = JSONLimits.depth) {
+        self.depth = depth
         self.text = text
         base = text.baseAddress ?? StaticString("").utf8Start
         count = text.count
@@ -71,8 +73,8 @@ struct JSONScanner<Sink: JSONSink> {
     }
 
     private mutating func beginContainer(isObject: Bool) throws(JSONError) {
-        guard open.push(isObject: isObject) else {
-            throw error(.tooDeep, "more than \(JSONLimits.depth) levels of arrays and objects")
+        guard open.push(isObject: isObject, limit: depth) else {
+            throw error(.tooDeep, "more than \(depth) levels of arrays and objects")
         }
         if isObject { try sink.beginObject(at: offset) } else { try sink.beginArray(at: offset) }
         offset &+= 1

@@ -10,10 +10,10 @@ struct OpenContainers {
     @inline(__always)
     var innermostIsObject: Bool? { depth == 0 ? nil : near & 1 == 1 }
 
-    /// Enters a container; false when that is one too many.
+    /// Enters a container; false when there are as many as may be.
     @inline(__always)
-    mutating func push(isObject: Bool) -> Bool {
-        guard depth < JSONLimits.depth else { return false }
+    mutating func push(isObject: Bool, limit: Int) -> Bool {
+        guard depth < limit else { return false }
         if depth > 0, depth % 64 == 0 { far.append(near) }
         near = near << 1 | (isObject ? 1 : 0)
         depth &+= 1

@@ -5,6 +5,7 @@ enum PolicyOptions {
     /// The policies by their names.
     private static let names = [
         "keepAll", "mostRevisions", "deletesWin", "localWins", "remoteWins", "threeWayMerge", "latestAttributeWins",
+        "latestDocumentWins",
     ]
     /// The rules by their names; the last one is followed by the name of a member.
     private static let rules = ["winner", "sum", "union", "lines", "leave", "array:KEY"]
@@ -46,6 +47,7 @@ enum PolicyOptions {
         case "deletesWin": return .deletesWin
         case "localWins": return .localWins
         case "remoteWins": return .remoteWins
+        case "latestDocumentWins": return .latestDocumentWins
         case "threeWayMerge": return .threeWayMerge(try mergeRules(arguments, verb: verb))
         default: throw unknown("policy", name, among: names, verb)
         }

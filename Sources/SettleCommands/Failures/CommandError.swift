@@ -42,7 +42,7 @@ struct CommandError: Error, Sendable {
         case .conflict, .exists: .conflict
         case .invalid, .documentTooLarge, .refused: .refused
         case .inUse: .inUse
-        case .corrupt, .notADatabase, .newerFormat, .attachmentMissing: .damaged
+        case .corrupt, .damagedDocument, .notADatabase, .newerFormat, .attachmentMissing: .damaged
         case .diskFull, .inputOutput: .inputOutput
         default: .failure
         }

@@ -15,7 +15,7 @@ struct ReplicationOptions {
             Option("--param", value: "NAME=VALUE", isRepeatable: true, "a parameter of the filter"),
             Option("--channel", value: "NAME", isRepeatable: true, "only this channel of a Sync Gateway"),
             Option("--linear", "refuse what would become a branch at the target, and list it"),
-            Option("--from-start", "compare all documents, and write no checkpoints"),
+            Option("--from-start", "forget the checkpoints, and compare all documents anew"),
             Option("--create", "make the database at the other server if it is not there"),
             Option("--no-create", "fail if the other folder is not there, where it would be made"),
             Option("--events", "write a line for each document"),
@@ -24,12 +24,14 @@ struct ReplicationOptions {
     /// Whether a folder that is not there is made into a database.
     var createsFolder: Bool { !arguments.flag("--no-create") }
 
+    /// Whether checkpoints are forgotten.
+    var isFromStart: Bool { arguments.flag("--from-start") }
+
     /// Sets what was asked for.
     func apply(to configuration: inout ReplicationConfiguration) throws {
         configuration.isContinuous = arguments.flag("--continuous")
         configuration.filter = try filter()
         configuration.branching = arguments.flag("--linear") ? .refused : .allowed
-        configuration.usesCheckpoints = !arguments.flag("--from-start")
         configuration.createsTarget = arguments.flag("--create")
         if PolicyOptions.areGiven(arguments) {
             configuration.conflictPolicy = try PolicyOptions.policy(arguments, verb: verb)
@@ -60,13 +62,13 @@ struct ReplicationOptions {
         }
     }
 
-    private func parameters() throws -> [String: String] {
-        var parameters: [String: String] = [:]
+    private func parameters() throws -> [String: JSON] {
+        var parameters: [String: JSON] = [:]
         for text in arguments.texts("--param") {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
                 throw CommandError.usage("--param takes NAME=VALUE, not \"\(text)\"", verb: verb)
             }
-            parameters[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            parameters[String(text[..<equals])] = .string(String(text[text.index(after: equals)...]))
         }
         return parameters
     }

@@ -14,6 +14,8 @@ final class ReplicationRunner {
         /// What the bar says, `Sending`.
         let label: String
         let configuration: ReplicationConfiguration
+        /// Whether it forgets its checkpoints first.
+        let isFromStart: Bool
     }
 
     /// A replication that runs.
@@ -69,6 +71,7 @@ final class ReplicationRunner {
         }
         Task.detached { [wake] in
             let result: Result<ReplicationResult, any Error>
+            if job.isFromStart { await replicator.resyncFromStart() }
             do { result = .success(try await replicator.run()) } catch { result = .failure(error) }
             outcome.withLock { $0 = result }
             wake.signal()

@@ -41,7 +41,7 @@ struct ReplicationVerb {
     ) throws -> ReplicationRunner.Job {
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         try options.apply(to: &configuration)
-        return ReplicationRunner.Job(label: label, configuration: configuration)
+        return ReplicationRunner.Job(label: label, configuration: configuration, isFromStart: options.isFromStart)
     }
 
     private func tell(_ results: [ReplicationResult], in time: Duration) throws -> ExitStatus {

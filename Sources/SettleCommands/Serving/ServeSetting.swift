@@ -81,6 +81,9 @@ struct ServeSetting: Sendable {
             "idle_timeout", .count(1...86_400), standard: "60", "seconds without progress until one is closed"),
         ServeSetting("stop_timeout", .count(0...86_400), standard: "10", "seconds requests have to finish at the end"),
         ServeSetting("open_databases", .count(1...1_000_000), standard: "500", "databases that are kept open"),
+        ServeSetting(
+            "open_indexes", .count(1...1_000_000), standard: "16",
+            "indexes of views and queries that each database keeps open"),
         ServeSetting("document_size", .count(1...1 << 30), standard: "8000000", "bytes of a document's body"),
         ServeSetting("body_size", .count(1...1 << 32), standard: "67108864", "bytes of a body taken into memory"),
         ServeSetting("upload_size", .count(1...1 << 50), standard: "4294967296", "bytes of a body at all"),

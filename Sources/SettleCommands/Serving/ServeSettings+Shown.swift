@@ -68,14 +68,16 @@ extension ServeSettings {
             ("same_site", text(options.sameSite?.rawValue.lowercased())),
             ("cookie_domain", text(options.cookieDomain)),
             ("lockout_threshold", number(options.lockoutThreshold)),
-            ("lockout_seconds", number(Int(options.lockoutSeconds))),
+            ("lockout_seconds", number(Int(min(options.lockoutSeconds, 1e9)))),
             ("anonymous", .string(anonymous)),
             ("listing_for_admins", .bool(options.isListingForAdmins)),
             ("users_security_editable", .bool(options.isUsersSecurityEditable)),
+            ("live_settings", .bool(options.allowsLiveSettings)),
             ("public_user_fields", .array(options.publicUserFields.sorted().map(JSON.string))),
             ("www_authenticate", text(options.challenge)),
             ("tokens", text(keys)),
             ("proxy", text(options.proxy.map { _ in "(set)" })),
+            ("trusted_proxies", .array(options.trustedProxies.map { .string($0.description) })),
             ("cors", text(origins)),
         ]
     }

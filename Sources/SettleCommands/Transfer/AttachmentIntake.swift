@@ -104,15 +104,8 @@ final class AttachmentIntake {
         if let digest, digest != stored.digest.description {
             throw CommandError.invalid("the content of \"\(name)\" has another digest than \(digest)")
         }
-        var length = stored.length
-        if encoding == .gzip, stored.encoding == .identity {
-            let claimed = try stored.described(
-                as: name, contentType: type, revpos: revpos, encoding: .gzip, length: stored.length)
-            let reader = try database.attachmentReader(for: claimed)
-            length = 0
-            while let piece = try reader.read() { length += Int64(piece.count) }
-        }
-        return try stored.described(
-            as: name, contentType: type, revpos: revpos, encoding: encoding, length: length)
+        let isExpanded = encoding == .gzip && stored.encoding == .identity
+        let content = isExpanded ? try database.expanded(stored) : stored
+        return try content.described(as: name, contentType: type, revpos: revpos)
     }
 }

@@ -6,6 +6,8 @@ struct ExportCounts: Sendable, Equatable {
     var revisions = 0
     var attachments = 0
     var locals = 0
+    /// How many revisions were left out because they are damaged.
+    var damaged = 0
 
     /// What a person wants to know.
     func summary(_ duration: Duration, bytes: Int64) -> String {

@@ -59,8 +59,15 @@ final class Exporter {
         for revision in options.includesConflicts ? change.leaves : [change.winner] {
             let isDeleted = tree?[revision]?.isDeleted ?? change.isDeleted
             if isDeleted, !options.includesDeleted { continue }
-            let stored =
-                revision == change.winner ? change.document : try database.document(change.id, revision: revision)
+            let known = revision == change.winner ? change.document : nil
+            let stored: Document?
+            do { stored = try known ?? database.document(change.id, revision: revision) } catch let error
+                as DatabaseError
+                where error.code == .damagedDocument
+            {
+                counts.damaged += 1
+                continue
+            }
             guard let document = stored else {
                 throw DatabaseError(.corrupt, "the content of \(revision) of \"\(change.id)\" is missing")
             }

@@ -25,7 +25,7 @@ enum CompactVerb: Verb {
         return try invocation.withDatabase { database in
             let console = invocation.console
             let bar = ProgressBar(console)
-            let result = try bar.watch("Compacting", database.compact(progress:))
+            let result = try bar.watch("Compacting") { try database.compact(progress: $0) }
             if console.isJSON {
                 let json: JSON = [
                     "ok": true, "bodies": .number(JSONNumber(result.contents)),

@@ -26,7 +26,7 @@ enum DeleteVerb: Verb {
         let id = try invocation.documentID()
         try arguments.refuse("--force", with: "--rev")
         let revision = try invocation.revision()
-        let kept = Set(arguments.texts("--keep"))
+        let kept = KeptMembers(arguments.texts("--keep"))
         let written = try invocation.retrying(arguments.flag("--force")) {
             try invocation.withDocument(id, at: revision.map { [$0] } ?? []) { place in
                 if id.isLocal { return try deleteLocal(id, in: place) }

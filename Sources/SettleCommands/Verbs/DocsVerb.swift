@@ -107,12 +107,7 @@ private struct Lister {
     }
 
     func forEachConflict(in database: Database, _ body: (Document, RevisionTree?) throws -> Bool) throws {
-        var ids: [DocumentID] = []
-        var last: DocumentID?
-        while case let page = try database.conflictedDocumentIDs(after: last), let newest = page.last {
-            ids += page.filter(includes)
-            last = newest
-        }
+        let ids = try database.conflictedDocumentIDs().filter(includes)
         for id in isDescending ? ids.reversed() : ids {
             guard let document = try database.document(id) else { continue }
             guard try body(document, try database.tree(of: id)) else { return }

@@ -78,6 +78,14 @@ enum ExportVerb: Verb {
         }
         bar.finish()
         try summarize(exporter.counts, bar.elapsed, output, isFile: path != nil, console)
+        guard exporter.counts.damaged == 0 else {
+            throw CommandError(
+                "damaged_document",
+                """
+                the export is not whole: \(Quantity.of(exporter.counts.damaged, "damaged revision")) left out; \
+                `settle verify` names the documents
+                """, status: .damaged)
+        }
         return .success
     }
 

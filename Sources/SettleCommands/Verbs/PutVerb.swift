@@ -93,25 +93,17 @@ enum PutVerb: Verb {
         return try database.save(given.applied(to: document, in: database), onConflict: .lastWriteWins)
     }
 
-    /// Stores an edit of any known revision as a peer would bring it, so that it may begin a branch.
+    /// Saves an edit of any known revision, so that it may begin a branch.
     private static func branch(
         _ id: DocumentID, _ given: GivenDocument, on parent: RevisionID, in database: Database
     ) throws -> RevisionID? {
-        guard let history = try database.tree(of: id)?.history(of: parent) else {
+        guard try database.tree(of: id)?.contains(parent) == true else {
             throw CommandError.notFound("there is no revision \(parent) of \"\(id)\" to begin a branch on")
         }
-        let before = try database.document(id, revision: parent) ?? Document(id: id)
-        let document = try given.applied(to: before, in: database)
-        let revision = RevisionHasher().revision(
-            of: given.body, parent: parent,
-            attachments: document.attachments.map {
-                AttachmentSignature(name: $0.name, contentType: $0.contentType, md5: $0.digest.md5)
-            })
-        let path = try RevisionHistory(
-            start: revision.generation, signatures: [revision.signature] + history.signatures)
-        let replicated = ReplicatedRevision(
-            id: id, history: path, body: given.body, attachments: document.attachments)
-        if case .refused(let error) = try database.insertReplicated([replicated])[0] { throw error }
-        return revision
+        // The content of an old revision may be gone, and nothing of it is needed.
+        let before =
+            try database.document(id, revision: parent)
+            ?? Document(id: id, revision: parent, isDeleted: false, RevisionContent(body: .empty, attachments: []))
+        return try database.save(given.applied(to: before, in: database), onConflict: .branch).revision
     }
 }

@@ -77,6 +77,7 @@ enum ServeVerb: Verb {
         storeOptions.durability = .full
         // Each database has several connections, and the system keeps its pages too.
         storeOptions.cacheBytes = 2 << 20
+        storeOptions.openIndexes = settings.count("open_indexes") ?? storeOptions.openIndexes
         storeOptions.warn = { log.warning($0) }
         let server = Server(store: try Store(path: folder, options: storeOptions), options: options)
         if let administrator, let password { try server.setAdministrator(administrator.name, password: password) }

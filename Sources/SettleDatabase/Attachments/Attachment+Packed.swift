@@ -18,21 +18,47 @@ extension Attachment {
         ).utf8
     }
 
-    /// Reads a packed list back; `nil` when it is none.
-    static func unpack(_ bytes: [UInt8]) -> [Attachment]? {
-        guard let rows = (try? JSON(utf8: bytes))?.array else { return nil }
-        let attachments = rows.compactMap { row -> Attachment? in
-            guard let name = row[0]?.string, let contentType = row[1]?.string,
-                let revpos = row[2]?.int.flatMap({ UInt64(exactly: $0) }),
-                let digest = row[3]?.string.flatMap({ AttachmentDigest($0) }),
-                let length = row[4]?.int, let encodedLength = row[5]?.int, length >= 0, encodedLength >= 0,
-                let encoding = row[6]?.string.flatMap({ Encoding(rawValue: $0) }),
-                let blob = row[7]?.string.flatMap({ BlobDigest(hexadecimal: $0) })
-            else { return nil }
-            return Attachment(
-                name: name, contentType: contentType, revpos: revpos, digest: digest, length: Int64(length),
-                encodedLength: Int64(encodedLength), encoding: encoding, blob: blob)
+    /// Reads a packed list back.
+    ///
+    /// - Throws: ``DamagedAttachments`` when the bytes are no packed attachments.
+    static func unpack(_ bytes: [UInt8]) throws -> [Attachment] {
+        guard let rows = (try? JSON(utf8: bytes))?.array else {
+            throw DamagedAttachments("the list of attachments is no JSON", in: bytes)
         }
-        return attachments.count == rows.count ? attachments : nil
+        return try rows.enumerated().map { index, row in
+            guard let attachment = Attachment(packed: row) else {
+                let name = row[0]?.string.map { "\"\($0)\"" } ?? "number \(index + 1)"
+                throw DamagedAttachments("the attachment \(name) is stored as \(row)", in: bytes)
+            }
+            return attachment
+        }
+    }
+
+    private init?(packed row: JSON) {
+        guard let name = row[0]?.string, let contentType = row[1]?.string,
+            let revpos = row[2]?.int.flatMap({ UInt64(exactly: $0) }),
+            let digest = row[3]?.string.flatMap({ AttachmentDigest($0) }),
+            let length = row[4]?.int, let encodedLength = row[5]?.int, length >= 0, encodedLength >= 0,
+            let encoding = row[6]?.string.flatMap({ Encoding(rawValue: $0) }),
+            let blob = row[7]?.string.flatMap({ BlobDigest(hexadecimal: $0) })
+        else { return nil }
+        self.init(
+            name: name, contentType: contentType, revpos: revpos, digest: digest, length: Int64(length),
+            encodedLength: Int64(encodedLength), encoding: encoding, blob: blob)
+    }
+
+    /// Sees that the numbers are such as ``unpack(_:)`` takes: whatever a document is to keep is checked here.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid`.
+    func checkNumbers(of id: DocumentID) throws {
+        for (what, number) in [("length", length), ("encoded length", encodedLength)] where number < 0 {
+            throw DatabaseError(
+                .invalid, "the attachment \"\(name)\" of \"\(id)\" has the \(what) \(number), below zero")
+        }
+        guard revpos <= RevisionID.maximumGeneration else {
+            throw DatabaseError(
+                .invalid, "the attachment \"\(name)\" of \"\(id)\" has the revpos \(revpos), which no revision can have"
+            )
+        }
     }
 }

@@ -15,6 +15,8 @@ public final class AttachmentReader {
     private var remaining: Int64
     /// The most bytes that are read at once.
     private static let pieceLength = 64 * 1024
+    /// The same of compressed ones, each of which can become a thousand.
+    private static let compressedPieceLength = 4 * 1024
 
     init(_ record: BlobRecord, store: BlobStore, expands: Bool, range: Range<Int64>?) throws {
         gzip = expands ? try Gzip(.expand) : nil
@@ -54,6 +56,9 @@ public final class AttachmentReader {
             try piece.withUnsafeBytes { bytes in
                 try gzip.process(bytes, isLast: remaining == 0) { expanded.append(contentsOf: $0) }
             }
+            if remaining == 0, !gzip.isAtEnd {
+                throw DatabaseError(.attachmentMissing, "the content of an attachment ends before its gzip does")
+            }
             if !expanded.isEmpty { return expanded }
         }
         return nil
@@ -67,7 +72,8 @@ public final class AttachmentReader {
     }
 
     private func readStored() throws -> [UInt8] {
-        let count = min(Self.pieceLength, Int(remaining))
+        let most = gzip == nil ? Self.pieceLength : Self.compressedPieceLength
+        let count = Int(min(Int64(most), remaining))
         switch source {
         case .file(let file): return try file.read(upTo: count)
         case .memory(let bytes):

@@ -14,8 +14,10 @@ public final class AttachmentWriter {
     private let contentType: String
     private let encoding: Attachment.Encoding
     private let gzip: Gzip?
-    private let md5 = MD5()
-    private let sha256 = SHA256()
+    /// Looks at content that comes compressed.
+    private var check: GzipCheck?
+    private var md5 = MD5()
+    private var sha256 = SHA256()
     private var length: Int64 = 0
     private var encodedLength: Int64 = 0
     private var inMemory: [UInt8] = []
@@ -29,14 +31,19 @@ public final class AttachmentWriter {
         self.contentType = contentType
         let compresses = encoding == nil && Gzip.isCompressible(contentType)
         gzip = compresses ? try Gzip(.compress) : nil
+        check = encoding == .gzip ? try GzipCheck() : nil
         self.encoding = compresses ? .gzip : encoding ?? .identity
     }
 
     /// Goes on with a content of which an earlier writer has left the first bytes, if one has; they are read once.
-    init(store: BlobStore, resuming digest: AttachmentDigest, length: Int64) throws {
+    init(
+        store: BlobStore, resuming digest: AttachmentDigest, length: Int64, encoding: Attachment.Encoding
+    ) throws {
         self.store = store
         contentType = "application/octet-stream"
-        (gzip, encoding) = (nil, .identity)
+        gzip = nil
+        self.encoding = encoding
+        check = encoding == .gzip ? try GzipCheck() : nil
         guard length > Int64(BlobStore.largestInRow), let place = try store.partial.take(digest, length: length) else {
             return
         }
@@ -47,14 +54,23 @@ public final class AttachmentWriter {
             file = (place.path, try FileHandleWriter(path: place.path))
             return
         }
+        do { try takeLeft(reader) } catch let error as DatabaseError where error.code == .invalid {
+            // What was left is not what it should be, and is not gone on with.
+            (md5, sha256, check, self.length) = (MD5(), SHA256(), try GzipCheck(), 0)
+            file = (place.path, try FileHandleWriter(path: place.path))
+        }
+        encodedLength = self.length
+    }
+
+    private func takeLeft(_ reader: FileHandleReader) throws {
         while case let piece = try reader.read(upTo: 256 * 1024), !piece.isEmpty {
-            piece.withUnsafeBytes { bytes in
+            try piece.withUnsafeBytes { bytes in
+                try check?.take(bytes)
                 md5.update(bytes)
                 sha256.update(bytes)
             }
-            self.length += Int64(piece.count)
+            length += Int64(piece.count)
         }
-        encodedLength = self.length
     }
 
     /// How many bytes it has.
@@ -70,7 +86,8 @@ public final class AttachmentWriter {
 
     /// Takes the next piece of the content.
     ///
-    /// - Throws: ``DatabaseError`` with code `diskFull` or `inputOutput`, or `invalid` after ``finish(name:)``.
+    /// - Throws: ``DatabaseError`` with code `diskFull` or `inputOutput`, or `invalid` after ``finish(name:)`` and for what is
+    ///   no gzip where that was said to come.
     public func write(_ bytes: some ContiguousBytesLike) throws {
         try bytes.withRawBytes { try write(raw: $0) }
     }
@@ -86,17 +103,15 @@ public final class AttachmentWriter {
     /// - Parameter name: The attachment's name in the document.
     /// - Returns: The attachment, ready to be put into a document of the same database.
     /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput`, or `invalid` for a name that is empty or starts
-    ///   with an underscore.
-    public func finish(name: String) throws -> Attachment { try finish(name: name, decodedLength: nil) }
-
-    /// Ends a content that came encoded, whose length without encoding is told.
-    func finish(name: String, decodedLength: Int64?) throws -> Attachment {
+    ///   with an underscore, or for a content that is declared as gzip and can't be expanded.
+    public func finish(name: String) throws -> Attachment {
         guard !name.isEmpty, name.utf8.first != UInt8(ascii: "_") else {
             throw DatabaseError(.invalid, "\"\(name)\" is no name for an attachment: it is empty or starts with _")
         }
         guard !isFinished else { throw Self.alreadyFinished }
         isFinished = true
         try gzip?.process(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, emit: keep)
+        try check?.finish()
         guard let digest = AttachmentDigest(md5: md5.finish()), let blob = BlobDigest(sha256.finish()) else {
             throw DatabaseError(.storage, "the digest of an attachment could not be computed")
         }
@@ -111,7 +126,7 @@ public final class AttachmentWriter {
         }
         (file, place) = (nil, nil)
         return Attachment(
-            name: name, contentType: contentType, revpos: 0, digest: digest, length: decodedLength ?? length,
+            name: name, contentType: contentType, revpos: 0, digest: digest, length: check?.length ?? length,
             encodedLength: encodedLength, encoding: encoding, blob: blob, pending: pending)
     }
 
@@ -121,6 +136,7 @@ public final class AttachmentWriter {
 
     /// Takes a piece of what is stored: into memory while it is small, into a file from then on.
     private func keep(_ bytes: UnsafeRawBufferPointer) throws {
+        try check?.take(bytes)
         md5.update(bytes)
         sha256.update(bytes)
         encodedLength += Int64(bytes.count)

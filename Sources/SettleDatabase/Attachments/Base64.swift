@@ -9,9 +9,15 @@ package enum Base64 {
     /// Bytes as base64 with padding.
     package static func encode(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
-    /// The bytes of a base64 text, or `nil` when it is none.
+    /// The bytes of a base64 text with its padding, or `nil` for text that is not valid base64.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
-        Data(base64Encoded: Data(text)).map { Array($0) }
+        let text = Data(text)
+        // Foundation takes padding for the end wherever it stands, and passes over what follows it.
+        if let padding = text.firstIndex(of: UInt8(ascii: "=")) {
+            let isAtEnd = text.endIndex - padding <= 2 && text.last == UInt8(ascii: "=")
+            guard isAtEnd, text.count.isMultiple(of: 4) else { return nil }
+        }
+        return Data(base64Encoded: text).map { Array($0) }
     }
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

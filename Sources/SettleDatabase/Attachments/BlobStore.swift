@@ -50,15 +50,12 @@ final class BlobStore: Sendable {
         return files.map { "\($0.attachments)/\(name.prefix(2))/\(name)" }
     }
 
-    /// Gives a file that was written and forced to the disk its name; one that is there already stays.
+    /// Gives its name to a file that was written and forced to the disk. It takes the place of a file of that name, whose bytes
+    /// may be damaged or not yet on the disk.
     func adopt(_ file: String, as digest: BlobDigest) throws {
         guard let path = path(of: digest), let files else { return }
         // Nothing may bring back the folder of a database that was deleted.
         guard files.exist else { throw Self.wasDeleted }
-        if FileManager.default.fileExists(atPath: path) {
-            try? FileManager.default.removeItem(atPath: file)
-            return
-        }
         try makeFolder("\(files.attachments)/\(digest.description.prefix(2))")
         try renameDurably(file, to: path)
     }
@@ -68,9 +65,9 @@ final class BlobStore: Sendable {
         try folders.withLock { folders in
             if folders.contains(folder) { return }
             if !FileManager.default.fileExists(atPath: folder) {
-                do {
-                    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-                } catch { throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error) }
+                do { try makePrivateFolder(folder) } catch {
+                    throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
+                }
             }
             try synchronizeFolder(above: folder)
             folders.insert(folder)
@@ -107,6 +104,15 @@ final class BlobStore: Sendable {
     /// The sum of the files' lengths.
     func sizeOnDisk() -> Int64 {
         allFiles().reduce(0) { $0 + ((try? FileHandleReader(path: $1.path).size()) ?? 0) }
+    }
+
+    /// The sizes of the database's own file and its log; `nil` in memory.
+    func databaseFileSize() -> Int64? {
+        files.map { files in
+            [files.database, files.database + "-wal"].reduce(0) { sum, path in
+                sum + (FileHandleReader.size(ofFileAt: path) ?? 0)
+            }
+        }
     }
 
     private func allFiles() -> [(digest: BlobDigest, path: String)] {

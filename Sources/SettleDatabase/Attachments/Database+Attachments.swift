@@ -4,7 +4,8 @@ extension Database {
     /// - Parameters:
     ///   - contentType: Its media type.
     ///   - encoding: How the bytes that will be written are encoded already; `nil`, the usual case, for plain content,
-    ///     which is then compressed if its type is one that CouchDB compresses.
+    ///     which is then compressed if its type is one that CouchDB compresses. What comes as gzip is checked, and the
+    ///     attachment has the length it expands to.
     /// - Returns: A writer for the content.
     /// - Throws: ``DatabaseError`` with code `inputOutput`.
     public func attachmentWriter(
@@ -21,11 +22,41 @@ extension Database {
     /// - Parameters:
     ///   - digest: The MD5 of the stored bytes.
     ///   - length: How many of them there will be.
+    ///   - encoding: How they are encoded; gzip is checked as it comes.
     /// - Returns: A writer that keeps bytes as they come. Whether they are what the digest says is for the caller to see, and
     ///   then to ``AttachmentWriter/discard()``.
     /// - Throws: ``DatabaseError`` with code `inputOutput` or `closed`.
-    package func attachmentWriter(resuming digest: AttachmentDigest, length: Int64) throws -> AttachmentWriter {
-        try AttachmentWriter(store: blobs, resuming: digest, length: length)
+    package func attachmentWriter(
+        resuming digest: AttachmentDigest, length: Int64, encoding: Attachment.Encoding
+    ) throws -> AttachmentWriter {
+        try AttachmentWriter(store: blobs, resuming: digest, length: length, encoding: encoding)
+    }
+
+    /// The same attachment, whose content is not collected as long as it lives: for who reads it later.
+    ///
+    /// - Throws: ``DatabaseError`` with code `attachmentMissing`.
+    package func held(_ attachment: Attachment) throws -> Attachment {
+        if attachment.pending != nil { return attachment }
+        guard let record = try engine.read({ try $0.blob(attachment.blob) }) else {
+            throw DatabaseError(.attachmentMissing, "the content of \"\(attachment.name)\" is not in this database")
+        }
+        return attachment.holding(blobs.pin(record))
+    }
+
+    /// Stored bytes as what they expand to, after a look whether they are gzip.
+    ///
+    /// - Parameter attachment: One whose bytes were kept as they came.
+    /// - Returns: The same content under the encoding gzip, with the length it expands to.
+    /// - Throws: ``DatabaseError`` with code `invalid` for what is no gzip, or as ``attachmentReader(for:encoded:range:)``.
+    package func expanded(_ attachment: Attachment) throws -> Attachment {
+        let check = try GzipCheck()
+        let reader = try attachmentReader(for: attachment, encoded: true)
+        while let piece = try reader.read() { try piece.withUnsafeBytes { try check.take($0) } }
+        try check.finish()
+        return Attachment(
+            name: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,
+            digest: attachment.digest, length: check.length, encodedLength: attachment.encodedLength, encoding: .gzip,
+            blob: attachment.blob, pending: attachment.pending)
     }
 
     /// Makes an attachment of content that is in memory.

@@ -10,8 +10,10 @@ package final class Gzip {
 
     private var stream = z_stream()
     private let direction: Direction
-    /// Whether the end of the compressed stream was reached.
+    /// Whether the end of the compressed stream was reached. Another one may follow on it, as gzip allows.
     package private(set) var isAtEnd = false
+    /// Whether something follows on the end that is no gzip; it is passed over.
+    package private(set) var hasRest = false
 
     package init(_ direction: Direction) throws {
         self.direction = direction
@@ -55,6 +57,7 @@ package final class Gzip {
         stream.next_in = UnsafeMutablePointer(
             mutating: input.baseAddress?.assumingMemoryBound(to: UInt8.self))
         stream.avail_in = UInt32(input.count)
+        if isAtEnd, !input.isEmpty, try !begins(with: input.first) { return }
         repeat {
             let (code, produced) = output.withUnsafeMutableBufferPointer { buffer in
                 stream.next_out = buffer.baseAddress
@@ -72,9 +75,21 @@ package final class Gzip {
             }
             if code == Z_STREAM_END {
                 isAtEnd = true
-                return
+                guard stream.avail_in > 0, try begins(with: stream.next_in?.pointee) else { return }
             }
         } while stream.avail_out == 0 || stream.avail_in > 0
+    }
+
+    /// Begins with another stream behind the end of one; false when no gzip stream begins there.
+    private func begins(with byte: UInt8?) throws -> Bool {
+        guard direction == .expand, !hasRest, byte == 0x1F else {
+            hasRest = true
+            return false
+        }
+        let code = inflateReset(&stream)
+        if code != Z_OK { throw DatabaseError(.storage, "zlib can't begin again (\(code))") }
+        isAtEnd = false
+        return true
     }
 
     /// Whether a type is kept compressed: CouchDB's default list, parameters of the type aside.

@@ -37,7 +37,7 @@ final class PartialBlobs: Sendable {
         guard files.exist else { throw DatabaseError(.closed, "the database was deleted") }
         let folder = files.partialAttachments
         if !FileManager.default.fileExists(atPath: folder) {
-            do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {
+            do { try makePrivateFolder(folder) } catch {
                 throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
             }
         }

@@ -35,7 +35,8 @@ extension Database {
     ///
     /// Memory is bounded: documents are read a page at a time. A document that is changed while this runs moves to the
     /// newest end: going forward it is seen there, perhaps a second time; going backward it may be missed. Inside of
-    /// ``snapshot(_:)`` neither happens.
+    /// ``snapshot(_:)`` neither happens. Of a damaged document the change has no ``Change/document``, or is left out where
+    /// its revisions can't be read; it is named to ``DatabaseOptions/warn``.
     public func forEachChange(
         in range: SequenceRange, style: Change.Style = .winner, includingDocuments: Bool = false,
         _ body: (Change) throws -> Bool
@@ -45,7 +46,7 @@ extension Database {
             let page = try engine.read {
                 try $0.records(changedIn: rest, limit: 200, withContent: includingDocuments)
             }
-            for record in page {
+            for record in noting(page) {
                 guard let change = Change(record, style: style, origin: identity) else { continue }
                 guard try body(change) else { return }
             }

@@ -20,12 +20,14 @@ extension Database {
     ///   - objects: What to change.
     ///   - latest: The latest moment that is believed, in milliseconds since 1970: a stored one after it gives way.
     ///   - refused: Objects that belong to the call and were refused before.
+    ///   - check: What is asked about each revision that is written.
     /// - Returns: For each object, in the order given, what became of its changes.
-    /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
+    /// - Throws: ``DatabaseError`` when the transaction as a whole fails, ``WriteCheck/IsOld``; nothing is written then.
     package func change(
-        _ objects: [ObjectChanges], believing latest: Int64, refused: [DocumentID] = []
+        _ objects: [ObjectChanges], believing latest: Int64, refused: [DocumentID] = [], asking check: WriteCheck? = nil
     ) throws -> [ObjectChanges.Outcome] {
         try editByAnyThread { editor in
+            try editor.begin(check)
             let order = ReferenceOrder(objects, and: refused)
             var lacking = Set(try refused.filter { try !editor.isThere($0) })
             var outcomes: [Int: ObjectChanges.Outcome] = [:]
@@ -35,7 +37,8 @@ extension Database {
                     outcomes[index] = .waits(for: missing)
                 } else {
                     do {
-                        let resolved = try editor.withoutClocks.change(object, believing: latest)
+                        let resolved = try editor.withoutClocks.asking(check, at: index).change(
+                            object, believing: latest)
                         outcomes[index] = .resolved(resolved)
                         continue
                     } catch let error as DatabaseError where error.code.isOfOneDocument {

@@ -22,6 +22,10 @@ extension Database {
     func conflict(
         in record: DocumentRecord, _ kinds: Set<ConflictKind>, _ reader: any StorageReader
     ) throws -> Conflict? {
-        try Conflict(record, concerns: kinds, origin: identity) { try reader.content(at: $0) }
+        do {
+            return try Conflict(record, concerns: kinds, origin: identity) { try reader.content(at: $0) }
+        } catch let error as DatabaseError where error.code == .damagedDocument {
+            throw DatabaseError.damaged(record.id, "a revision in conflict", cause: error)
+        }
     }
 }

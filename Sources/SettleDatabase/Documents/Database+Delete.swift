@@ -9,41 +9,48 @@ extension Database {
     ///
     /// - Parameters:
     ///   - document: The document as it was read.
-    ///   - keeping: Top-level members the tombstone keeps, besides ``membersKeptOnDelete()``; those of a closing tombstone
-    ///     (`$closed`, `$kept`, `$resolver`) are not kept.
-    ///   - conflict: What to do when the document was changed since it was read. When the last write wins, a document
-    ///     that is deleted or purged already is left as it is (SEMANTICS 51); so is a deleted one when a handler merges.
+    ///   - keeping: Which members the tombstone keeps, besides ``membersKeptOnDelete()``: some by their names,
+    ///     `["owner"]`, or ``KeptMembers/all``. Those of a closing tombstone (`$closed`, `$kept`, `$resolver`) are not kept.
+    ///   - adding: Members the tombstone has besides, such as who deleted the document; one that is kept as well has this
+    ///     value.
+    ///   - conflict: What to do when the document was changed since it was read. When the last write or the deletion wins, a
+    ///     document that is deleted or purged already is left as it is (SEMANTICS 51); so is a deleted one when a handler
+    ///     merges. A branch deletes the revision that was read, and edits made since stay.
     /// - Returns: The tombstone, or `nil` when there was nothing to delete.
-    /// - Throws: ``DatabaseError`` with code `notFound` for a document never saved or purged, `conflict`, `refused`, and as
-    ///   ``save(_:onConflict:)``.
+    /// - Throws: ``DatabaseError`` with code `notFound` for a document never saved or purged, `conflict`, `refused`, `invalid`
+    ///   for an added member of a closing tombstone, and as ``save(_:onConflict:)``.
     @discardableResult
     public func delete(
-        _ document: Document, keeping: Set<String> = [], onConflict conflict: SaveConflict
+        _ document: Document, keeping: KeptMembers = [], adding: DocumentBody = .empty,
+        onConflict conflict: SaveConflict
     ) throws -> Document? {
-        let kept = keeping.union(try membersKeptOnDelete())
+        let content = try TombstoneContent(keeping: keeping.union(membersKeptOnDelete()), adding: adding)
         switch conflict {
-        case .fail, .lastWriteWins:
-            return try edit { editor in
-                try Self.delete(document, keeping: kept, lastWriteWins: conflict.isLastWriteWins, with: editor)
-            }
+        case .fail, .lastWriteWins, .deletesWin, .branch:
+            return try edit { try Self.delete(document, content, onConflict: conflict, with: $0) }
         case .merge(let handler):
             return try merging(document, handler) { new -> Document? in
                 if new.revision != nil, try tree(of: new.id)?.isDeleted == true { return nil }
-                return try edit { try Self.delete(new, keeping: kept, lastWriteWins: false, with: $0) }
+                return try edit { try Self.delete(new, content, onConflict: .fail, with: $0) }
             }
         }
     }
 
-    /// Deletes whatever is stored under an id, as ``delete(_:keeping:onConflict:)`` does when the last write wins.
+    /// Deletes whatever is stored under an id, as ``delete(_:keeping:adding:onConflict:)`` does when the last write wins.
     ///
     /// - Throws: ``DatabaseError`` with code `notFound` when there is no such document.
     @discardableResult
-    public func delete(_ id: DocumentID, keeping: Set<String> = []) throws -> Document? {
+    public func delete(
+        _ id: DocumentID, keeping: KeptMembers = [], adding: DocumentBody = .empty
+    ) throws -> Document? {
         try transaction {
-            guard let document = try document(id) else {
+            // Its content is not needed, and so one that is damaged is deleted too.
+            guard let winner = try tree(of: id)?.winner, !winner.isDeleted else {
                 throw DatabaseError(.notFound, "there is no document \"\(id)\" to delete")
             }
-            return try delete(document, keeping: keeping, onConflict: .fail)
+            let document = Document(
+                id: id, revision: winner.revision, isDeleted: false, RevisionContent(body: .empty), origin: identity)
+            return try delete(document, keeping: keeping, adding: adding, onConflict: .fail)
         }
     }
 
@@ -60,27 +67,26 @@ extension Database {
     }
 
     static func delete(
-        _ document: Document, keeping: Set<String>, lastWriteWins: Bool, with editor: DocumentEditor
+        _ document: Document, _ content: TombstoneContent, onConflict conflict: SaveConflict,
+        with editor: DocumentEditor
     ) throws -> Document? {
-        let record = try editor.writer.record(of: document.id, withContent: true)
+        // A delete that wins and a last write are the same.
+        let overwrites = conflict.isLastWriteWins || conflict.isDeletesWin
+        let record = try editor.writer.storedRecord(of: document.id, withContent: true)?.checkedTree()
         guard let record, let winner = record.tree.winner else {
-            if lastWriteWins, document.revision != nil { return nil }
+            if overwrites, document.revision != nil { return nil }
             throw DatabaseError(.notFound, "there is no document \"\(document.id)\" to delete")
         }
-        if lastWriteWins, winner.isDeleted { return nil }
-        let target = lastWriteWins ? winner.revision : document.revision
-        guard let target, let node = record.tree[target], node.isLeaf, !node.isDeleted else {
-            throw conflict(document, winner)
+        if overwrites, winner.isDeleted { return nil }
+        let target =
+            if conflict.isBranch { try branchPoint(of: document, in: record) } else {
+                overwrites ? winner.revision : document.revision
+            }
+        guard let target, let node = record.tree[target], node.isLeaf || conflict.isBranch, !node.isDeleted else {
+            throw Self.conflict(document, winner)
         }
-        let body = try tombstone(keeping: keeping, of: editor.content(of: target, in: record)?.body)
+        let body = try content.body(of: editor.content(of: target, in: record)?.body)
         return try editor.edit(
             Document(id: document.id), body: body, on: target, isDeleted: true, in: record)
-    }
-
-    static func tombstone(keeping names: Set<String>, of body: DocumentBody?) throws -> DocumentBody {
-        let names = names.subtracting(ClosingTombstone.names)
-        guard !names.isEmpty, let members = body?.json.object else { return .empty }
-        let kept = members.filter { names.contains($0.name) }.map { ($0.name, $0.value) }
-        return try DocumentBody(.object(JSONObject(kept)))
     }
 }

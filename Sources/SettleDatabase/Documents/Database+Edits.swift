@@ -7,15 +7,22 @@ extension Database {
     /// tombstones none can be edited, but a document without a revision is there again, on the winning one.
     /// Sequences are given in the order of ids.
     ///
-    /// - Parameter edits: What to write.
+    /// - Parameters:
+    ///   - edits: What to write.
+    ///   - check: What is asked about each before it is stored.
     /// - Returns: For each edit, in the order given, the new revision or why there is none.
-    /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
-    package func write(_ edits: [DocumentEdit]) throws -> [Result<RevisionID, DatabaseError>] {
+    /// - Throws: ``DatabaseError`` when the transaction as a whole fails, ``WriteCheck/IsOld``; nothing is written then.
+    package func write(
+        _ edits: [DocumentEdit], asking check: WriteCheck? = nil
+    ) throws -> [Result<RevisionID, DatabaseError>] {
         let order = edits.indices.sorted { (edits[$0].id, $0) < (edits[$1].id, $1) }
         return try editByAnyThread { editor in
+            try editor.begin(check)
             var outcomes: [Int: Result<RevisionID, DatabaseError>] = [:]
             for index in order {
-                do { outcomes[index] = .success(try Self.write(edits[index], with: editor)) } catch let error
+                do {
+                    outcomes[index] = .success(try Self.write(edits[index], with: editor.asking(check, at: index)))
+                } catch let error
                     as DatabaseError where error.code.isOfOneDocument
                 { outcomes[index] = .failure(error) }
             }
@@ -25,14 +32,14 @@ extension Database {
 
     private static func write(_ edit: DocumentEdit, with editor: DocumentEditor) throws -> RevisionID {
         let document = Document(id: edit.id, body: edit.body, attachments: edit.attachments)
-        if edit.parent == nil, !edit.isDeleted, editor.validations.isEmpty {
+        if edit.parent == nil, !edit.isDeleted, !editor.asksAnything {
             // Most new documents are new indeed, so a look for an old one is saved; the write tells.
             do {
                 let saved = try editor.edit(document, body: edit.body, on: nil, isDeleted: false, in: nil)
                 if let revision = saved.revision { return revision }
             } catch let error as DatabaseError where error.code == .conflict {}
         }
-        let record = try editor.writer.record(of: edit.id, withContent: true)
+        let record = try editor.writer.storedRecord(of: edit.id, withContent: true)?.checkedTree()
         let parent = try parent(of: edit, in: record)
         let saved = try editor.edit(document, body: edit.body, on: parent, isDeleted: edit.isDeleted, in: record)
         guard let revision = saved.revision else { throw DatabaseError(.storage, "\"\(edit.id)\" has no revision") }

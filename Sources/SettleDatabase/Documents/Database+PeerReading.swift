@@ -25,7 +25,7 @@ extension Database {
             var rows: [RevisionsDiff] = []
             var deletions: [(id: DocumentID, revision: RevisionID)] = []
             for (id, leaves, isDeleted) in changes {
-                guard let tree = try reader.record(of: id, withContent: false)?.tree else {
+                guard let tree = try reader.storedRecord(of: id, withContent: false)?.tree else {
                     if !leaves.isEmpty { rows.append(RevisionsDiff(id: id, missing: leaves)) }
                     continue
                 }
@@ -59,17 +59,26 @@ extension Database {
     ///
     /// - Parameters:
     ///   - requests: Which ones; those of one document best stand together.
-    ///   - body: Is handed each one, `nil` for one that is not kept, until it returns `false`.
+    ///   - body: Is handed each one, `nil` for one that is not kept and the error of one that is damaged, until it returns
+    ///     `false`.
     /// - Throws: ``DatabaseError`` of the storage, or what `body` throws.
     package func forEachRevision(
-        _ requests: [(id: DocumentID, revision: RevisionID)], _ body: (StoredRevision?) throws -> Bool
+        _ requests: [(id: DocumentID, revision: RevisionID)],
+        _ body: (Result<StoredRevision?, DatabaseError>) throws -> Bool
     ) throws {
         try engine.snapshot { reader in
             var last: DocumentRecord?
             for (id, revision) in requests {
-                let record = last?.id == id ? last : try reader.record(of: id, withContent: true)
+                let record = last?.id == id ? last : try reader.storedRecord(of: id, withContent: true)
                 last = record
-                guard try body(record.flatMap { try Self.stored(revision, in: $0, reader) }) else { return }
+                let answer: Result<StoredRevision?, DatabaseError>
+                do {
+                    answer = .success(try record.flatMap { try Self.stored(revision, in: $0, reader) })
+                } catch let error as DatabaseError where error.code == .damagedDocument {
+                    note(error, of: id)
+                    answer = .failure(error)
+                }
+                guard try body(answer) else { return }
             }
         }
     }
@@ -80,7 +89,7 @@ extension Database {
     ) throws -> [DocumentID] {
         try engine.snapshot { reader in
             try ids.filter { id in
-                guard let tree = try reader.record(of: id, withContent: false)?.tree, tree.count > 1 else {
+                guard let tree = try reader.storedRecord(of: id, withContent: false)?.tree, tree.count > 1 else {
                     return false
                 }
                 return !Conflict.revisions(in: tree, kinds).isEmpty
@@ -91,7 +100,7 @@ extension Database {
     /// The bases of a document's conflict whose contents are not kept here.
     package func missingBases(of id: DocumentID) throws -> [RevisionID] {
         try engine.snapshot { reader in
-            guard let tree = try reader.record(of: id, withContent: false)?.tree else { return [] }
+            guard let tree = try reader.storedRecord(of: id, withContent: false)?.tree else { return [] }
             return tree.branchPoints.filter { tree[$0]?.bodyToken == BodyToken.none }
         }
     }
@@ -99,9 +108,9 @@ extension Database {
     private static func stored(
         _ revision: RevisionID, in record: DocumentRecord, _ reader: any StorageReader
     ) throws -> StoredRevision? {
-        guard let node = record.tree[revision], let history = record.tree.history(of: revision) else { return nil }
-        let isInRecord = node.bodyToken == BodyToken.record
-        guard let content = isInRecord ? record.content : try reader.content(at: node.bodyToken) else { return nil }
+        guard let node = try record.checkedTree().tree[revision], let history = record.tree.history(of: revision),
+            let content = try reader.content(of: node, in: record)
+        else { return nil }
         return StoredRevision(history: history, isDeleted: node.isDeleted, content: content)
     }
 }
@@ -109,7 +118,7 @@ extension Database {
 extension Database {
     /// The last change of a document, with all its leaves; `nil` for one never written or purged.
     package func change(of id: DocumentID) throws -> Change? {
-        try engine.read { try $0.record(of: id, withContent: false) }.flatMap {
+        try storedRecord(of: id, withContent: false).flatMap {
             Change($0, style: .allLeaves, origin: identity)
         }
     }

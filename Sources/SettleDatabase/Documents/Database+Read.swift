@@ -3,7 +3,7 @@ public import RevisionTree
 extension Database {
     /// The document as every peer shows it: its winner. `nil` when there is none or it is deleted.
     ///
-    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
+    /// - Throws: ``DatabaseError`` with code `damagedDocument`, `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(log *n*) in documents.
     public func document(_ id: DocumentID) throws -> Document? {
         guard let record = try engine.read({ try $0.record(of: id, withContent: true) }) else { return nil }
@@ -12,14 +12,15 @@ extension Database {
     }
 
     /// A document at one of its revisions, tombstones included; `nil` when the content of that revision is not kept
-    /// (see ``compact(progress:)``) or the revision is not known.
+    /// (see ``compact(keepingOldContentsFor:progress:)``) or the revision is not known.
     public func document(_ id: DocumentID, revision: RevisionID) throws -> Document? {
         try engine.snapshot { reader in
-            guard let record = try reader.record(of: id, withContent: true), let node = record.tree[revision] else {
+            guard let record = try reader.storedRecord(of: id, withContent: true)?.checkedTree(),
+                let node = record.tree[revision]
+            else {
                 return nil
             }
-            let isInRecord = node.bodyToken == BodyToken.record
-            guard let content = isInRecord ? record.content : try reader.content(at: node.bodyToken) else { return nil }
+            guard let content = try reader.content(of: node, in: record) else { return nil }
             return Document(id: id, revision: revision, isDeleted: node.isDeleted, content, origin: identity)
         }
     }
@@ -35,16 +36,15 @@ extension Database {
         try engine.snapshot { reader in
             guard let record = try reader.record(of: id, withContent: true) else { return [] }
             return try record.tree.leaves.compactMap { node in
-                let isInRecord = node.bodyToken == BodyToken.record
-                let content = isInRecord ? record.content : try reader.content(at: node.bodyToken)
-                return content.map {
+                try reader.content(of: node, in: record).map {
                     Document(id: id, revision: node.revision, isDeleted: node.isDeleted, $0, origin: identity)
                 }
             }
         }
     }
 
-    /// Documents in the order of their ids' bytes, without deleted ones.
+    /// Documents in the order of their ids' bytes, without deleted ones. Damaged ones are left out, and named to
+    /// ``DatabaseOptions/warn``.
     ///
     /// - Parameters:
     ///   - range: Which ids; all unless given.
@@ -62,14 +62,15 @@ extension Database {
     }
 
     /// Calls a closure for each document in the order of their ids' bytes, without deleted ones, until it returns
-    /// `false`. Memory is bounded; each page of documents is one state of the database.
+    /// `false`. Memory is bounded; each page of documents is one state of the database. Damaged documents are left out, and
+    /// named to ``DatabaseOptions/warn``.
     public func forEachDocument(
         in range: DocumentRange = DocumentRange(), _ body: (Document) throws -> Bool
     ) throws {
         var rest = range
         while true {
             let page = try engine.read { try $0.records(in: rest, limit: 500, withContent: true) }
-            for record in page {
+            for record in noting(page) {
                 guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else {
                     continue
                 }
@@ -87,13 +88,13 @@ extension Database {
     /// - Parameters:
     ///   - kind: Which conflicts; those between two or more live leaves unless given.
     ///   - after: Where to go on, or `nil` for the beginning.
-    ///   - limit: How many at the most.
+    ///   - limit: How many at most; all unless given. Where there may be very many, read them page by page.
     /// - Returns: The ids.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(*k*) in ids returned; an index holds them.
     public func conflictedDocumentIDs(
-        _ kind: ConflictKind = .branches, after: DocumentID? = nil, limit: Int = 1000
+        _ kind: ConflictKind = .branches, after: DocumentID? = nil, limit: Int = .max
     ) throws -> [DocumentID] {
-        try engine.read { try $0.conflictedIDs(kind, after: after, limit: limit) }
+        try engine.read { try $0.conflictedIDs(kind, after: after, limit: max(limit, 0)) }
     }
 }

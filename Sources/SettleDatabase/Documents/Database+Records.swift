@@ -7,23 +7,29 @@ extension Database {
         try engine.read { try $0.record(of: id, withContent: true) }
     }
 
+    /// The same as far as it can be read: a damaged document has its ``DocumentRecord/damage``, and is named to the app.
+    package func storedRecord(of id: DocumentID, withContent: Bool = true) throws -> DocumentRecord? {
+        try engine.read { try $0.storedRecord(of: id, withContent: withContent) }.flatMap { noting([$0]).first }
+    }
+
     /// What one revision of a record holds; `nil` when it is not kept.
     package func content(of revision: RevisionID, in record: DocumentRecord) throws -> RevisionContent? {
         guard let node = record.tree[revision] else { return nil }
-        if node.bodyToken == BodyToken.record { return record.content }
-        return try engine.read { try $0.content(at: node.bodyToken) }
+        if node.bodyToken == BodyToken.record, record.damage == nil { return record.content }
+        return try engine.read { try $0.content(of: node, in: record) }
     }
 
-    /// Documents in the order of their ids' bytes, deleted ones too, so many at the most.
+    /// Documents in the order of their ids' bytes, deleted ones too, at most `limit`. Damaged ones have their
+    /// ``DocumentRecord/damage``, and are named to the app.
     package func records(in range: DocumentRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
-        try engine.read { try $0.records(in: range, limit: limit, withContent: withContent) }
+        noting(try engine.read { try $0.records(in: range, limit: limit, withContent: withContent) })
     }
 
-    /// Documents in the order of their last changes, so many at the most.
+    /// Documents in the order of their last changes, at most `limit`; damaged ones as above.
     package func records(
         changedIn range: SequenceRange, limit: Int, withContent: Bool
     ) throws -> [DocumentRecord] {
-        try engine.read { try $0.records(changedIn: range, limit: limit, withContent: withContent) }
+        noting(try engine.read { try $0.records(changedIn: range, limit: limit, withContent: withContent) })
     }
 
     /// How many documents there are.
@@ -35,11 +41,6 @@ extension Database {
     /// How many documents were changed in a range.
     package func count(changedIn range: SequenceRange) throws -> Int {
         try engine.read { try $0.count(changedIn: range) }
-    }
-
-    /// The sizes of the file and of the files of attachments, in bytes.
-    package func sizes() throws -> (file: Int64, attachments: Int64) {
-        (try engine.sizeOnDisk(), blobs.sizeOnDisk())
     }
 
     /// A setting under a name; `nil` when it was never set.

@@ -20,20 +20,22 @@ extension Database {
     ///   - refusingBranches: Whether what was made without knowing the winner here is refused with code `conflict`, and
     ///     what would leave a document with several live leaves; see ``DocumentEditor/refuseBranches(_:)``. It is looked at
     ///     within the transaction.
+    ///   - check: What is asked about each whose content is stored.
     /// - Returns: For each revision, in order, what became of it.
-    /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
+    /// - Throws: ``DatabaseError`` when the transaction as a whole fails, ``WriteCheck/IsOld``; nothing is written then.
     package func insertReplicated(
-        _ revisions: [ReplicatedRevision], refusingBranches: Bool
+        _ revisions: [ReplicatedRevision], refusingBranches: Bool, asking check: WriteCheck? = nil
     ) throws -> [ReplicatedRevision.Outcome] {
         try edit { editor in
+            try editor.begin(check)
             let refusals = refusingBranches ? try editor.refuseBranches(revisions) : [:]
-            return try revisions.map { revision in
+            return try revisions.enumerated().map { index, revision in
                 do {
                     guard !revision.id.isLocal else {
                         throw DatabaseError(.invalid, "\"\(revision.id)\" is local and does not replicate")
                     }
                     if let refusal = refusals[revision.id] { throw refusal }
-                    return try editor.insert(revision)
+                    return try editor.asking(check, at: index).insert(revision)
                 } catch let error as DatabaseError where error.code.isOfOneDocument { return .refused(error) }
             }
         }
@@ -50,7 +52,7 @@ extension Database {
     ) throws -> [RevisionsDiff] {
         try engine.snapshot { reader in
             try revisions.compactMap { id, wanted in
-                let tree = try reader.record(of: id, withContent: false)?.tree ?? RevisionTree()
+                let tree = try reader.storedRecord(of: id, withContent: false)?.tree ?? RevisionTree()
                 let missing = tree.missing(from: wanted)
                 guard !missing.isEmpty else { return nil }
                 return RevisionsDiff(
@@ -65,7 +67,7 @@ extension Database {
         // Most are known to be shared when a replication begins anew, and a write would wait for others.
         let news = try engine.snapshot { reader in
             try revisions.filter { id, revision in
-                try reader.record(of: id, withContent: false)?.tree[revision]?.isShared == false
+                try reader.storedRecord(of: id, withContent: false)?.tree[revision]?.isShared == false
             }
         }
         guard !news.isEmpty else { return }
@@ -92,7 +94,7 @@ extension DocumentEditor {
     fileprivate func refuseBranches(_ revisions: [ReplicatedRevision]) throws -> [DocumentID: DatabaseError] {
         var refusals: [DocumentID: DatabaseError] = [:]
         for (id, group) in Dictionary(grouping: revisions, by: \.id) {
-            var tree = try writer.record(of: id, withContent: false)?.tree ?? RevisionTree()
+            var tree = try writer.storedRecord(of: id, withContent: false)?.tree ?? RevisionTree()
             let news = group.filter { !tree.contains($0.history.revision) }
             guard !news.isEmpty else { continue }
             let winner = tree.winner?.revision

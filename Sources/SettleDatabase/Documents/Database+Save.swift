@@ -7,25 +7,26 @@ extension Database {
     /// (SEMANTICS 88). Any leaf can be edited, a conflict's too. The same content saved again is a new revision, as
     /// in CouchDB.
     ///
+    /// What wins where a save meets a deletion is for `conflict` to say: the save, with ``SaveConflict/lastWriteWins``, or the
+    /// deletion, with ``SaveConflict/deletesWin``. The policies of replication are not asked (SEMANTICS 13, 50).
+    ///
     /// - Parameters:
     ///   - document: What to save.
     ///   - conflict: What to do when the document was changed since it was read.
     /// - Returns: The document as it is stored now.
     /// - Throws: ``DatabaseError`` with code `conflict`; `notFound` when the document was purged since it was read, unless
-    ///   the last write wins; `refused` by a validation; `invalid`, `documentTooLarge`, `attachmentMissing`; `diskFull`
-    ///   or `inputOutput`. Nothing is written then.
+    ///   the last write wins, and for a branch on a revision that is not known; `refused` by a validation; `invalid`,
+    ///   `documentTooLarge`, `attachmentMissing`; `diskFull` or `inputOutput`. Nothing is written then.
     @discardableResult
     public func save(_ document: Document, onConflict conflict: SaveConflict) throws -> Document {
         switch conflict {
-        case .fail, .lastWriteWins:
+        case .fail, .lastWriteWins, .deletesWin, .branch:
             let body = try document.body()
-            return try edit { editor in
-                try Self.save(document, body, lastWriteWins: conflict.isLastWriteWins, with: editor)
-            }
+            return try edit { try Self.save(document, body, onConflict: conflict, with: $0) }
         case .merge(let handler):
             return try merging(document, handler) { new in
                 let body = try new.body()
-                return try edit { try Self.save(new, body, lastWriteWins: false, with: $0) }
+                return try edit { try Self.save(new, body, onConflict: .fail, with: $0) }
             }
         }
     }
@@ -46,7 +47,7 @@ extension Database {
         return try edit { editor in
             try zip(documents, bodies).map { document, body in
                 try Self.outcome {
-                    try Self.save(document, body.get(), lastWriteWins: conflict.isLastWriteWins, with: editor)
+                    try Self.save(document, body.get(), onConflict: conflict, with: editor)
                 }
             }
         }
@@ -60,7 +61,7 @@ extension Database {
     }
 
     static func save(
-        _ document: Document, _ body: DocumentBody, lastWriteWins: Bool, with editor: DocumentEditor
+        _ document: Document, _ body: DocumentBody, onConflict conflict: SaveConflict, with editor: DocumentEditor
     ) throws -> Document {
         guard !document.id.isLocal else {
             throw DatabaseError(.invalid, "\"\(document.id)\" is local; use saveLocalDocument(_:body:)")
@@ -71,28 +72,49 @@ extension Database {
                 as DatabaseError where error.code == .conflict
             {}
         }
-        let record = try editor.writer.record(of: document.id, withContent: true)
-        let parent = try Self.parent(of: document, in: record, lastWriteWins: lastWriteWins)
+        let record = try editor.writer.storedRecord(of: document.id, withContent: true)?.checkedTree()
+        let parent = try Self.parent(of: document, in: record, conflict)
         let saved = try editor.edit(document, body: body, on: parent, isDeleted: false, in: record)
-        if let record, record.tree.isDeleted { try editor.closeDeletions(of: saved) }
+        // A branch beside a deletion leaves that in dispute.
+        if let record, record.tree.isDeleted, parent.flatMap({ record.tree[$0]?.isDeleted }) == true {
+            try editor.closeDeletions(of: saved)
+        }
         return saved
     }
 
     /// The revision an edit is made on.
     private static func parent(
-        of document: Document, in record: DocumentRecord?, lastWriteWins: Bool
+        of document: Document, in record: DocumentRecord?, _ conflict: SaveConflict
     ) throws -> RevisionID? {
         guard let record, let winner = record.tree.winner else {
-            if document.revision == nil || lastWriteWins { return nil }
+            if document.revision == nil || conflict.isLastWriteWins { return nil }
             throw DatabaseError(.notFound, "\"\(document.id)\" is not in the database any more; it was purged")
         }
-        if lastWriteWins { return winner.revision }
+        switch conflict {
+        case .lastWriteWins: return winner.revision
+        case .deletesWin where document.revision == nil || !winner.isDeleted: return winner.revision
+        case .branch where document.revision != nil || !winner.isDeleted:
+            return try branchPoint(of: document, in: record)
+        case .fail, .deletesWin, .branch, .merge: break
+        }
         if let revision = document.revision {
             if record.tree[revision]?.isLeaf == true { return revision }
         } else if winner.isDeleted {
             return winner.revision
         }
-        throw conflict(document, winner)
+        throw Self.conflict(document, winner)
+    }
+
+    /// The revision a branch begins on; `nil` for one that has no revision before it.
+    static func branchPoint(of document: Document, in record: DocumentRecord) throws -> RevisionID? {
+        guard let revision = document.revision else { return nil }
+        if record.tree.contains(revision) { return revision }
+        throw DatabaseError(
+            .notFound,
+            """
+            there is no revision \(revision) of \"\(document.id)\" to begin a branch on: it was forgotten, or never here; \
+            read the document again
+            """)
     }
 
     static func conflict(_ document: Document, _ winner: RevisionNode) -> DatabaseError {
@@ -132,6 +154,8 @@ extension Database {
 
 extension SaveConflict {
     var isLastWriteWins: Bool { if case .lastWriteWins = self { true } else { false } }
+    var isDeletesWin: Bool { if case .deletesWin = self { true } else { false } }
+    var isBranch: Bool { if case .branch = self { true } else { false } }
 }
 
 extension DatabaseErrorCode {
@@ -139,7 +163,7 @@ extension DatabaseErrorCode {
     var isOfOneDocument: Bool {
         [
             .conflict, .notFound, .invalid, .documentTooLarge, .refused, .attachmentMissing, .resolverFailed, .timedOut,
-            .foreignDocument,
+            .foreignDocument, .damagedDocument,
         ].contains(self)
     }
 }

@@ -1,10 +1,10 @@
 internal import RevisionTree
 
 extension DocumentEditor {
-    /// The content of a revision that is kept, or `nil`.
+    /// The content of a revision that is kept and can be read, or `nil`.
     func content(of revision: RevisionID, in record: DocumentRecord?) throws -> RevisionContent? {
         guard let record, let node = record.tree[revision] else { return nil }
-        return node.bodyToken == BodyToken.record ? record.content : try writer.content(at: node.bodyToken)
+        return try writer.readableContent(of: node, in: record)
     }
 
     /// The attachments of a new revision: each has its content in the database and its `revpos`.
@@ -18,6 +18,7 @@ extension DocumentEditor {
         guard !attachments.isEmpty else { return [] }
         var names: Set<[UInt8]> = []
         return try attachments.map { attachment in
+            try attachment.checkNumbers(of: id)
             guard names.insert(Array(attachment.name.utf8)).inserted else {
                 throw DatabaseError(.invalid, "\"\(id)\" has two attachments named \"\(attachment.name)\"")
             }

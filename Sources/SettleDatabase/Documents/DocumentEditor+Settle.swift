@@ -32,7 +32,8 @@ extension DocumentEditor {
 
     /// Closes the deletions that a document has besides the tombstone it was revived on. Whoever revived the document has
     /// seen it deleted; without this, another deletion would stand against the new edit on peers that know only parts of
-    /// the tree. One whose closing a validation refuses stays open.
+    /// the tree. One whose closing a validation refuses stays open. The caller of the write is not asked about them: their
+    /// bodies are this function's own.
     ///
     ///     1-a ─┬─ 2-t deleted ── 3-deleted  $closed 4-new
     ///          └─ 2-y ── 3-deleted  $closed 2-t  ── 4-new
@@ -40,7 +41,10 @@ extension DocumentEditor {
         guard let survivor = revived.revision,
             let tree = try writer.record(of: revived.id, withContent: true)?.tree
         else { return }
-        let open = tree.leaves.filter { $0.isDeleted && !$0.marks.contains(.closing) }
+        // One of the highest generation can have no child, and stays open.
+        let open = tree.leaves.filter {
+            $0.isDeleted && !$0.marks.contains(.closing) && $0.revision.generation < RevisionID.maximumGeneration
+        }
         guard !open.isEmpty else { return }
         let body = try ClosingTombstone(survivor: survivor).body()
         for node in open {
@@ -52,9 +56,11 @@ extension DocumentEditor {
     }
 
     private func write(_ write: SettlementPlan.Write, of id: DocumentID) throws {
-        let record = try writer.record(of: id, withContent: true)
+        let record = try writer.storedRecord(of: id, withContent: true)?.checkedTree()
         let document = Document(id: id, body: write.body, attachments: write.attachments)
-        _ = try withoutClocks.edit(
+        var editor = withoutClocks
+        editor.question = nil
+        _ = try editor.edit(
             document, body: write.body, on: write.parent, isDeleted: write.isDeleted, in: record)
     }
 }

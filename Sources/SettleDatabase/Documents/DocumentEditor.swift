@@ -32,6 +32,8 @@ struct DocumentEditor {
         return editor
     }
     let designChanges: DesignChanges
+    /// What the caller asks about each revision, beside the validations; see ``WriteCheck``.
+    var question: Validation?
 
     /// A revision on its way into a document.
     struct Edit {
@@ -61,8 +63,9 @@ struct DocumentEditor {
         let edit = Edit(
             revision: revision, parent: parent, isDeleted: isDeleted,
             content: RevisionContent(body: body, attachments: attachments), origin: .local)
-        if let record, let parent, record.tree.contains(revision) {
-            try adopt(edit, on: parent, in: record)
+        if let record, record.tree.contains(revision) {
+            // A branch that was begun before is there as it is.
+            if let parent, record.tree.parent(of: revision) != parent { try adopt(edit, on: parent, in: record) }
         } else {
             try store(
                 edit, in: record ?? DocumentRecord(id: document.id, sequence: 0, tree: RevisionTree(), content: nil))
@@ -84,7 +87,7 @@ struct DocumentEditor {
     /// Stores a revision as a peer has made it.
     func insert(_ replicated: ReplicatedRevision) throws -> ReplicatedRevision.Outcome {
         try clocks?.learn(replicated.body, writer)
-        let record = try writer.record(of: replicated.id, withContent: true)
+        let record = try writer.storedRecord(of: replicated.id, withContent: true)?.checkedTree()
         let revision = replicated.history.revision
         if let record, record.tree.contains(revision) { return try join(replicated, in: record) }
         let empty = DocumentRecord(id: replicated.id, sequence: 0, tree: RevisionTree(), content: nil)
@@ -219,26 +222,42 @@ struct DocumentEditor {
 
     /// Keeps the content of a new revision: in the record if it wins, else apart.
     private func place(_ edit: Edit, in record: inout DocumentRecord, oldWinner: RevisionID?) throws {
-        guard record.tree.winner?.revision == edit.revision else {
+        guard let winner = record.tree.winner, winner.revision == edit.revision else {
+            // What can fail comes before the first change.
+            let content = try winnersContent(in: record, oldWinner: oldWinner)
             record.tree.setBodyToken(try writer.putContent(edit.content), of: edit.revision)
-            return try moveContents(in: &record, oldWinner: oldWinner)
+            return try moveIn(content, to: &record, oldWinner: oldWinner)
         }
-        if let oldWinner, let content = record.content {
-            record.tree.setBodyToken(try writer.putContent(content), of: oldWinner)
-        }
-        record.content = edit.content
-        record.tree.setBodyToken(BodyToken.record, of: edit.revision)
+        try moveIn(edit.content, to: &record, oldWinner: oldWinner)
     }
 
     /// Sees that the content in the record is the winner's, when another revision wins now.
     private func moveContents(in record: inout DocumentRecord, oldWinner: RevisionID?) throws {
-        guard let winner = record.tree.winner, winner.revision != oldWinner else { return }
-        if let oldWinner, let content = record.content {
-            record.tree.setBodyToken(try writer.putContent(content), of: oldWinner)
+        try moveIn(winnersContent(in: record, oldWinner: oldWinner), to: &record, oldWinner: oldWinner)
+    }
+
+    /// What the record is to hold besides its tree.
+    ///
+    /// - Throws: ``DatabaseError`` with code `damagedDocument` when that can't be read.
+    private func winnersContent(in record: DocumentRecord, oldWinner: RevisionID?) throws -> RevisionContent? {
+        guard let winner = record.tree.winner, winner.revision != oldWinner else {
+            if let damage = record.damage { throw damage }
+            return record.content
         }
-        record.content = try writer.content(at: winner.bodyToken)
+        return try writer.content(of: winner, in: record)
+    }
+
+    /// Puts a content into the record as the winner's, and the one of the old winner apart; one that can't be read is let
+    /// go of.
+    private func moveIn(_ content: RevisionContent?, to record: inout DocumentRecord, oldWinner: RevisionID?) throws {
+        guard let winner = record.tree.winner, winner.revision != oldWinner else { return }
+        if let oldWinner {
+            let token = try record.content.map { try writer.putContent($0) } ?? BodyToken.none
+            record.tree.setBodyToken(token, of: oldWinner)
+        }
         try writer.removeContent(at: winner.bodyToken)
         record.tree.setBodyToken(BodyToken.record, of: winner.revision)
+        (record.content, record.damage) = (content, nil)
     }
 
     /// Asks what may refuse the revision.
@@ -251,13 +270,17 @@ struct DocumentEditor {
                 \(options.maximumDocumentSize) this database allows
                 """)
         }
-        guard !validations.isEmpty else { return }
+        guard asksAnything else { return }
         let current = try base(of: edit, in: record)
         let new = Document(
             id: record.id, revision: edit.revision, isDeleted: edit.isDeleted, edit.content, origin: identity)
         let context = ValidationContext(newRevision: new, currentRevision: current, origin: edit.origin)
         try validations.check(context, warn: options.warn)
+        try question?(context)
     }
+
+    /// Whether anything but the size can refuse a revision.
+    var asksAnything: Bool { question != nil || !validations.isEmpty }
 
     /// The revision that an edit changes, as far as it is kept: its parent or, of a peer's, the newest ancestor here.
     private func base(of edit: Edit, in record: DocumentRecord) throws -> Document? {

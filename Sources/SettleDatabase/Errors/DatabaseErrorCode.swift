@@ -19,6 +19,9 @@ public struct DatabaseErrorCode: Hashable, Sendable, CustomStringConvertible {
     public static let inUse = DatabaseErrorCode(name: "in_use")
     /// The file is damaged; nothing was changed in it.
     public static let corrupt = DatabaseErrorCode(name: "corrupt")
+    /// One document's row is damaged; the others can be read and written. It can be purged, and deleted if its revisions can be
+    /// read.
+    public static let damagedDocument = DatabaseErrorCode(name: "damaged_document")
     /// The file is no Settle database; nothing was changed in it.
     public static let notADatabase = DatabaseErrorCode(name: "not_a_database")
     /// The file was written by a newer version of Settle; nothing was changed in it.

@@ -35,7 +35,7 @@ struct DatabaseFiles: Sendable {
     /// Makes the folder and those inside.
     func create() throws {
         do {
-            try FileManager.default.createDirectory(atPath: newAttachments, withIntermediateDirectories: true)
+            try makePrivateFolder(newAttachments)
         } catch {
             throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
         }

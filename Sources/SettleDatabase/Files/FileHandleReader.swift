@@ -25,6 +25,12 @@ final class FileHandleReader {
         return Int64(status.st_size)
     }
 
+    /// The length of a file that is not opened for it: closing it would end the locks that SQLite has on it.
+    static func size(ofFileAt path: String) -> Int64? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : nil
+    }
+
     /// Goes to a position, in bytes from the start.
     func seek(to offset: Int64) throws {
         guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw systemError("seeking in \(path)") }

@@ -11,7 +11,7 @@ final class FileHandleWriter {
 
     /// Makes a new file; one that is there is emptied, or goes on.
     init(path: String, goesOn: Bool = false) throws {
-        descriptor = open(path, O_WRONLY | O_CREAT | (goesOn ? O_APPEND : O_TRUNC) | O_CLOEXEC, 0o644)
+        descriptor = open(path, O_WRONLY | O_CREAT | (goesOn ? O_APPEND : O_TRUNC) | O_CLOEXEC, 0o600)
         self.path = path
         if descriptor < 0 { throw systemError("making \(path)") }
     }
@@ -35,7 +35,7 @@ final class FileHandleWriter {
 }
 
 /// Renames a file and forces the folder's entry to the disk.
-func renameDurably(_ old: String, to new: String) throws {
+package func renameDurably(_ old: String, to new: String) throws {
     guard rename(old, new) == 0 else { throw systemError("renaming \(old)") }
     try synchronizeFolder(above: new)
 }

@@ -5,7 +5,7 @@ internal import Darwin
 #endif
 
 /// An error of the system, in its own words.
-func systemError(_ doing: String) -> DatabaseError {
+package func systemError(_ doing: String) -> DatabaseError {
     let number = errno
     if number == ENOSPC || number == EDQUOT {
         return DatabaseError(.diskFull, "there is no room left while \(doing); free some and retry")

@@ -69,11 +69,12 @@ extension Journal {
         let silent = editor.withoutJournal
         guard let wanted else {
             _ = try Database.delete(
-                Document(id: id), keeping: try database.membersKeptOnDelete(), lastWriteWins: true, with: silent)
+                Document(id: id), TombstoneContent(keeping: KeptMembers(database.membersKeptOnDelete())),
+                onConflict: .lastWriteWins, with: silent)
             return
         }
         let document = Document(id: id, body: wanted.body, attachments: wanted.attachments)
-        _ = try Database.save(document, wanted.body, lastWriteWins: true, with: silent)
+        _ = try Database.save(document, wanted.body, onConflict: .lastWriteWins, with: silent)
     }
 
     /// What a document is to be without an operation, given what it is now.

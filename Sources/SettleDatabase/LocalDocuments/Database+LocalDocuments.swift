@@ -60,10 +60,10 @@ extension Database {
     ///
     /// - Parameters:
     ///   - after: Where to go on, or `nil` for the beginning.
-    ///   - limit: How many at the most.
+    ///   - limit: How many at most; all unless given. Where there may be very many, read them page by page.
     /// - Returns: The local documents.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
-    public func localDocuments(after: DocumentID? = nil, limit: Int = 1000) throws -> [LocalDocument] {
-        try engine.read { try $0.localDocuments(after: after, limit: limit) }
+    public func localDocuments(after: DocumentID? = nil, limit: Int = .max) throws -> [LocalDocument] {
+        try engine.read { try $0.localDocuments(after: after, limit: max(limit, 0)) }
     }
 }

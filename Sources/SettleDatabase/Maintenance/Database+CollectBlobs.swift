@@ -52,9 +52,7 @@ extension Database {
 
     /// Takes out of the suspects what documents changed after a sequence hold.
     private func clear(_ suspects: inout Set<BlobDigest>, changedSince sequence: UpdateSequence) throws {
-        try forEachContent(since: sequence) { _, content in
-            for attachment in content.attachments { suspects.remove(attachment.blob) }
-        }
+        try forEachNamedBlob(since: sequence) { suspects.remove($0) }
         var last: Int64 = 0
         while pendingCache != nil, case let page = try journal(after: last), let end = page.last {
             for case .given(let content) in page.flatMap({ [$0.old, $0.new] }) {

@@ -10,20 +10,30 @@ extension Database {
     ///     1-a ── 2-b ── 3-c ─┬─ 4-d ── 5-e        kept: 5-e and 4-x, the leaves; 3-c, where they part;
     ///                        └─ 4-x               2-b or 3-c if a peer has it. Let go: 1-a, 4-d.
     ///
+    /// A damaged document is gone past and named to ``DatabaseOptions/warn``; what it may still hold is kept.
+    ///
     /// Other writes go on between steps; while the file is rewritten at the end they wait. It may be stopped or killed at
     /// any point and begun again.
     ///
-    /// - Parameter progress: Is told how far it is, after each step.
+    /// - Parameters:
+    ///   - age: How long contents are kept all the same after they were superseded or lost, so that people can look at them
+    ///     (SEMANTICS K4); not at all unless given. When that was is known by the compactions with an age between which it
+    ///     happened: the first one lets go of nothing, and each content stays for the age and at most the time between two
+    ///     compactions longer. A content also stays as long as the one that superseded it.
+    ///   - progress: Is told how far it is, after each step.
     /// - Returns: What was let go of.
     /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput` or `closed`, or what `progress` throws to stop it.
     @discardableResult
     public func compact(
+        keepingOldContentsFor age: Duration? = nil,
         progress: (MaintenanceProgress) throws -> Void = { _ in }
     ) throws -> CompactionResult {
         let before = try engine.sizeOnDisk() + blobs.sizeOnDisk()
         var result = CompactionResult()
-        result.contents = try compactContents(progress)
+        let newest = try age.map { try newestOldContent(for: $0) } ?? .max
+        result.contents = try compactContents(through: newest, progress) + removeLostContents()
         result.blobs = try collectBlobs(progress)
+        try noteCompactedSize()
         try progress(MaintenanceProgress("rewriting the file", 0, of: 1))
         if try engine.reclaimSpace() { try collectBlobFiles() }
         try progress(MaintenanceProgress("rewriting the file", 1, of: 1))
@@ -31,20 +41,29 @@ extension Database {
         return result
     }
 
-    private func compactContents(_ progress: (MaintenanceProgress) throws -> Void) throws -> Int {
+    private func compactContents(
+        through newest: UInt64, _ progress: (MaintenanceProgress) throws -> Void
+    ) throws -> Int {
         let counts = try engine.read { try $0.counts() }
         let total = counts.live + counts.deleted
         var removed = 0
         var seen = 0
         var range = DocumentRange()
         while true {
-            let ids = try engine.read { try $0.records(in: range, limit: 500, withContent: false) }
+            let ids = noting(try engine.read { try $0.records(in: range, limit: 500, withContent: false) })
             guard let last = ids.last else { return removed }
-            let candidates = ids.filter { !Self.removable(in: $0.tree, hasJournal: pendingCache != nil).isEmpty }.map(
-                \.id)
+            let candidates = ids.filter { !removable(in: $0.tree, through: newest).isEmpty }.map(\.id)
             if !candidates.isEmpty {
                 removed += try engine.write { writer in
-                    try candidates.reduce(0) { try $0 + compactContents(of: $1, in: writer) }
+                    try candidates.reduce(0) { sum, id in
+                        do { return try sum + compactContents(of: id, through: newest, in: writer) } catch let error
+                            as DatabaseError
+                            where error.code == .damagedDocument
+                        {
+                            note(error, of: id)
+                            return sum
+                        }
+                    }
                 }
             }
             range.after = last.id
@@ -53,13 +72,15 @@ extension Database {
         }
     }
 
-    private func compactContents(of id: DocumentID, in writer: any StorageWriter) throws -> Int {
+    private func compactContents(
+        of id: DocumentID, through newest: UInt64, in writer: any StorageWriter
+    ) throws -> Int {
         guard var record = try writer.record(of: id, withContent: true) else { return 0 }
         // What a branch was closed for is a base too, and stands in the tombstones.
         let conflict = try conflict(in: record, [.branches], writer)
         let bases = Set(conflict?.steps?.compactMap(\.base) ?? [])
         let needed = Set(try pendingCache?.stored(of: id, in: writer).flatMap { $0.needed(in: record.tree) } ?? [])
-        let removable = Self.removable(in: record.tree, hasJournal: pendingCache != nil).filter {
+        let removable = removable(in: record.tree, through: newest).filter {
             !bases.contains($0.revision) && !needed.contains($0.revision)
         }
         for node in removable {
@@ -68,6 +89,17 @@ extension Database {
         }
         if !removable.isEmpty { try writer.updateTree(of: record) }
         return removable.count
+    }
+
+    /// The inner revisions whose contents are not needed, as far as they were superseded before a content was kept apart.
+    ///
+    /// A content that was the winner's is kept apart when it is superseded; what superseded another one is kept apart itself,
+    /// unless it is the winner.
+    private func removable(in tree: RevisionTree, through newest: UInt64) -> [RevisionNode] {
+        let all = Self.removable(in: tree, hasJournal: pendingCache != nil)
+        guard newest < .max, !all.isEmpty else { return all }
+        let young = Set(tree.allNodes.filter { $0.bodyToken > newest }.compactMap { tree.parent(of: $0.revision) })
+        return all.filter { $0.bodyToken <= newest && !young.contains($0.revision) }
     }
 
     /// The inner revisions whose contents are kept and not needed. With a journal those no peer has are needed: one that was

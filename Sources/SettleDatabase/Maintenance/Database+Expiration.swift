@@ -16,7 +16,7 @@ extension Database {
     public func setExpiration(of id: DocumentID, at date: Date?) throws {
         if date?.timeIntervalSince1970.isNaN == true { throw DatabaseError(.invalid, "the date to expire is none") }
         try engine.write { writer in
-            guard try writer.record(of: id, withContent: false) != nil else {
+            guard try writer.storedRecord(of: id, withContent: false) != nil else {
                 throw DatabaseError(.notFound, "there is no document \"\(id)\" to expire")
             }
             try writer.setExpiration(date.map(Self.milliseconds), of: id)

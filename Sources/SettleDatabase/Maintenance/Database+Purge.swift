@@ -2,26 +2,54 @@ public import RevisionTree
 
 extension Database {
     /// Forgets a document and all its revisions, as if it had never been here. Nothing replicates: a peer that has it may
-    /// bring it back. To delete a document everywhere use ``delete(_:keeping:onConflict:)``.
+    /// bring it back. To delete a document everywhere use ``delete(_:keeping:adding:onConflict:)``. A damaged document is
+    /// forgotten too, also where its revisions can't be read.
     ///
     /// - Returns: The leaves that were forgotten; none for an unknown document.
     @discardableResult
     public func purge(_ id: DocumentID) throws -> [RevisionID] {
-        try purge(id) { $0.leaves.map(\.revision) }
+        try purge(id, ifUnreadable: []) { $0.leaves.map(\.revision) }
     }
 
     /// Forgets some leaves of a document, and the ancestors that lead to no other leaf.
     ///
-    /// Revisions that are no leaves, or not known, are left alone (COUCHDB-FACTS 36).
+    /// Revisions that are no leaves, or not known, are left alone (COUCHDB-FACTS 36). Of a document whose revisions can't be
+    /// read all is forgotten, and those given are returned.
     ///
-    /// - Returns: The leaves that were forgotten.
+    /// - Returns: The leaves that were forgotten, each once, in their order (SEMANTICS 63).
     @discardableResult
     public func purge(_ id: DocumentID, revisions: [RevisionID]) throws -> [RevisionID] {
-        try purge(id) { tree in revisions.filter { tree[$0]?.isLeaf == true } }
+        try purge(id, ifUnreadable: revisions.isEmpty ? nil : revisions) { tree in
+            Set(revisions).filter { tree[$0]?.isLeaf == true }.sorted()
+        }
     }
 
-    private func purge(_ id: DocumentID, _ choose: (RevisionTree) -> [RevisionID]) throws -> [RevisionID] {
-        try engine.write { try purge(id, choose, journalRecorder, with: $0) }
+    private func purge(
+        _ id: DocumentID, ifUnreadable: [RevisionID]?, _ choose: (RevisionTree) -> [RevisionID]
+    ) throws -> [RevisionID] {
+        try engine.write { writer in
+            try PurgeLog.countRequest(with: writer)
+            if let ifUnreadable, let record = try writer.storedRecord(of: id, withContent: false), record.tree.isEmpty {
+                try forget(record, journalRecorder, with: writer)
+                // Nobody can tell which contents kept apart were the document's; compaction finds them.
+                try writer.setSetting(Self.lostContentsSetting, to: "1")
+                return ifUnreadable
+            }
+            return try purge(id, choose, journalRecorder, with: writer)
+        }
+    }
+
+    /// The setting that says that there are contents of which no document knows.
+    static var lostContentsSetting: String { "lost_contents" }
+
+    private func forget(
+        _ record: DocumentRecord, _ journal: JournalRecorder?, with writer: any StorageWriter
+    ) throws {
+        if record.id.isDesign { designChanges.note() }
+        try journal?.purge(nil, of: record.id, with: writer)
+        try writer.remove(record)
+        try writer.setExpiration(nil, of: record.id)
+        try PurgeLog.note(record.id, with: writer)
     }
 
     /// Forgets the leaves of a document but one, and leaves the journal as it is.
@@ -33,7 +61,7 @@ extension Database {
         _ id: DocumentID, _ choose: (RevisionTree) -> [RevisionID], _ journal: JournalRecorder?,
         with writer: any StorageWriter
     ) throws -> [RevisionID] {
-        guard var record = try writer.record(of: id, withContent: true) else { return [] }
+        guard var record = try writer.storedRecord(of: id, withContent: true)?.checkedTree() else { return [] }
         let doomed = choose(record.tree)
         guard !doomed.isEmpty else { return [] }
         if id.isDesign { designChanges.note() }
@@ -45,15 +73,15 @@ extension Database {
         try pendingCache?.keepContents(of: removed, in: before, with: writer)
         for node in removed { try writer.removeContent(at: node.bodyToken) }
         guard let winner = record.tree.winner else {
-            try writer.remove(record)
-            try writer.setExpiration(nil, of: id)
-            try PurgeLog.note(id, with: writer)
+            try forget(record, nil, with: writer)
             return doomed
         }
         if winner.revision != oldWinner {
             record.content = try writer.content(at: winner.bodyToken)
             try writer.removeContent(at: winner.bodyToken)
             record.tree.setBodyToken(BodyToken.record, of: winner.revision)
+        } else if let damage = record.damage {
+            throw damage
         }
         try writer.put(record)
         return doomed

@@ -43,7 +43,7 @@ extension Database {
 
     private func verifyExpirations(in reader: any StorageReader, _ report: inout VerificationReport) throws {
         for id in try reader.expired(by: .max, limit: .max)
-        where try reader.record(of: id, withContent: false) == nil {
+        where try reader.storedRecord(of: id, withContent: false) == nil {
             report.report("\(id): has a date to expire but is not there")
         }
     }
@@ -52,7 +52,7 @@ extension Database {
         var last: Int64 = 0
         while case let page = try reader.journalEntries(after: last, limit: 500), let end = page.last {
             for entry in page {
-                guard try reader.record(of: entry.documentID, withContent: false) != nil else {
+                guard try reader.storedRecord(of: entry.documentID, withContent: false) != nil else {
                     report.report("\(entry.documentID): has an operation in the journal but is not there")
                     continue
                 }

@@ -8,6 +8,8 @@ struct DocumentVerifier {
     private var conflicts: [ConflictKind: Int] = [:]
     private var tokens = TokenSum()
     private var last: DocumentID?
+    /// How many documents have revisions that can't be read.
+    private var unreadable = 0
     private let hasher = RevisionHasher()
 
     init(reader: any StorageReader, report: VerificationReport) {
@@ -26,9 +28,29 @@ struct DocumentVerifier {
             range.after = newest.id
             try progress(MaintenanceProgress("documents", report.documents, of: total))
         }
+        if total != report.documents { try checkIDs() }
+        // What can't be read is missing from all sums.
+        guard unreadable == 0 else { return }
         if counted != counts { report.report("the counts are \(counted), but there are \(counts)") }
         try checkOrphans()
         try checkConflicts()
+    }
+
+    /// Names the rows whose id is damaged, which are not among the documents in the order of their ids.
+    private mutating func checkIDs() throws {
+        var range = SequenceRange()
+        while case let page = try reader.records(changedIn: range, limit: 500, withContent: false),
+            let newest = page.last
+        {
+            for record in page where record.tree.isEmpty {
+                guard let damage = record.damage,
+                    try reader.storedRecord(of: record.id, withContent: false)?.sequence != record.sequence
+                else { continue }
+                unreadable += 1
+                report.report(damage.message)
+            }
+            range.after = newest.sequence
+        }
     }
 
     private mutating func check(_ record: DocumentRecord) throws {
@@ -37,6 +59,13 @@ struct DocumentVerifier {
         let newest = try reader.lastSequence
         if let last, last >= record.id { report.report("\(record.id): stands out of order") }
         last = record.id
+        if let damage = record.damage {
+            report.report("\(record.id): \(damage.message)")
+            if record.tree.isEmpty {
+                unreadable += 1
+                return
+            }
+        }
         if record.sequence > newest { report.report("\(record.id): its sequence is past the newest one") }
         if let broken = record.tree.brokenInvariant { report.report("\(record.id): \(broken)") }
         guard let winner = record.tree.winner else { return report.report("\(record.id): has no revision") }
@@ -57,9 +86,13 @@ struct DocumentVerifier {
             return
         }
         if !isInRecord { tokens.add(node.bodyToken) }
-        guard let content = isInRecord ? record.content : try reader.content(at: node.bodyToken) else {
-            return report.report("\(name): its content is missing")
-        }
+        // The problem of the document says it already.
+        if isInRecord, record.damage != nil { return }
+        let kept: RevisionContent?
+        do { kept = try reader.content(of: node, in: record) } catch let error as DatabaseError
+            where error.code == .damagedDocument
+        { return report.report("\(name): \(error.message)") }
+        guard let content = kept else { return report.report("\(name): its content is missing") }
         report.contents += 1
         checkBody(content, node, name, record.tree)
         for attachment in content.attachments { try check(attachment, of: name) }

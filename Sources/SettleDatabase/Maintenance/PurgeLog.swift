@@ -5,6 +5,7 @@ package import RevisionTree
 /// A purge leaves no change behind. So each is numbered, and the last ones are kept among the database's settings.
 package enum PurgeLog {
     private static let counter = "purges"
+    private static let requests = "purge_requests"
     /// How many are kept; an index that has missed more looks which of its documents are gone.
     package static let kept: Int64 = 1000
 
@@ -14,6 +15,17 @@ package enum PurgeLog {
         try writer.setSetting(name(number), to: id.string)
         try writer.setSetting(name(number - kept), to: nil)
         try writer.setSetting(counter, to: String(number))
+    }
+
+    /// Counts that a document was asked to be purged, whether it was there or not: CouchDB's `purge_seq`.
+    static func countRequest(with writer: any StorageWriter) throws {
+        let count = try writer.setting(requests).flatMap { Int64($0) } ?? 0
+        try writer.setSetting(requests, to: String(count + 1))
+    }
+
+    /// How often a document was asked to be purged.
+    package static func requestCount(in database: Database) throws -> Int64 {
+        try database.setting(requests).flatMap { Int64($0) } ?? 0
     }
 
     /// How many documents were ever purged.

@@ -5,12 +5,14 @@ package import RevisionTree
 ///     ["_id", "address.city"]    of {"_id": "a", "address": {"city": "B", "zip": 1}}  →  {"_id": "a", "address": {"city": "B"}}
 package struct Projection: Sendable {
     /// `nil` shows everything.
+    /// The paths as they were given.
+    package let fields: [String]
     private let paths: [(path: SelectorPath, names: [String])]?
 
     /// Reads the list; an empty one shows everything.
     package init(_ fields: [JSON]) throws(SelectorError) {
         guard !fields.isEmpty else {
-            paths = nil
+            (paths, self.fields) = (nil, [])
             return
         }
         var paths: [(SelectorPath, [String])] = []
@@ -25,6 +27,7 @@ package struct Projection: Sendable {
             paths.append((path, names))
         }
         self.paths = paths
+        self.fields = fields.compactMap(\.string)
     }
 
     /// What is shown of a document; a path that leads nowhere adds nothing.

@@ -1,4 +1,4 @@
-package import RevisionTree
+import RevisionTree
 
 /// What a planner of queries asks of a selector.
 extension Selector {

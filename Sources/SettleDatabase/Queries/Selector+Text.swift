@@ -1,4 +1,4 @@
-package import RevisionTree
+import RevisionTree
 
 /// What a query asks of a search index, apart from what it asks of documents.
 extension Selector {

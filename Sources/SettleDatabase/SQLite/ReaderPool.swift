@@ -46,17 +46,27 @@ final class ReaderPool: Sendable {
 
     private func take(for thread: ThreadID) throws -> SQLiteReader {
         let idle: SQLiteReader? = try state.withLock { state in
-            guard !state.isClosed else { throw DatabaseError(.closed, "the database was closed") }
+            guard !state.isClosed else { throw Self.closed }
             guard let reader = state.idle.popLast() else { return nil }
             state.lent.append((thread, reader))
             return reader
         }
         if let idle { return idle }
         try Waiting.check()
-        let new = try open()
-        state.withLock { $0.lent.append((thread, new)) }
+        let new: SQLiteReader
+        do { new = try open() } catch {
+            // The file may have gone since the look above, because the database was closed and deleted.
+            throw state.withLock(\.isClosed) ? Self.closed : error
+        }
+        try state.withLock { state in
+            // Another database may have been made in the same place since the look above.
+            guard !state.isClosed else { throw Self.closed }
+            state.lent.append((thread, new))
+        }
         return new
     }
+
+    private static var closed: DatabaseError { DatabaseError(.closed, "the database was closed") }
 
     private func giveBack(_ reader: SQLiteReader, from thread: ThreadID) {
         state.withLock { state in

@@ -4,7 +4,7 @@ enum SQL: Int, CaseIterable {
     case recordOfID, shortRecordOfID, headOfID, recordsBySequence, recordsBySequenceDescending
     case headsBySequence, headsBySequenceDescending
     case insertRecord, updateRecord, updateTree, removeRecord
-    case content, contentTokens, insertContent, removeContent
+    case content, contentTokens, insertContent, insertContentBeyond, removeContent
     case conflictedIDs, countAll, countDeleted, countChanges, newestSequence
     case local, locals, putLocal, removeLocal
     case blob, blobs, putBlob, removeBlob
@@ -41,6 +41,11 @@ enum SQL: Int, CaseIterable {
         case .content: "SELECT attachments, body FROM contents WHERE number = ?1"
         case .contentTokens: "SELECT number FROM contents WHERE number > ?1 ORDER BY number LIMIT ?2"
         case .insertContent: "INSERT INTO contents(attachments, body) VALUES(?1, ?2)"
+        case .insertContentBeyond:
+            """
+            INSERT INTO contents(attachments, body, number)
+            VALUES(?1, ?2, max(ifnull((SELECT max(number) FROM contents), 0), ?3) + 1)
+            """
         case .removeContent: "DELETE FROM contents WHERE number = ?1"
         case .conflictedIDs:
             "SELECT id FROM documents WHERE flags = ?3 AND flags > 0 AND id > ?1 ORDER BY id LIMIT ?2"
@@ -53,7 +58,11 @@ enum SQL: Int, CaseIterable {
         case .putLocal: "INSERT OR REPLACE INTO locals(id, revision, body) VALUES(?1, ?2, ?3)"
         case .removeLocal: "DELETE FROM locals WHERE id = ?1"
         case .blob: "SELECT digest, md5, length, content FROM blobs WHERE digest = ?1"
-        case .blobs: "SELECT digest, md5, length, content IS NULL FROM blobs WHERE digest > ?1 ORDER BY digest LIMIT ?2"
+        case .blobs:
+            """
+            SELECT digest, md5, length, content IS NULL FROM blobs
+            WHERE digest > ?1 AND length(digest) = 32 AND typeof(digest) = 'blob' ORDER BY digest LIMIT ?2
+            """
         case .putBlob: "INSERT OR IGNORE INTO blobs(digest, md5, length, content) VALUES(?1, ?2, ?3, ?4)"
         case .removeBlob: "DELETE FROM blobs WHERE digest = ?1"
         case .expiration: "SELECT at FROM expirations WHERE id = ?1"

@@ -1,5 +1,11 @@
 internal import CSQLite
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// One connection to a SQLite file, used by one thread at a time.
 ///
 /// Statements are prepared once and kept; a statement that was stepped must be reset before the next use, which
@@ -15,6 +21,7 @@ package final class SQLiteConnection {
 
     /// Opens a file, or memory that ends with the connection for `:memory:`.
     package init(path: String, readOnly: Bool = false) throws {
+        if !readOnly, path != ":memory:" { Self.makePrivateFile(path) }
         var handle: OpaquePointer?
         let flags =
             SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
@@ -29,6 +36,15 @@ package final class SQLiteConnection {
         sqlite3_extended_result_codes(handle, 1)
         _ = settle_sqlite3_lookaside(handle, 1200, 100)
         sqlite3_busy_timeout(handle, 5000)
+    }
+
+    /// Makes an empty file that only its owner may read, unless there is one: SQLite would make one for all to read. What it
+    /// puts beside the file gets the same permissions.
+    ///
+    /// One that is there is not opened: closing it again would drop the locks that SQLite has on it.
+    private static func makePrivateFile(_ path: String) {
+        let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if file >= 0 { close(file) }
     }
 
     deinit {

@@ -310,19 +310,28 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     func integrityProblems() throws -> [String] {
         let check = { (reader: SQLiteReader) -> [String] in
             let rows = try SQLiteStatement("PRAGMA integrity_check(100)", on: reader.connection).all { $0.string(0) }
-            let odd =
-                try reader.connection.integer("SELECT count(*) FROM documents WHERE flags NOT IN (0, 1, 2, 3)") ?? 0
-            return (rows == ["ok"] ? [] : rows) + (odd == 0 ? [] : ["\(odd) documents have flags that never were"])
+            let odd = try [
+                ("documents WHERE flags NOT IN (0, 1, 2, 3)", "documents have flags that never were"),
+                ("blobs WHERE typeof(digest) <> 'blob' OR length(digest) <> 32", "attachment contents have no digest"),
+            ].compactMap { rows, problem -> String? in
+                let count = try reader.connection.integer("SELECT count(*) FROM \(rows)") ?? 0
+                return count == 0 ? nil : "\(count) \(problem)"
+            }
+            return (rows == ["ok"] ? [] : rows) + odd
         }
         if isWriting { return try check(writer) }
         guard let pool else { return try exclusively { try check(writer) } }
         return try pool.read(check)
     }
 
-    func sizeOnDisk() throws -> Int64 {
+    func sizeOnDisk() throws -> Int64 { try bytes(inPagesOf: "page_count") }
+
+    func freeBytes() throws -> Int64 { try bytes(inPagesOf: "freelist_count") }
+
+    private func bytes(inPagesOf count: String) throws -> Int64 {
         try read { reader in
             guard let reader = reader as? SQLiteReader else { return 0 }
-            let pages = try reader.connection.integer("PRAGMA page_count") ?? 0
+            let pages = try reader.connection.integer("PRAGMA \(count)") ?? 0
             return pages * (try reader.connection.integer("PRAGMA page_size") ?? 0)
         }
     }

@@ -33,8 +33,11 @@ extension SQLiteReader {
 
     private func journalContent(_ row: SQLiteStatement, _ column: Int32) throws -> StoredJournalEntry.Content {
         guard !row.isNull(column) else { return .none }
-        let list = row.isNull(column + 1) ? [] : Attachment.unpack(row.bytes(column + 1))
-        guard let list else { throw DatabaseError(.corrupt, "a list of attachments can't be read") }
+        let list: [Attachment]
+        do { list = row.isNull(column + 1) ? [] : try Attachment.unpack(row.bytes(column + 1)) } catch {
+            throw DatabaseError(
+                .corrupt, "operation \(row.integer(0)) of the journal can't be read: \(error)", cause: error)
+        }
         return .given(RevisionContent(body: DocumentBody(unchecked: row.bytes(column)), attachments: list))
     }
 }

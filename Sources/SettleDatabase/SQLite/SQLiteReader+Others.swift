@@ -62,4 +62,16 @@ extension SQLiteReader {
     func nextExpiration() throws -> Int64? {
         try connection.statement(.nextExpiration).first { $0.isNull(0) ? nil : $0.integer(0) }
     }
+
+    func payload() throws -> StoragePayload {
+        func sum(_ values: String) throws -> Int64 {
+            try connection.integer("SELECT ifnull((SELECT sum\(values)), 0)") ?? 0
+        }
+        // SQLite knows how long a value is without reading it.
+        return StoragePayload(
+            winners: try sum("(length(body)) FROM documents"),
+            apart: try sum("(length(body) + ifnull(length(attachments), 0)) FROM contents"),
+            attachments: try sum("(length) FROM blobs"),
+            attachmentFiles: try sum("(length) FROM blobs WHERE content IS NULL"))
+    }
 }

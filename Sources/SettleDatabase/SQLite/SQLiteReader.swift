@@ -13,7 +13,7 @@ class SQLiteReader: StorageReader {
         }
     }
 
-    func record(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
+    func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         if Waiting.isForbidden { return try shortRecord(of: id, withContent: withContent) }
         let statement = try connection.statement(withContent ? .recordOfID : .headOfID)
         statement.bind(1, utf8: id.string)
@@ -25,7 +25,12 @@ class SQLiteReader: StorageReader {
         guard let number = number(of: token) else { return nil }
         let statement = try connection.statement(.content)
         statement.bind(1, number)
-        return try statement.first { try content($0, attachments: 0, body: 1) }
+        return try statement.first { row in
+            do { return try content(row, attachments: 0, body: 1) } catch let error as DamagedAttachments {
+                throw DatabaseError(
+                    .damagedDocument, "content \(number) is damaged: \(error)", cause: error)
+            }
+        }
     }
 
     func contentTokens(after token: UInt64, limit: Int) throws -> [UInt64] {
@@ -55,17 +60,23 @@ class SQLiteReader: StorageReader {
             let sequence = row.integer(0)
             guard range.descending ? sequence < last : sequence > last else { throw SQLiteError.outOfOrder }
             last = sequence
-            return try record(row, withContent: withContent)
+            guard let id = try? row.id(1) else { return DocumentRecord(withoutID: row.string(1), sequence) }
+            return try record(row, id: id, withContent: withContent)
         }
     }
 
     func records(in range: DocumentRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
         let columns = "sequence, id, tree" + (withContent ? ", attachments, body" : "")
-        let order = "ORDER BY id \(range.descending ? "DESC" : "ASC") LIMIT \(limit)"
+        // Rows whose id is damaged do not count, so it is not SQLite that ends the page.
+        let order = "ORDER BY id \(range.descending ? "DESC" : "ASC")"
         let statement = try statement("SELECT \(columns) FROM documents", in: range, and: [], order)
         return try statement.all(
-            by: \.id, beyond: range.descending ? range.before : range.after, descending: range.descending
-        ) { try record($0, withContent: withContent) }
+            limit: limit, by: \.id, beyond: range.descending ? range.before : range.after,
+            descending: range.descending
+        ) { row in
+            guard let id = try? row.id(1) else { return nil }
+            return try record(row, id: id, withContent: withContent)
+        }
     }
 
     func conflictedIDs(_ kind: ConflictKind, after id: DocumentID?, limit: Int) throws -> [DocumentID] {
@@ -137,26 +148,41 @@ extension SQLiteReader {
         return Int(try statement.first { $0.integer(0) } ?? 0)
     }
 
-    private func record(
-        _ row: SQLiteStatement, id: DocumentID? = nil, withContent: Bool
-    ) throws -> DocumentRecord {
-        let id = try id ?? row.id(1)
+    private func record(_ row: SQLiteStatement, id: DocumentID, withContent: Bool) throws -> DocumentRecord {
+        var record = DocumentRecord(
+            id: id, sequence: UpdateSequence(row.integer(0)), tree: RevisionTree(), content: nil)
         let tree = row.withBytes(2) { bytes in
             Result { () throws(RevisionTreeError) in try RevisionTree(packed: bytes) }
         }
         switch tree {
-        case .failure(let error):
-            throw DatabaseError(.corrupt, "the revision tree of \"\(id)\" can't be read", cause: error)
+        case .failure(let error): record.damage = .damaged(id, "its revision tree", cause: error)
         case .success(let tree):
-            return DocumentRecord(
-                id: id, sequence: UpdateSequence(row.integer(0)), tree: tree,
-                content: withContent ? try content(row, attachments: 3, body: 4) : nil)
+            record.tree = tree
+            if tree.isEmpty {
+                let reason = DatabaseError(.corrupt, "it has no revision")
+                record.damage = .damaged(id, "its revision tree", cause: reason)
+            }
         }
+        guard withContent else { return record }
+        do { record.content = try content(row, attachments: 3, body: 4) } catch let error as DamagedAttachments {
+            if record.damage == nil { record.damage = .damaged(id, "its content", cause: error) }
+        }
+        return record
     }
 
     private func content(_ row: SQLiteStatement, attachments: Int32, body: Int32) throws -> RevisionContent {
-        let list = row.isNull(attachments) ? [] : Attachment.unpack(row.bytes(attachments))
-        guard let list else { throw DatabaseError(.corrupt, "a list of attachments can't be read") }
+        let list = row.isNull(attachments) ? [] : try Attachment.unpack(row.bytes(attachments))
         return RevisionContent(body: DocumentBody(unchecked: row.bytes(body)), attachments: list)
+    }
+}
+
+extension DocumentRecord {
+    /// A row whose id is damaged. It has no revisions, so that nobody takes it for a document.
+    fileprivate init(withoutID text: String, _ sequence: Int64) {
+        self.init(
+            id: DocumentID(unchecked: text.isEmpty ? "?" : text), sequence: UpdateSequence(sequence),
+            tree: RevisionTree(), content: nil)
+        damage = DatabaseError(
+            .damagedDocument, "the document at position \(sequence) of the changes is damaged: its id is not UTF-8")
     }
 }

@@ -116,17 +116,20 @@ package final class SQLiteStatement {
         return nil
     }
 
-    /// Runs the statement and takes one value from each row.
-    package func all<Value>(expecting count: Int = 0, _ take: (SQLiteStatement) throws -> Value) throws -> [Value] {
+    /// Runs the statement and takes one value from each row, or none where it gives `nil`.
+    package func all<Value>(
+        expecting count: Int = 0, limit: Int = .max, _ take: (SQLiteStatement) throws -> Value?
+    ) throws -> [Value] {
         defer { sqlite3_reset(handle) }
         var values: [Value] = []
         values.reserveCapacity(min(count, 1000))
-        while true {
+        while values.count < limit {
             let code = sqlite3_step(handle)
-            if code == SQLITE_DONE { return values }
+            if code == SQLITE_DONE { break }
             guard code == SQLITE_ROW else { throw failure(code) }
-            values.append(try take(self))
+            if let value = try take(self) { values.append(value) }
         }
+        return values
     }
 
     /// Runs the statement and takes one value from each row, whose order the file's indexes have to keep.
@@ -135,12 +138,12 @@ package final class SQLiteStatement {
     ///
     /// - Throws: ``DatabaseError`` with code `corrupt` for a row that does not lie beyond the one before.
     func all<Value, Key: Comparable>(
-        expecting count: Int = 0, by key: (Value) -> Key, beyond bound: Key?, descending: Bool = false,
-        _ take: (SQLiteStatement) throws -> Value
+        limit: Int = .max, by key: (Value) -> Key, beyond bound: Key?, descending: Bool = false,
+        _ take: (SQLiteStatement) throws -> Value?
     ) throws -> [Value] {
         var last = bound
-        return try all(expecting: count) { row in
-            let value = try take(row)
+        return try all(limit: limit) { row in
+            guard let value = try take(row) else { return nil }
             let next = key(value)
             if let last, descending ? next >= last : next <= last { throw SQLiteError.outOfOrder }
             last = next

@@ -100,12 +100,14 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     }
 
     /// Remembers the document that was read last, for who reads one in a transaction is about to change it.
-    override func record(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
+    override func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         if var record = lastRead, record.id == id {
-            if !withContent { record.content = nil }
-            return record
+            if withContent || record.damage == nil {
+                if !withContent { record.content = nil }
+                return record
+            }
         }
-        let record = try super.record(of: id, withContent: withContent)
+        let record = try super.storedRecord(of: id, withContent: withContent)
         lastRead = withContent ? record : nil
         return record
     }
@@ -134,10 +136,19 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
 
     func putContent(_ content: RevisionContent) throws -> UInt64 {
         changes += 1
-        let statement = try connection.statement(.insertContent)
+        // SQLite gives the number of the last row again when that is gone.
+        let floor = try setting(ContentMarks.floorSetting).flatMap { UInt64($0) }.flatMap(number)
+        let statement = try connection.statement(floor == nil ? .insertContent : .insertContentBeyond)
         statement.bind(1, Attachment.packed(content.attachments))
+        if let floor { statement.bind(3, floor) }
         try statement.run(lending: (2, content.body.utf8))
         return UInt64(connection.lastInsertedRow) + BodyToken.firstApart - 1
+    }
+
+    func newestContentToken() throws -> UInt64 {
+        let row = try connection.integer("SELECT max(number) FROM contents") ?? 0
+        let given = UInt64(exactly: row).map { $0 > 0 ? $0 + BodyToken.firstApart - 1 : 0 } ?? 0
+        return max(given, try setting(ContentMarks.floorSetting).flatMap { UInt64($0) } ?? 0)
     }
 
     func removeContent(at token: UInt64) throws {

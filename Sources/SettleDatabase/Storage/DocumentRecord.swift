@@ -10,6 +10,13 @@ public struct DocumentRecord: Sendable {
     public var tree: RevisionTree
     /// The winner's content; `nil` when the reader did not ask for it.
     public var content: RevisionContent?
+    /// Why the tree, which is empty then, or the winner's content can't be read; `nil` for a sound document.
+    public var damage: DatabaseError? {
+        get { failure as? DatabaseError }
+        set { failure = newValue }
+    }
+    /// An error takes one word here, where almost no document has one.
+    private var failure: (any Error)?
 
     /// Makes a record.
     public init(id: DocumentID, sequence: UpdateSequence, tree: RevisionTree, content: RevisionContent?) {

@@ -57,6 +57,9 @@ public protocol StorageEngine: Sendable {
     /// The size of what is kept on disk, in bytes, attachments in files apart.
     func sizeOnDisk() throws -> Int64
 
+    /// How much of ``sizeOnDisk()`` is not in use and waits for what is written next, in bytes.
+    func freeBytes() throws -> Int64
+
     /// Ends all use; later calls throw `closed`.
     func close()
 }
@@ -68,4 +71,7 @@ extension StorageEngine {
     ) throws -> Result {
         try write(body)
     }
+
+    /// None: an engine that does not know has none.
+    public func freeBytes() throws -> Int64 { 0 }
 }

@@ -5,19 +5,23 @@ public protocol StorageReader {
     /// The position of the newest change, 0 before the first.
     var lastSequence: UpdateSequence { get throws }
 
-    /// A document, or `nil`; with the winner's content if asked for.
-    func record(of id: DocumentID, withContent: Bool) throws -> DocumentRecord?
+    /// A document as far as it can be read, or `nil`; with the winner's content if asked for. What can't be read is empty, and
+    /// ``DocumentRecord/damage`` says why.
+    func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord?
 
     /// The content of a revision that is kept apart from the document's record.
+    ///
+    /// - Throws: ``DatabaseError`` with code `damagedDocument` for one that can't be read.
     func content(at token: UInt64) throws -> RevisionContent?
 
     /// The tokens of all contents kept apart, ascending, so many after one at the most.
     func contentTokens(after token: UInt64, limit: Int) throws -> [UInt64]
 
-    /// Documents in the order of their last changes.
+    /// Documents in the order of their last changes; damaged ones as ``storedRecord(of:withContent:)`` gives them.
     func records(changedIn range: SequenceRange, limit: Int, withContent: Bool) throws -> [DocumentRecord]
 
-    /// Documents in the order of their ids' bytes, deleted ones included.
+    /// Documents in the order of their ids' bytes, deleted ones included; damaged ones as ``storedRecord(of:withContent:)`` gives
+    /// them, but for those whose id is damaged, which are left out.
     func records(in range: DocumentRange, limit: Int, withContent: Bool) throws -> [DocumentRecord]
 
     /// The ids of documents in a conflict of one kind, ascending, after one; found by an index.
@@ -25,6 +29,11 @@ public protocol StorageReader {
 
     /// How many documents there are.
     func counts() throws -> DocumentCounts
+
+    /// How much of what apps gave is kept.
+    ///
+    /// - Complexity: O(*n*) in documents and contents.
+    func payload() throws -> StoragePayload
 
     /// How many documents of a range of ids are not deleted.
     func countLive(in range: DocumentRange) throws -> Int

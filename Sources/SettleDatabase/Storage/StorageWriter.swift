@@ -26,6 +26,9 @@ public protocol StorageWriter: StorageReader {
     /// Keeps the content of a revision apart from the document's record, and returns where.
     func putContent(_ content: RevisionContent) throws -> UInt64
 
+    /// The highest token that a content was given, at least of those that are there.
+    func newestContentToken() throws -> UInt64
+
     /// Forgets a content that is kept apart.
     func removeContent(at token: UInt64) throws
 

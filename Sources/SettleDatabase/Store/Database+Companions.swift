@@ -12,6 +12,9 @@ extension Database {
         }
     }
 
+    /// How many indexes may have their files open, as ``DatabaseOptions/openIndexes`` says.
+    package var openIndexes: Int { options.openIndexes }
+
     /// Tells what an app should know though nothing failed, as ``DatabaseOptions/warn`` says.
     package func warn(_ message: String) { options.warn(message) }
 }

@@ -52,14 +52,19 @@ extension Database {
     /// Makes an empty database in memory, which ends with the object.
     public static func inMemory(options: DatabaseOptions = DatabaseOptions()) throws -> Database {
         let engine = try SQLiteEngine(path: nil, durability: .normal, cacheBytes: options.cacheBytes)
-        return try Database(engine: engine, files: nil, lock: nil, options: options)
+        return try opened(Database(engine: engine, files: nil, lock: nil, options: options))
     }
 
     /// Makes a database on a storage engine of another kind.
     public static func make(
         on engine: any StorageEngine, options: DatabaseOptions = DatabaseOptions()
     ) throws -> Database {
-        try Database(engine: engine, files: nil, lock: nil, options: options)
+        try opened(Database(engine: engine, files: nil, lock: nil, options: options))
+    }
+
+    private static func opened(_ database: Database) throws -> Database {
+        try database.options.whenOpened(database)
+        return database
     }
 
     private static func make(
@@ -69,7 +74,7 @@ extension Database {
         let engine = try SQLiteEngine(
             path: files.database, durability: options.durability, cacheBytes: options.cacheBytes,
             readers: options.readers)
-        return try Database(engine: engine, files: files, lock: lock, options: options)
+        return try opened(Database(engine: engine, files: files, lock: lock, options: options))
     }
 
     static func alreadyExists(_ files: DatabaseFiles) -> DatabaseError {

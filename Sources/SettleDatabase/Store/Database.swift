@@ -29,7 +29,7 @@ private enum Identities {
 /// ### Documents
 /// - ``document(_:)``
 /// - ``save(_:onConflict:)``
-/// - ``delete(_:keeping:onConflict:)``
+/// - ``delete(_:keeping:adding:onConflict:)``
 /// - ``transaction(_:)``
 /// ### Attribute clocks
 /// - ``attributeClocks()``
@@ -61,6 +61,8 @@ public final class Database: Sendable {
     /// What is to be sent; `nil` where there is no journal.
     let pendingCache: PendingCache?
     let designChanges = DesignChanges()
+    let damages = DamageNotes()
+    let sizeCount = Guarded<SizeCount?>(nil)
     let newest: Guarded<Commit>
     private let lock: DatabaseLock?
     let hashers = HasherPool()
@@ -121,7 +123,7 @@ public final class Database: Sendable {
     ///
     /// What was acknowledged stays, and a transaction that calls this is still committed. Observations end. A database that is no longer referenced closes by itself.
     public func close() {
-        DatabaseRegistry.shared.letGo(self)
+        let isKept = DatabaseRegistry.shared.letGo(self)
         expirations.cancel()
         notifier.finish()
         pendingCache?.notifier.finish()
@@ -133,7 +135,7 @@ public final class Database: Sendable {
         }
         withExtendedLifetime(ended) {}
         lock?.release()
-        DatabaseRegistry.shared.forget(self)
+        if isKept { DatabaseRegistry.shared.forget(self) }
     }
 
     deinit {

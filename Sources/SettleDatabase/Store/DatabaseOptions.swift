@@ -16,6 +16,10 @@ public struct DatabaseOptions: Sendable {
     public var cacheBytes = 16 * 1024 * 1024
     /// How many threads may read at the same time; 4 unless set.
     public var readers = 4
+    /// How many indexes of views and queries have their files open at the same time; 16 unless set. Each of them has up to
+    /// three descriptors for writing and two for each of up to four readers. The index that was used least recently is closed
+    /// for another one, and opened again when it is asked.
+    public var openIndexes = 16
     /// The largest body a document may have, in bytes; 8,000,000 unless set, as in CouchDB (COUCHDB-FACTS 39).
     public var maximumDocumentSize = 8_000_000
     /// Whether each save stamps the members it changes with the moment; see ``Database/setAttributeClocks(_:)``. The database
@@ -35,6 +39,12 @@ public struct DatabaseOptions: Sendable {
         let line = Array("settle: \(message)\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)
     }
+
+    /// Is called with the database each time it is opened, before anybody else has it; does nothing unless set.
+    ///
+    /// It is the place for what a database does not keep, such as validations (SEMANTICS 125): those of a ``Store`` that a server
+    /// opens and closes as it needs have them at any time. It must open no database itself. When it throws, opening fails.
+    public var whenOpened: @Sendable (Database) throws -> Void = { _ in }
 
     /// Makes options with the defaults.
     public init() {}

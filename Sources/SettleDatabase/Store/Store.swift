@@ -25,7 +25,7 @@ public struct Store: Sendable {
         self.path = path
         self.options = options
         do {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try makePrivateFolder(path)
             // Databases whose deletion a crash cut short.
             for name in try FileManager.default.contentsOfDirectory(atPath: path)
             where name.hasSuffix(Self.suffix + DatabaseFiles.doomedSuffix) {
@@ -54,11 +54,11 @@ public struct Store: Sendable {
     /// - Throws: ``DatabaseError`` with code `notFound`, `inUse` when another process has it open, or `inputOutput`.
     public func delete(_ name: String) throws {
         let files = DatabaseFiles(folder: try folder(of: name))
-        guard files.exist else { throw DatabaseError(.notFound, "there is no database \"\(name)\"") }
-        if DatabaseRegistry.shared.isOpen(files) { try open(name).close() }
-        let lock = try DatabaseRegistry.shared.lock(files)
-        defer { lock.release() }
-        try files.remove()
+        try DatabaseRegistry.shared.remove(
+            files,
+            check: {
+                guard files.exist else { throw DatabaseError(.notFound, "there is no database \"\(name)\"") }
+            }, files.remove)
     }
 
     /// The names of all databases, sorted.

@@ -16,13 +16,16 @@ public struct CredentialStore: Sendable {
         let password: String
     }
 
-    private var entries: [Entry] = []
+    private(set) var entries: [Entry] = []
 
     /// Makes an empty store.
     public init() {}
 
     /// Whether it holds nothing.
     var isEmpty: Bool { entries.isEmpty }
+
+    /// Whether it has something for the server of an address, whatever that calls the place.
+    func hasEntry(for url: HTTPURL) -> Bool { entries.contains { $0.server.hasSameOrigin(as: url) } }
 
     /// Adds a user's password.
     ///

@@ -1,3 +1,4 @@
+internal import RevisionTree
 internal import SettleDatabase
 
 /// The keys of OAuth 1 (RFC 5849), and the signatures they make.
@@ -27,6 +28,25 @@ public struct OAuth1: Sendable {
         self.token = token
         self.tokenSecret = tokenSecret
         self.method = method
+    }
+
+    /// Reads keys as a replication's document has them; `nil` where one is missing.
+    init?(_ json: JSON) {
+        guard let consumerKey = json["consumer_key"]?.string, let consumerSecret = json["consumer_secret"]?.string,
+            let token = json["token"]?.string, let tokenSecret = json["token_secret"]?.string,
+            let method = Method(rawValue: json["signature_method"]?.string ?? Method.hmacSHA1.rawValue)
+        else { return nil }
+        self.init(
+            consumerKey: consumerKey, consumerSecret: consumerSecret, token: token, tokenSecret: tokenSecret,
+            method: method)
+    }
+
+    /// The keys as a replication's document has them, in the form of CouchDB 1, whose method was HMAC-SHA1.
+    var json: JSON {
+        [
+            "consumer_key": .string(consumerKey), "consumer_secret": .string(consumerSecret), "token": .string(token),
+            "token_secret": .string(tokenSecret), "signature_method": .string(method.rawValue),
+        ]
     }
 
     /// The value of the header `Authorization`.

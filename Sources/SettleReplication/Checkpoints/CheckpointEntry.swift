@@ -20,7 +20,7 @@ struct CheckpointEntry: Hashable, Sendable {
         guard let sessionID = json["session_id"]?.string, let recorded = json["recorded_seq"] else { return nil }
         self.sessionID = sessionID
         self.recorded = PeerSequence(recorded)
-        number = json["number"]?.int ?? 0
+        number = StoredCount.of(json["number"])
         self.json = json
     }
 

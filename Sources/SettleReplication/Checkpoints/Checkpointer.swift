@@ -55,6 +55,17 @@ struct Checkpointer: Sendable {
         return point
     }
 
+    /// Forgets the checkpoints of both sides, so that this run begins at the first change, and another one too should this one
+    /// be cut off before it has written a checkpoint of its own.
+    mutating func forget() async throws {
+        _ = try await read()
+        log = ReplicationLog()
+        (recorded, started) = (.start, .start)
+        for side in [\Self.target, \Self.source] where self[keyPath: side].revision != nil {
+            try await save(log, to: side)
+        }
+    }
+
     /// Writes a checkpoint: everything up to the position is stored.
     mutating func write(_ position: PeerSequence, _ counts: ReplicationCounts) async -> Outcome {
         do {

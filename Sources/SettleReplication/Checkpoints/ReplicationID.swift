@@ -5,7 +5,8 @@ internal import SettleDatabase
 ///
 /// It is a function of what the replication means: the databases at its ends and which documents take part. How a URL or
 /// a selector is spelled does not matter, nor does the password, nor whether it is continuous (SEMANTICS 134); so a
-/// replication that is set up again goes on where it was.
+/// replication that is set up again goes on where it was. The code of a filter function does matter: another one has to be asked
+/// about all documents.
 struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
     /// The version of the function; another one gives other names.
     static let version = 1
@@ -14,14 +15,24 @@ struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
     let description: String
 
     /// Makes the name of a replication.
+    ///
+    /// - Parameters:
+    ///   - source: The identity of the source.
+    ///   - target: The identity of the target.
+    ///   - filter: Which documents take part.
+    ///   - filterCode: The code of the filter function at the source, where there is one and it is known.
+    ///   - branching: Whether edits become branches at the target.
+    ///   - since: The position to begin after.
     init(
-        source: String, target: String, filter: ReplicationFilter, branching: Branching, since: PeerSequence? = nil
+        source: String, target: String, filter: ReplicationFilter, filterCode: String? = nil, branching: Branching,
+        since: PeerSequence? = nil
     ) {
         var meaning: JSONObject = [
             "version": .number(JSONNumber(Self.version)), "source": .string(source), "target": .string(target),
             "filter": Self.meaning(of: filter), "branching": .bool(branching == .allowed),
         ]
         meaning["since"] = since?.json
+        meaning["filter_code"] = filterCode.map(JSON.string)
         let hash = SHA256()
         JSON.object(meaning).utf8.withUnsafeBytes { hash.update($0) }
         let digits = hash.finish().prefix(16).map { byte in
@@ -46,7 +57,7 @@ struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
             [
                 "named": .string(name),
                 "parameters": .object(
-                    JSONObject(parameters.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })),
+                    JSONObject(parameters.sorted { $0.key < $1.key }.map { ($0.key, canonical($0.value)) })),
             ]
         case .channels(let channels): ["channels": .array(Set(channels).sorted().map(JSON.string))]
         }

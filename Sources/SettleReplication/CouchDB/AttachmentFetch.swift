@@ -29,7 +29,7 @@ struct AttachmentFetch {
                 let attachment = revision.attachments[place]
                 if attachment.revpos > 0, attachment.revpos <= known { continue }
                 revision.attachments[place].content = .source(source(of: attachment, revision))
-                sum += attachment.length
+                sum = sum.adding(clamped: attachment.length)
                 areAllSmall =
                     areAllSmall && attachment.encoding == .identity
                     && attachment.length <= peer.options.inlineAttachmentBytes

@@ -25,23 +25,31 @@ public final class CouchDBPeer: Peer {
     let options: CouchDBPeerOptions
     let learnt: Guarded<Learnt>
     let now: @Sendable () -> ContinuousClock.Instant
-    /// Who one is there.
-    let credentials: Credentials
-    private var user: String? { credentials.user }
-    private let connection: Guarded<CouchDBConnection?>
+    /// The warning that credentials go over plain HTTP to another machine, unless the caller allowed that.
+    let warning: String?
+    private let client: any HTTPClient
+    private let state: Guarded<State>
+
+    private struct State {
+        var credentials: Credentials
+        /// `nil` when the peer is closed.
+        var connection: CouchDBConnection?
+    }
 
     /// Makes a peer; nothing is sent before the first call.
     ///
     /// - Parameters:
     ///   - url: The address of the database, with user and password or without.
-    ///   - credentials: Who one is there; `nil` for the user and the password of the address.
+    ///   - credentials: Who one is there; `nil` for the user and the password of the address or, where it has none, those of
+    ///     ``CredentialStore/shared`` for the server.
     ///   - client: Who sends the requests; one of the peer's own unless given.
     ///   - options: How to ask.
-    ///   - onWarning: Is told when credentials are to be sent in the open to another machine.
+    ///   - onWarning: Is told when credentials are to be sent in the open to another machine. Unless it is given, replications
+    ///     and sessions with the peer tell their database's ``DatabaseOptions/warn``, which writes to standard error.
     /// - Throws: ``PeerError`` with code `badRequest` when the address names no database.
     public convenience init(
         _ url: HTTPURL, credentials: Credentials? = nil, client: any HTTPClient = CurlHTTPClient(),
-        options: CouchDBPeerOptions = CouchDBPeerOptions(), onWarning: (String) -> Void = { _ in }
+        options: CouchDBPeerOptions = CouchDBPeerOptions(), onWarning: ((String) -> Void)? = nil
     ) throws {
         try self.init(
             url, credentials: credentials, client: client, options: options, now: { ContinuousClock.now },
@@ -50,21 +58,50 @@ public final class CouchDBPeer: Peer {
 
     init(
         _ url: HTTPURL, credentials: Credentials?, client: any HTTPClient, options: CouchDBPeerOptions,
-        now: @escaping @Sendable () -> ContinuousClock.Instant, onWarning: (String) -> Void
+        now: @escaping @Sendable () -> ContinuousClock.Instant, onWarning: ((String) -> Void)? = nil
     ) throws {
         guard url.databaseName != nil else {
             throw PeerError(
                 .badRequest, "\(url) names a server and no database; give the database's name behind a slash")
         }
-        let connection = CouchDBConnection(
-            database: url, client: client, credentials: credentials, onWarning: onWarning)
-        self.connection = Guarded(connection)
+        let client = HeaderClient(client, options.headers, for: url)
+        var warning: String?
+        let connection = CouchDBConnection(database: url, client: client, credentials: credentials) { text in
+            if let onWarning { onWarning(text) } else { warning = text }
+        }
+        self.warning = warning
+        self.client = client
+        state = Guarded(State(credentials: connection.credentials, connection: connection))
         self.url = connection.url
         self.options = options
         self.now = now
-        self.credentials = connection.credentials
         learnt = Guarded(Learnt(requestBytes: options.requestBytes))
     }
+
+    /// Who one is there.
+    var credentials: Credentials { state.withLock(\.credentials) }
+
+    /// Is somebody else's token or password from the next request on, also for a replication that runs: credentials that ran out
+    /// need not end it, nor does its checkpoint change (SEMANTICS 138).
+    ///
+    /// - Parameter credentials: The new credentials, of the same user.
+    /// - Throws: ``PeerError`` with code `badRequest` for those of another user, who would be another replication, and `cancelled`
+    ///   after ``close()``.
+    public func renew(_ credentials: Credentials) throws {
+        try state.withLock { state in
+            guard state.connection != nil else { throw closed }
+            guard credentials.user == state.credentials.user else {
+                throw PeerError(
+                    .badRequest,
+                    "\(credentials) is another user than \(state.credentials); make another peer for that one")
+            }
+            state.credentials = credentials
+            state.connection = CouchDBConnection(
+                database: url, client: client, credentials: credentials, onWarning: { _ in })
+        }
+    }
+
+    private var closed: PeerError { PeerError(.cancelled, "the peer \(name) is closed") }
 
     /// The address without user and password.
     public var name: String { url.description }
@@ -77,7 +114,7 @@ public final class CouchDBPeer: Peer {
 
     /// The address in one spelling and the user, without the password (SEMANTICS 134).
     public func identity() async throws -> String {
-        guard let user else { return url.description }
+        guard let user = credentials.user else { return url.description }
         return "\(url.scheme.rawValue)://\(PercentEscape.encode(user))@\(url.authority)\(url.path)"
     }
 
@@ -85,9 +122,7 @@ public final class CouchDBPeer: Peer {
     ///
     /// - Throws: ``PeerError`` with code `cancelled` after ``close()``.
     func calls() throws -> PeerCalls {
-        guard let connection = connection.withLock({ $0 }) else {
-            throw PeerError(.cancelled, "the peer \(name) is closed")
-        }
+        guard let connection = state.withLock(\.connection) else { throw closed }
         return PeerCalls(connection)
     }
 
@@ -95,7 +130,7 @@ public final class CouchDBPeer: Peer {
     public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws {}
 
     /// Lets go of the client: connections end with the calls that are still on their way, unless others use the client.
-    public func close() async { connection.withLock { $0 = nil } }
+    public func close() async { state.withLock { $0.connection = nil } }
 }
 
 extension Credentials {

@@ -22,6 +22,9 @@ extension PeerError {
         }
     }
 
+    /// The reason that a server gave, in its own words; empty where it gave none.
+    var serverWords: String { (cause as? CouchDBError)?.reason ?? "" }
+
     private init(_ error: HTTPClientError, at place: String) {
         if let cause = error.cause as? PeerError, error.code == .bodyFailed {
             self = cause

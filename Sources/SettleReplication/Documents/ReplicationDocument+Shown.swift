@@ -1,39 +1,42 @@
 package import RevisionTree
+internal import SettleDatabase
 
 extension ReplicationDocument {
-    /// The members of a document without what would let others in: user and password of the addresses, headers, and `auth`.
+    /// The members of a document without what would let others in: of a side nothing but its address, and of an address
+    /// neither user and password nor what it asks.
     package static func withoutCredentials(_ members: JSONObject) -> JSONObject {
         var shown = members
-        for side in ["source", "target"] { shown[side] = members[side].map(endpointWithoutCredentials) }
-        for name in ["proxy", "source_proxy", "target_proxy"] {
-            shown[name] = members[name].map(addressWithoutCredentials)
-        }
+        for side in ["source", "target"] { shown[side] = members[side].map(side(shown:)) }
+        for name in ["proxy", "source_proxy", "target_proxy"] { shown[name] = members[name].map(address(shown:)) }
         return shown
     }
 
     /// The address of a side as it is shown to anybody; null where there is none that can be read.
     package static func shownAddress(_ json: JSON?) -> JSON {
         guard let text = json?.string ?? json?["url"]?.string else { return .null }
-        guard text.contains("://") else { return json?.string == nil ? .null : .string(text) }
+        guard text.contains("://") else { return json?.string == nil ? .null : name(shown: text) }
         return (try? HTTPURL(text)).map { .string("\($0)/") } ?? .null
     }
 
-    private static func endpointWithoutCredentials(_ json: JSON) -> JSON {
-        guard var members = json.object else { return addressWithoutCredentials(json) }
-        members["headers"] = nil
-        members["auth"] = nil
-        members["url"] = members["url"].map(addressWithoutCredentials)
-        return .object(members)
+    private static func side(shown json: JSON) -> JSON {
+        guard let members = json.object else { return address(shown: json) }
+        var shown = JSONObject()
+        shown["url"] = members["url"].map(address(shown:))
+        return .object(shown)
     }
 
-    /// An address as it was written, but for what stands before the host; what is no address may hold anything.
-    private static func addressWithoutCredentials(_ json: JSON) -> JSON {
-        guard let text = json.string, let mark = text.firstRange(of: "://") else { return json }
-        let rest = text[mark.upperBound...]
-        let authority = rest.prefix { !"/?#".contains($0) }
-        guard let at = authority.lastIndex(of: "@") else {
-            return rest.contains("@") && (try? HTTPURL(text)) == nil ? .null : json
+    /// An address as it was written, but for what stands before the host and behind the path.
+    private static func address(shown json: JSON) -> JSON {
+        guard let text = json.string else { return .null }
+        guard let mark = text.firstRange(of: "://") else { return name(shown: text) }
+        let all = text[mark.upperBound...]
+        let rest = all.prefix { !"?#".contains($0) }
+        if let at = rest.prefix(while: { $0 != "/" }).lastIndex(of: "@") {
+            return .string(String(text[..<mark.upperBound]) + String(rest[rest.index(after: at)...]))
         }
-        return .string(String(text[..<mark.upperBound]) + String(rest[rest.index(after: at)...]))
+        return all.contains("@") && (try? HTTPURL(text)) == nil ? .null : .string(String(text[..<rest.endIndex]))
     }
+
+    /// What is no address may hold anything, unless it can be a database's name.
+    private static func name(shown text: String) -> JSON { Store.isName(text) || text.isEmpty ? .string(text) : .null }
 }

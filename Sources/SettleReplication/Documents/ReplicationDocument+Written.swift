@@ -15,8 +15,7 @@ extension ReplicationDocument {
         case .named(let name, let parameters):
             [
                 "filter": .string(name),
-                "query_params": .object(
-                    JSONObject(parameters.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })),
+                "query_params": .object(JSONObject(parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })),
             ]
         case .channels(let channels):
             ["filter": .string(byChannel), "query_params": ["channels": .string(channels.joined(separator: ","))]]
@@ -27,7 +26,7 @@ extension ReplicationDocument {
     ///
     /// - Parameters:
     ///   - url: The address; of it, user and password do not count.
-    ///   - credentials: Who one is there: nobody, or a user with a password that is sent each time.
+    ///   - credentials: Who one is there: nobody, a user with a password that is sent each time, or the keys of OAuth 1.
     /// - Returns: An address, or an object with `auth`.
     /// - Throws: ``PeerError`` with code `badRequest` for other credentials.
     package static func endpoint(_ url: HTTPURL, _ credentials: Credentials) throws -> JSON {
@@ -36,8 +35,11 @@ extension ReplicationDocument {
         case .none: return address
         case .basic(let user, let password):
             return ["url": address, "auth": ["basic": ["username": .string(user), "password": .string(password)]]]
+        case .oauth1(let keys): return ["url": address, "auth": ["oauth": keys.json]]
         default:
-            throw PeerError(.badRequest, "of credentials, only a user with a password sent each time can be kept")
+            throw PeerError(
+                .badRequest,
+                "of credentials, only a user with a password sent each time, or keys of OAuth 1, can be kept")
         }
     }
 }

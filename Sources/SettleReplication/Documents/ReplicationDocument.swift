@@ -87,7 +87,7 @@ package struct ReplicationDocument: Sendable {
                 throw ReplicationDocumentError("parameter `filter` must be a string")
             }
             return .named(
-                name, parameters: Dictionary(parameters.map { ($0.name, text($0.value)) }) { _, last in last })
+                name, parameters: Dictionary(parameters.map { ($0.name, $0.value) }) { _, last in last })
         default: return .all
         }
     }
@@ -111,13 +111,22 @@ package struct ReplicationDocument: Sendable {
         return flag
     }
 
-    /// A number, which may be written as text.
+    /// A number, which may be written as text; more than a replication ever comes to counts as ``most``.
     private static func count(_ name: String, _ members: JSONObject) throws(ReplicationDocumentError) -> Int? {
         guard let value = members[name] else { return nil }
-        guard let count = value.int ?? value.string.flatMap({ Int($0) }), count > 0 else {
+        guard let count = Self.integer(value), count > 0 else {
             throw ReplicationDocumentError("parameter `\(name)` must be a positive integer")
         }
-        return count
+        return min(count, most)
+    }
+
+    private static let most = Int(Int32.max)
+
+    /// A whole number, or its text; one past what 64 bits hold is as good as the largest.
+    private static func integer(_ value: JSON) -> Int? {
+        guard let number = value.number ?? value.string.flatMap({ try? JSON(parsing: $0) })?.number, number.isInteger
+        else { return nil }
+        return number.int ?? (number.text.hasPrefix("-") ? nil : .max)
     }
 
     private static func parameters(

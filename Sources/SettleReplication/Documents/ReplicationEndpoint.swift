@@ -38,24 +38,36 @@ package struct ReplicationEndpoint: Sendable {
         let fromHeader = Self.credentials(of: headers["Authorization"])
         if fromHeader != nil { headers["Authorization"] = nil }
         let fromURL = url.user.map { Credentials.basic(user: $0, password: url.password ?? "") }
-        credentials = try Self.basic(object["auth"], side) ?? fromURL ?? fromHeader
+        credentials = try Self.given(object["auth"], side) ?? fromURL ?? fromHeader
         if fromURL != nil || object["auth"] != nil { headers["Authorization"] = nil }
         (self.url, told, self.name, self.headers) = (url.withoutCredentials, url, name, headers)
     }
 
     /// Whether a password is told.
     var hasPassword: Bool {
-        if case .basic(_, let password)? = credentials?.kind { !password.isEmpty } else { false }
+        switch credentials?.kind {
+        case .basic(_, let password): !password.isEmpty
+        case .oauth1: true
+        default: false
+        }
     }
 
-    /// The address as it is shown to anybody, with CouchDB's slash at its end.
-    package var shown: String { url.map { "\($0)/" } ?? name }
+    /// The address as it is shown to anybody, with CouchDB's slash at its end; a text that is no address may be a secret,
+    /// unless it can be a database's name.
+    package var shown: String { url.map { "\($0)/" } ?? (Store.isName(name) ? name : "") }
+
+    /// Why it can't be reached over HTTP, without what may be a secret; `nil` for an address.
+    package var problem: String? {
+        guard url == nil else { return nil }
+        let given = Store.isName(name) ? "\"\(name)\"" : "what is given for a side"
+        return "\(given) is no address: give the whole URL, also of a database of this server"
+    }
 
     /// A peer that is reached over HTTP.
     ///
     /// - Throws: ``PeerError`` with code `badRequest` for what is no address.
     package func peer(_ client: any HTTPClient) throws -> CouchDBPeer {
-        guard let url else { throw PeerError(.badRequest, "\"\(name)\" is no address", status: 400) }
+        guard let url else { throw PeerError(.badRequest, problem ?? "", status: 400) }
         return try CouchDBPeer(
             url, credentials: credentials ?? Credentials.none, client: HeaderClient(client, headers, for: url))
     }
@@ -64,7 +76,7 @@ package struct ReplicationEndpoint: Sendable {
     ///
     /// - Throws: ``PeerError``.
     package func create(_ parameters: [(name: String, value: String)], _ client: any HTTPClient) async throws {
-        guard let url else { throw PeerError(.badRequest, "\"\(name)\" is no address", status: 400) }
+        guard let url else { throw PeerError(.badRequest, problem ?? "", status: 400) }
         let connection = CouchDBConnection(
             database: url, client: HeaderClient(client, headers, for: url), credentials: credentials ?? Credentials.none
         )
@@ -94,10 +106,18 @@ package struct ReplicationEndpoint: Sendable {
         return headers
     }
 
-    private static func basic(_ json: JSON?, _ side: String) throws(ReplicationDocumentError) -> Credentials? {
+    private static func given(_ json: JSON?, _ side: String) throws(ReplicationDocumentError) -> Credentials? {
         guard let json, !json.isNull else { return nil }
+        if let keys = json["oauth"] {
+            guard let keys = OAuth1(keys) else {
+                throw ReplicationDocumentError(
+                    "`oauth` of `\(side)` must hold `consumer_key`, `consumer_secret`, `token` and `token_secret`")
+            }
+            return .oauth1(keys)
+        }
         guard let user = json["basic"]?["username"]?.string, let password = json["basic"]?["password"]?.string else {
-            throw ReplicationDocumentError("`auth` of `\(side)` must hold `basic` with `username` and `password`")
+            throw ReplicationDocumentError(
+                "`auth` of `\(side)` must hold `basic` with `username` and `password`, or `oauth`")
         }
         return .basic(user: user, password: password)
     }

@@ -6,7 +6,7 @@ enum LocalFilter: Sendable {
     case all
     case documents(Set<DocumentID>)
     case selector(Selector)
-    case function(ReplicationFilterFunction, [String: String])
+    case function(ReplicationFilterFunction, [String: JSON])
 
     /// Looks up what a filter asks of a database.
     init(_ filter: ReplicationFilter, of database: Database, name: String) throws {
@@ -16,7 +16,7 @@ enum LocalFilter: Sendable {
         case .documents(let ids): self = .documents(Set(ids))
         case .selector(let selector): self = .selector(selector)
         case .named(let filter, let parameters):
-            guard let function = database.replicationFilter(filter) else {
+            guard let function = database.replicationFilter(filter)?.function else {
                 throw PeerError(
                     .notFound,
                     """
@@ -44,13 +44,14 @@ enum LocalFilter: Sendable {
         }
     }
 
-    /// Whether a changed document takes part: by its winner, tombstones too (SEMANTICS 129, 131).
+    /// Whether a changed document takes part: by its winner, tombstones too (SEMANTICS 129, 131). One that is damaged does,
+    /// so that it is listed among those that failed.
     func passes(_ change: Change) throws -> Bool {
         switch self {
         case .all: true
         case .documents(let ids): ids.contains(change.id)
-        case .selector(let selector): change.document.map(selector.matches) ?? false
-        case .function(let function, let parameters): try change.document.map { try function($0, parameters) } ?? false
+        case .selector(let selector): change.document.map(selector.matches) ?? true
+        case .function(let function, let parameters): try change.document.map { try function($0, parameters) } ?? true
         }
     }
 }

@@ -11,8 +11,9 @@ public enum ReplicationFilter: Sendable {
     /// with one fails with ``PeerError/Code/badRequest``.
     case selector(Selector)
     /// Those that a filter function of a design document passes: its name `designdoc/filter`, and the parameters of the
-    /// query. A source of this process looks the name up among its registered filters.
-    case named(String, parameters: [String: String] = [:])
+    /// query, of any JSON type: in `req.query` a text is itself, and any other value is its JSON. A source of this process looks
+    /// the name up among its registered filters, which get the values as they are.
+    case named(String, parameters: [String: JSON] = [:])
     /// Those of some of Sync Gateway's channels (SEMANTICS 133).
     case channels([String])
 }

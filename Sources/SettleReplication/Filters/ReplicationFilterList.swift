@@ -2,5 +2,5 @@ internal import SettleDatabase
 
 /// The filter functions of a database, by name.
 final class ReplicationFilterList: Sendable {
-    let functions = Guarded<[String: ReplicationFilterFunction]>([:])
+    let functions = Guarded<[String: (function: ReplicationFilterFunction, version: Int)]>([:])
 }

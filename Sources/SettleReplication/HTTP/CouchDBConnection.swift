@@ -1,4 +1,5 @@
 public import RevisionTree
+public import SettleDatabase
 
 /// A database or a server that speaks CouchDB's protocol, with who one is there.
 ///
@@ -21,10 +22,11 @@ public struct CouchDBConnection: Sendable {
     ///   - url: The address of the database.
     ///   - client: Who sends the requests.
     ///   - credentials: Who one is; `nil` for the user and the password of the address, sent as basic authentication.
-    ///   - onWarning: Is told when credentials are to be sent in the open to another machine.
+    ///   - onWarning: Is told when credentials are to be sent in the open to another machine; writes to standard error
+    ///     unless given.
     public init(
         database url: HTTPURL, client: any HTTPClient, credentials: Credentials? = nil,
-        onWarning: (String) -> Void = { _ in }
+        onWarning: (String) -> Void = { DatabaseOptions().warn($0) }
     ) {
         self.init(url, server: url.parent, client, credentials, onWarning)
     }
@@ -32,7 +34,7 @@ public struct CouchDBConnection: Sendable {
     /// A connection to a server; see ``init(database:client:credentials:onWarning:)``.
     public init(
         server url: HTTPURL, client: any HTTPClient, credentials: Credentials? = nil,
-        onWarning: (String) -> Void = { _ in }
+        onWarning: (String) -> Void = { DatabaseOptions().warn($0) }
     ) {
         self.init(url, server: url, client, credentials, onWarning)
     }
@@ -42,7 +44,7 @@ public struct CouchDBConnection: Sendable {
         _ onWarning: (String) -> Void
     ) {
         let fromURL = url.user.map { Credentials.basic(user: $0, password: url.password ?? "") }
-        let credentials = credentials ?? fromURL ?? .none
+        let credentials = credentials ?? fromURL ?? .automatic(for: url)
         self.url = url.withoutCredentials
         self.client = client
         serverURL = server.withoutCredentials

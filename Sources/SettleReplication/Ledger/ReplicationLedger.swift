@@ -77,9 +77,9 @@ extension ReplicationLedger {
             else { continue }
             let revision = entry["rev"]?.string.flatMap { try? RevisionID(validating: $0) }
             note(id, revision, kind, reason: entry["reason"]?.string ?? "", status: entry["status"]?.int)
-            byKey[Key(id: id, revision: revision)]?.attempts = entry["attempts"]?.int ?? 1
+            byKey[Key(id: id, revision: revision)]?.attempts = max(1, StoredCount.of(entry["attempts"]))
         }
-        forgotten = json["forgotten"]?.int ?? 0
+        forgotten = StoredCount.of(json["forgotten"])
     }
 
     /// The ledger as a local document.

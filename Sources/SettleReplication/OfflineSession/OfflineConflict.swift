@@ -23,10 +23,15 @@ public struct OfflineConflict: Sendable, Hashable {
     public let new: RevisionContent?
     /// Its members at the server; `nil` where it is deleted or was never there.
     public let server: DocumentBody?
+    /// Whether the document was deleted at the server; if not, and ``server`` is `nil`, it was never there.
+    public let isDeletedAtServer: Bool
     /// The server's revision and its ancestors.
     let serverHistory: RevisionHistory?
     /// Why it was refused.
     public let reason: Reason
+    /// What the server said, in its own words, as in `Document update conflict.` or what a validation says; empty where it
+    /// said nothing.
+    public let message: String
 
     /// The server's revision; `nil` where the document is deleted or was never there.
     public var serverRevision: RevisionID? { serverHistory?.revision }

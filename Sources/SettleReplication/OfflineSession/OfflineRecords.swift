@@ -26,7 +26,7 @@ struct OfflineRecords: Sendable {
     init(_ json: JSON) {
         if let position = json["since"] { since = PeerSequence(position) }
         lastSyncDate = json["last_sync"]?.int.map(Int64.init)
-        temporaryIDs = json["temporary_ids"]?.int ?? 0
+        temporaryIDs = StoredCount.of(json["temporary_ids"])
         temporaries = Set((json["temporaries"]?.array ?? []).compactMap(\.string))
         for member in json["seen"]?.object ?? JSONObject() {
             guard let number = member.value["operation"]?.int else { continue }

@@ -14,6 +14,8 @@ struct OfflineServer: Sendable {
         var body: DocumentBody?
         /// The names, types and digests of its attachments, as the server tells them.
         var attachments = JSONObject()
+        /// Whether it was deleted there, and not just never made.
+        var isDeleted = false
         /// The server's time, in milliseconds since 1970.
         var date: Int64?
     }
@@ -72,12 +74,12 @@ struct OfflineServer: Sendable {
             let json = try JSON(utf8: bytes)
             return State(
                 history: fetched.history, body: fetched.isDeleted ? nil : fetched.body,
-                attachments: json["_attachments"]?.object ?? JSONObject(), date: date)
+                attachments: json["_attachments"]?.object ?? JSONObject(), isDeleted: fetched.isDeleted, date: date)
         } catch {
             let error = PeerError(error, at: calls.place(.document(id)))
             guard error.code == .notFound, revision == nil else { throw error }
             // There is no such document, or no such database.
-            return State(date: try await time())
+            return State(isDeleted: error.serverWords == "deleted", date: try await time())
         }
     }
 

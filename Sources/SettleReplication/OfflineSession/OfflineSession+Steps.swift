@@ -43,11 +43,13 @@ extension OfflineSession {
         let base = try await base(of: entry)
         let time = options.stampMember == nil ? nil : options.time(try await server.time())
         var edit = try await edit(entry, on: base, time)
+        var words = ""
         for _ in 0..<Self.attempts {
             do {
                 let (revision, date) = try await server.put(edit)
                 return try await taken(entry, edit, revision, date)
             } catch let error as PeerError where error.code == .conflict || error.code == .notFound {
+                words = error.serverWords
                 let state = try await server.state(of: entry.documentID)
                 if entry.new == nil, state.body == nil {
                     return try await alreadyDeleted(entry, state.date)
@@ -60,14 +62,15 @@ extension OfflineSession {
                     return try await taken(entry, edit, history.revision, state.date)
                 }
                 guard let again = merged(edit, entry, base, state) else {
-                    return .refused(conflict(entry, state, .changed))
+                    return .refused(conflict(entry, state, .changed, words))
                 }
                 edit = again
             } catch let error as PeerError where [.forbidden, .tooLarge, .badRequest].contains(error.code) {
-                return .refused(conflict(entry, try await server.state(of: entry.documentID), .refused(error.message)))
+                let state = try await server.state(of: entry.documentID)
+                return .refused(conflict(entry, state, .refused(error.message), error.serverWords))
             }
         }
-        return .refused(conflict(entry, try await server.state(of: entry.documentID), .changed))
+        return .refused(conflict(entry, try await server.state(of: entry.documentID), .changed, words))
     }
 
     /// Whether what is sent differs from what is here by the server's time.
@@ -77,12 +80,12 @@ extension OfflineSession {
     private static var attempts: Int { 5 }
 
     private func conflict(
-        _ entry: JournalEntry, _ state: OfflineServer.State, _ reason: OfflineConflict.Reason
+        _ entry: JournalEntry, _ state: OfflineServer.State, _ reason: OfflineConflict.Reason, _ words: String
     ) -> OfflineConflict {
         OfflineConflict(
             number: entry.number, documentID: entry.documentID, operation: entry.operation, old: entry.old,
-            new: entry.new, server: state.body, serverHistory: state.body == nil ? nil : state.history,
-            reason: reason)
+            new: entry.new, server: state.body, isDeletedAtServer: state.isDeleted,
+            serverHistory: state.body == nil ? nil : state.history, reason: reason, message: words)
     }
 
     private func withFinalID(_ entry: JournalEntry) async throws -> JournalEntry {

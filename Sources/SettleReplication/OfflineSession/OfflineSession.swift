@@ -76,6 +76,7 @@ public final class OfflineSession: Sendable {
             fetchesAfterPush: options.fetchesAfterPush, lastSyncDate: records.lastSyncDate,
             isOnline: options.startsOnline)
         shared = Guarded(Shared(machine: machine, records: records))
+        if let warning = server.warning { database.warn(warning) }
     }
 
     deinit { shared.withLock(\.watch)?.cancel() }

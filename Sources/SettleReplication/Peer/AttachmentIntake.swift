@@ -56,13 +56,13 @@ struct AttachmentIntake: Sendable {
                     .attachmentMissing,
                     "\(place(attachment)) was left out since \(peer.name) should have it, but it has not")
             }
-            return try described(known, attachment)
+            return try await described(known, attachment)
         case .bytes(let bytes):
-            let writer = try await AttachmentSink(peer)
+            let writer = try await AttachmentSink(peer, attachment.encoding)
             try await writer.write(bytes)
             return try await finish(writer, attachment)
         case .source(let source):
-            if let known = same.first { return try described(known, attachment) }
+            if let known = same.first { return try await described(known, attachment) }
             return try await stream(source, attachment)
         }
     }
@@ -73,12 +73,12 @@ struct AttachmentIntake: Sendable {
         do {
             try await read(source, into: writer)
             return try await finish(writer, attachment)
-        } catch let error as PeerError where error.code == .attachmentMissing {
+        } catch let error as PeerError where error.code == .attachmentMissing || error.code == .badRequest {
             writer.discard()
             guard kept > 0 else { throw error }
         }
         // What was kept from before is not what it should be, after a loss of power for example.
-        let anew = try await AttachmentSink(peer)
+        let anew = try await AttachmentSink(peer, attachment.encoding)
         try await read(source, into: anew)
         return try await finish(anew, attachment)
     }
@@ -103,14 +103,21 @@ struct AttachmentIntake: Sendable {
             throw PeerError(
                 .attachmentMissing, "\(place(attachment)) is not what its digest \(attachment.digest) says")
         }
-        return try described(written, attachment)
+        // Bytes that came just now are checked against what is said of them.
+        return try named(written, attachment, length: attachment.length)
     }
 
-    private func described(_ stored: Attachment, _ attachment: PeerAttachment) throws -> Attachment {
+    /// A content that is here already, as what the revision says it is.
+    private func described(_ known: Attachment, _ attachment: PeerAttachment) async throws -> Attachment {
+        let isExpanded = attachment.encoding == .gzip && known.encoding == .identity
+        let stored = isExpanded ? try await peer.perform { try $0.expanded(known) } : known
+        return try named(stored, attachment, length: nil)
+    }
+
+    private func named(_ stored: Attachment, _ attachment: PeerAttachment, length: Int64?) throws -> Attachment {
         do {
             return try stored.described(
-                as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,
-                encoding: attachment.encoding, length: attachment.length)
+                as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos, length: length)
         } catch let error as DatabaseError { throw PeerError(error, of: peer.name) }
     }
 
@@ -122,10 +129,17 @@ struct AttachmentIntake: Sendable {
     private func attachmentsHere() async throws -> [Attachment] {
         let (id, history) = (revision.id, revision.history)
         return try await peer.perform { database in
-            guard let tree = try database.tree(of: id) else { return [] }
+            guard let tree = try Self.readable({ try database.tree(of: id) }) else { return [] }
             let known = history.revisions.first { tree.contains($0) }
             let wanted = tree.leaves.map(\.revision) + [known].compactMap(\.self)
-            return try wanted.flatMap { try database.document(id, revision: $0)?.attachments ?? [] }
+            return try wanted.flatMap { revision in
+                try Self.readable { try database.document(id, revision: revision) }?.attachments ?? []
+            }
         }
+    }
+
+    /// What can't be read here is not here, and comes with the revision.
+    private static func readable<Value>(_ read: () throws -> Value?) throws -> Value? {
+        do { return try read() } catch let error as DatabaseError where error.code == .damagedDocument { return nil }
     }
 }

@@ -10,10 +10,9 @@ final class AttachmentSink: @unchecked Sendable {
     private(set) var length: Int64
 
     /// Begins with nothing.
-    init(_ peer: LocalPeer) async throws {
+    init(_ peer: LocalPeer, _ encoding: Attachment.Encoding) async throws {
         self.peer = peer
-        // The bytes are kept as they come; what they are is said when they are all here.
-        writer = try peer.local.attachmentWriter(contentType: "application/octet-stream", encoding: .identity)
+        writer = try peer.local.attachmentWriter(contentType: "application/octet-stream", encoding: encoding)
         length = 0
     }
 
@@ -21,7 +20,10 @@ final class AttachmentSink: @unchecked Sendable {
     init(_ peer: LocalPeer, resuming attachment: PeerAttachment) async throws {
         self.peer = peer
         let (digest, length) = (attachment.digest, attachment.encodedLength)
-        writer = try await peer.perform { Unshared(try $0.attachmentWriter(resuming: digest, length: length)) }.value
+        let encoding = attachment.encoding
+        writer = try await peer.perform {
+            Unshared(try $0.attachmentWriter(resuming: digest, length: length, encoding: encoding))
+        }.value
         self.length = writer.storedLength
     }
 

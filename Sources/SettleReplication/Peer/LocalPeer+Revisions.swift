@@ -13,7 +13,11 @@ extension LocalPeer {
             var rest = budget
             try database.forEachRevision(requests.map { ($0.id, $0.revision) }) { stored in
                 let request = requests[answers.count]
-                guard let stored else {
+                if case .failure(let error) = stored {
+                    answers.append(.failed(PeerError(error, of: name)))
+                    return answers.count < requests.count
+                }
+                guard let stored = try stored.get() else {
                     answers.append(.missing(reason: "the content of \(request.revision) is not kept at \(name)"))
                     return answers.count < requests.count
                 }

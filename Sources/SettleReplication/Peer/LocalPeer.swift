@@ -37,6 +37,13 @@ public struct LocalPeer: Peer {
         return try await perform { "local:\(try $0.instanceName())" }
     }
 
+    /// The version of a registered function; `nil` for the first one.
+    public func filterCode(_ filter: ReplicationFilter) async throws -> String? {
+        guard case .named(let name, _) = filter, let version = local.replicationFilter(name)?.version, version != 1
+        else { return nil }
+        return "version \(version)"
+    }
+
     /// Looks how far the database has come.
     public func connect() async throws -> PeerInfo {
         try await perform { database in

@@ -30,6 +30,12 @@ public protocol Peer: Sendable {
     /// the password (SEMANTICS 134).
     func identity() async throws -> String
 
+    /// The code of a filter's function, or what stands for it; `nil` for a filter without one, and where it may not be read. A
+    /// replication whose filter has another code than before begins anew. `nil` unless a peer says so.
+    ///
+    /// - Throws: ``PeerError`` when the peer can't be reached.
+    func filterCode(_ filter: ReplicationFilter) async throws -> String?
+
     /// Reaches the peer and looks whether it is what it should be.
     ///
     /// - Throws: ``PeerError`` with code `notFound` where there is no such database, `unauthorized`, or `unreachable`.
@@ -97,4 +103,7 @@ public protocol Peer: Sendable {
 extension Peer {
     /// No.
     public var needsNetwork: Bool { false }
+
+    /// None.
+    public func filterCode(_ filter: ReplicationFilter) async throws -> String? { nil }
 }

@@ -70,16 +70,33 @@ struct ConflictSettler: Sendable {
         guard let missing = try? await database.perform({ try $0.missingBases(of: id) }), !missing.isEmpty else {
             return
         }
-        var requests = missing.map { RevisionRequest(id: id, revision: $0) }
+        _ = try? await target.store(await source.bases(missing, of: id), branching: .allowed)
+    }
+
+    /// Stores revisions, with what settles their conflicts in the same transaction where that can be: the target is a
+    /// database of this process, and the policy decides without waiting.
+    func store(
+        _ revisions: [PeerRevision], branching: Branching
+    ) async throws -> (outcomes: [StoreOutcome], settlements: [DocumentID: Result<Settlement, DatabaseError>]) {
+        guard let policy, policy.answersAtOnce, let here = target as? LocalPeer else {
+            return (try await target.store(revisions, branching: branching), [:])
+        }
+        return try await here.store(revisions, branching: branching, settlingBy: policy, basesFrom: source)
+    }
+}
+
+extension Peer {
+    /// Revisions in which branches part, as far as they are here.
+    func bases(_ revisions: [RevisionID], of id: DocumentID) async -> [PeerRevision] {
+        var requests = revisions.map { RevisionRequest(id: id, revision: $0) }
+        var found: [PeerRevision] = []
         while !requests.isEmpty {
-            let answers = try? await source.revisions(requests, budget: 1024 * 1024)
-            guard let answers, !answers.isEmpty else { return }
-            let found = answers.compactMap { answer -> PeerRevision? in
-                if case .found(let revision) = answer { revision } else { nil }
-            }
-            _ = try? await target.store(found, branching: .allowed)
+            let answers = try? await self.revisions(requests, budget: 1024 * 1024)
+            guard let answers, !answers.isEmpty else { break }
+            found += answers.compactMap { if case .found(let revision) = $0 { revision } else { nil } }
             requests.removeFirst(min(answers.count, requests.count))
         }
+        return found
     }
 }
 

@@ -62,14 +62,19 @@ extension FlowExecutor {
         let (source, target, settler) = (configuration.source, configuration.target, settler)
         let branching = configuration.branching
         group.addTask {
-            let outcomes = await PeerError.result { try await target.store(revisions, branching: branching) }
-            guard case .success(let all) = outcomes else { return .flow(.outcomes(id, outcomes)) }
+            let result = await PeerError.result {
+                if let settler { return try await settler.store(revisions, branching: branching) }
+                return (outcomes: try await target.store(revisions, branching: branching), settlements: [:])
+            }
+            guard case .success((let all, let settlements)) = result else {
+                return .flow(.outcomes(id, result.map(\.outcomes)))
+            }
             if source.database != nil {
                 let held = zip(revisions, all).filter { $0.1.isAtTarget }.map { ($0.0.id, $0.0.revision) }
                 try? await source.markShared(held)
             }
             let conflicted = await settler?.conflicted(among: revisions) ?? []
-            return .stored(.outcomes(id, outcomes), conflicted: conflicted)
+            return .stored(.outcomes(id, .success(all)), conflicted: conflicted, settlements)
         }
     }
 

@@ -3,10 +3,18 @@ internal import SettleDatabase
 
 /// Checkpoints of a flow.
 extension FlowExecutor {
+    /// Whether there is something that the newest checkpoint does not say. A source without any change is still at the start,
+    /// however it writes that.
+    var hasNews: Bool {
+        let position = flow.tracker.position
+        guard configuration.usesCheckpoints, position != checkpointer.recorded else { return false }
+        return !(checkpointer.recorded.isStart && position.number == 0)
+    }
+
     /// Writes a checkpoint, if there is something new; what could not be brought is listed before.
     mutating func checkpoint(_ group: inout TaskGroup<Event>) {
         let position = flow.tracker.position
-        guard configuration.usesCheckpoints, !isCheckpointing, position != checkpointer.recorded else { return }
+        guard hasNews, !isCheckpointing else { return }
         isCheckpointing = true
         let (checkpointer, counts, keep) = (checkpointer, flow.counts, keepLedger)
         group.addTask {
@@ -37,7 +45,7 @@ extension FlowExecutor {
     mutating func writeLastCheckpoint() async {
         await keepLedger()
         let position = flow.tracker.position
-        guard configuration.usesCheckpoints, position != checkpointer.recorded else { return }
+        guard hasNews else { return }
         let outcome = await checkpointer.write(position, flow.counts)
         if case .changed = outcome {
             state.warn(

@@ -6,7 +6,13 @@ extension FlowExecutor {
     /// Settles the next ones.
     mutating func settleNext(_ group: inout TaskGroup<Event>) {
         guard let settler else { return }
-        while let id = conflicts.next() { group.addTask { .settled(id, await settler.settle(id)) } }
+        while let id = conflicts.next() {
+            let known = decided.removeValue(forKey: id)
+            group.addTask {
+                if let known { return .settled(id, known.map { Optional($0) }) }
+                return .settled(id, await settler.settle(id))
+            }
+        }
         performDeferred(&group)
     }
 

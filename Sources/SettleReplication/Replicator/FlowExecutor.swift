@@ -19,7 +19,8 @@ struct FlowExecutor {
     /// What a child task ends with.
     enum Event: Sendable {
         case flow(FlowEvent)
-        case stored(FlowEvent, conflicted: [DocumentID])
+        case stored(
+            FlowEvent, conflicted: [DocumentID], [DocumentID: Result<Settlement, DatabaseError>])
         case order(ReplicationOrders.Order?)
         case checkpointTime
         case checkpointed(Checkpointer, Checkpointer.Outcome)
@@ -35,6 +36,8 @@ struct FlowExecutor {
     /// Settles conflicts, where that is to be done.
     let settler: ConflictSettler?
     var conflicts: ConflictQueue
+    /// What became of conflicts that were settled when they were stored, until it is reported.
+    var decided: [DocumentID: Result<Settlement, DatabaseError>] = [:]
     /// Stores that wait until fewer conflicts do.
     var deferred: [FlowAction] = []
     /// Feeds of the source that wait for something to happen.
@@ -101,8 +104,9 @@ struct FlowExecutor {
     private mutating func take(_ event: Event, _ group: inout TaskGroup<Event>) {
         switch event {
         case .flow(let event): handle(event, &group)
-        case .stored(let event, let conflicted):
-            for id in conflicted { conflicts.add(id) }
+        case .stored(let event, let conflicted, let settlements):
+            for (id, settlement) in settlements { decided[id] = settlement }
+            for id in conflicted + settlements.keys.sorted() { conflicts.add(id) }
             handle(event, &group)
         case .order(let order): take(order, &group)
         case .checkpointTime:
@@ -116,9 +120,7 @@ struct FlowExecutor {
         case .settled(let id, let result): settled(id, result, &group)
         }
         settleNext(&group)
-        if !isTimerSet, !isCheckpointing, end == nil, configuration.usesCheckpoints,
-            flow.tracker.position != checkpointer.recorded
-        {
+        if !isTimerSet, !isCheckpointing, end == nil, hasNews {
             isTimerSet = true
             let (clock, interval) = (configuration.clock, configuration.checkpointInterval)
             group.addTask {

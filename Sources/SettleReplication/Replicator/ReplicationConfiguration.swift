@@ -21,6 +21,10 @@ public struct ReplicationConfiguration: Sendable {
     public var isContinuous = false
     /// How conflicts are settled that a pull brings into a database of this process; ``ConflictPolicy/keepAll`` unless set
     /// (K4). It is not asked in a push.
+    ///
+    /// What a pull brings and what settles its conflicts are written in one transaction, so nobody reads a winner that the
+    /// policy decides against (SEMANTICS 161). The policy is asked before that, outside of it. Only one that waits, for a
+    /// person say, settles after what came is stored.
     public var conflictPolicy = ConflictPolicy.keepAll
     /// How many conflicts are settled at the same time; 4 unless set. A policy that asks a person may be given more.
     public var conflictsAtOnce = 4
@@ -70,15 +74,22 @@ public struct ReplicationConfiguration: Sendable {
         return configuration
     }
 
-    /// The name under which both sides keep its log: 32 hexadecimal digits.
+    /// A name for what it is to do: 32 hexadecimal digits. It is that of the log on both sides, unless a filter function has a
+    /// part in that; see ``logID()``.
     ///
     /// - Throws: ``PeerError`` when the identity of a peer can't be told.
-    package func replicationID() async throws -> String { try await id().description }
+    package func replicationID() async throws -> String { try await id(filterCode: nil).description }
 
-    func id() async throws -> ReplicationID {
+    /// The name under which both sides keep its log. It is another one when the code of the filter function is, which the source
+    /// is asked for, so that a changed function is asked about all documents (COUCHDB-892).
+    ///
+    /// - Throws: ``PeerError`` when the source can't be reached.
+    func logID() async throws -> ReplicationID { try await id(filterCode: source.filterCode(filter)) }
+
+    private func id(filterCode: String?) async throws -> ReplicationID {
         ReplicationID(
             source: try await source.identity(), target: try await target.identity(), filter: filter,
-            branching: branching, since: since)
+            filterCode: filterCode, branching: branching, since: since)
     }
 
     /// The database of this process whose replication it is; the target's of two.

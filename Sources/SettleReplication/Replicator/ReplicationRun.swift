@@ -7,10 +7,16 @@ struct ReplicationRun: Sendable {
     let configuration: ReplicationConfiguration
     let state: ReplicatorState
     let orders: ReplicationOrders
+    /// Whether checkpoints are forgotten first.
+    private let isFromStart: Bool
     private var counts = ReplicationCounts()
     private var result: ReplicationResult?
 
-    init(_ configuration: ReplicationConfiguration, _ state: ReplicatorState, _ orders: ReplicationOrders) {
+    init(
+        _ configuration: ReplicationConfiguration, _ state: ReplicatorState, _ orders: ReplicationOrders,
+        isFromStart: Bool = false
+    ) {
+        self.isFromStart = isFromStart
         self.configuration = configuration
         self.state = state
         self.orders = orders
@@ -34,6 +40,11 @@ struct ReplicationRun: Sendable {
         let listener = listensToNetwork()
         defer { withExtendedLifetime(listener) {} }
         state.forgetWarnings()
+        for peer in [configuration.source, configuration.target] {
+            guard let warning = (peer as? CouchDBPeer)?.warning else { continue }
+            state.warn(.credentialsInTheOpen, warning)
+            configuration.database?.warn(warning)
+        }
         state.show { status in
             status = ReplicationStatus()
             status.mode = .active
@@ -157,7 +168,7 @@ struct ReplicationRun: Sendable {
         if identities.source == identities.target {
             throw PeerError(.badRequest, "\(source.name) can't be replicated with itself", status: 400)
         }
-        let id = try await configuration.id()
+        let id = try await configuration.logID()
         var settings = FlowSettings(start: .start, end: sourceInfo.lastSequence)
         settings.isContinuous = configuration.isContinuous
         settings.filter = configuration.filter
@@ -166,6 +177,7 @@ struct ReplicationRun: Sendable {
         settings.holdsRefused = configuration.direction == .push
         var beginning = Beginning(
             checkpointer: Checkpointer(id: id, source: source, target: target), settings: settings)
+        if isFromStart, result == nil { try await beginning.checkpointer.forget() }
         if configuration.usesCheckpoints {
             let point = try await beginning.checkpointer.resume(source: sourceInfo, target: targetInfo)
             beginning.settings.start = point.position

@@ -10,6 +10,8 @@ public struct ReplicationWarning: Sendable, Hashable, CustomStringConvertible {
         public static let checkpointOnOneSide = Kind(name: "checkpoint_on_one_side")
         /// No checkpoint could be written; the next run compares documents again.
         public static let checkpointNotWritten = Kind(name: "checkpoint_not_written")
+        /// Credentials go to another machine over plain HTTP, where others can read them (SEMANTICS 137).
+        public static let credentialsInTheOpen = Kind(name: "credentials_in_the_open")
     }
 
     /// What kind it is.

@@ -1,5 +1,5 @@
 internal import RevisionTree
-public import SettleDatabase
+import SettleDatabase
 
 /// Replications that outlive the process.
 extension Replications {
@@ -15,7 +15,8 @@ extension Replications {
     ///     pull.start()
     ///
     /// Peer, direction, filter, and the flags of the configuration are kept in a local document of the database, as they
-    /// are now; call it again after they were changed. Conflict policy and limits are not.
+    /// are now; call it again after they were changed. Conflict policy and limits are not. Headers of the peer are kept with
+    /// the credentials, for they may be some.
     ///
     /// - Parameters:
     ///   - replicator: One of this database's replications, with a ``CouchDBPeer``.
@@ -65,9 +66,11 @@ extension Replications {
             let (document, isPush, url) = try StoredReplications.read(members)
             let endpoint = isPush ? document.target : document.source
             let place = endpoint.told ?? url
+            var options = CouchDBPeerOptions()
+            options.headers = endpoint.headers
             let peer = try CouchDBPeer(
-                url, credentials: try await credentials?(place) ?? endpoint.credentials ?? Credentials.none,
-                client: client)
+                url, credentials: try await credentials?(place) ?? endpoint.credentials ?? .automatic(for: url),
+                client: client, options: options)
             var configuration =
                 isPush
                 ? document.configuration(source: LocalPeer(database), target: peer)
@@ -82,6 +85,22 @@ extension Replications {
             started.append(replicator)
         }
         return started
+    }
+
+    /// Gives a persistent replication new credentials of the same user, tokens of OAuth that take the place of old ones for
+    /// example: from the next request on where it runs, and kept with it where the old ones were (SEMANTICS 138). Its checkpoint
+    /// stays.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - credentials: The new credentials.
+    /// - Throws: ``PeerError`` with code `notFound` where none has the name, `badRequest` for another user's credentials or
+    ///   for those that can't be kept; ``DatabaseError``.
+    public func renewPersistent(_ name: String, _ credentials: Credentials) async throws {
+        if let replicator = running(name), let peer = replicator.configuration.peer as? CouchDBPeer {
+            try peer.renew(credentials)
+        }
+        try await change(name) { try StoredReplications.renew(&$0, credentials) }
     }
 
     /// How many persistent replications there are, completed ones too.

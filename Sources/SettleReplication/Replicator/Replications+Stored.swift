@@ -50,7 +50,7 @@ extension Replications {
         if let replicator = running(name) { await remove(replicator) } else { try await change(name, nil) }
     }
 
-    private func change(_ name: String, _ body: (@Sendable (inout JSONObject) -> Void)?) async throws {
+    func change(_ name: String, _ body: (@Sendable (inout JSONObject) throws -> Void)?) async throws {
         guard let database else { return }
         let isThere = try await database.perform { database in
             let stored = StoredReplications(database: database)

@@ -45,7 +45,7 @@ public final class Replications: Sendable {
     /// - Parameter configuration: What it is to do. Of one that is there already nothing but peer, direction and filter is
     ///   looked at.
     /// - Returns: The replication.
-    /// - Throws: ``PeerError`` when the peer's identity can't be told.
+    /// - Throws: ``PeerError`` when the peer's identity can't be found out.
     public func replicator(_ configuration: ReplicationConfiguration) async throws -> Replicator {
         let key = Key(
             peer: try await configuration.peer.identity(), direction: configuration.direction,
@@ -78,7 +78,7 @@ public final class Replications: Sendable {
     ///   - exclusively: Whether all other replications of this database are removed, filtered ones with the same peer too
     ///     (SEMANTICS 100); with no peer that is all of them (101).
     /// - Returns: Pull and push, or none without a peer.
-    /// - Throws: ``PeerError`` when the peer's identity can't be told.
+    /// - Throws: ``PeerError`` when the peer's identity can't be found out.
     func pair(with peer: (any Peer)?, of database: Database, exclusively: Bool) async throws -> [Replicator] {
         var pair: [Replicator] = []
         if let peer {
@@ -152,9 +152,43 @@ extension Database {
     ///   - peer: The peer; with `nil` there is none to replicate with.
     ///   - exclusively: Whether all other replications of this database are removed.
     /// - Returns: Pull and push, or none without a peer.
-    /// - Throws: ``PeerError`` when the peer's identity can't be told.
+    /// - Throws: ``PeerError`` when the peer's identity can't be found out.
     @discardableResult
     public func replicate(with peer: (any Peer)?, exclusively: Bool = false) async throws -> [Replicator] {
         try await replications.pair(with: peer, of: self, exclusively: exclusively)
+    }
+
+    /// Keeps this database and a peer the same from now on: the two replications with the peer, both continuous and started
+    /// (SEMANTICS 96). One that runs and is not continuous is stopped first.
+    ///
+    ///     let pair = try await notes.replicateContinuously(with: hub)
+    ///
+    /// They go on until the process ends; for the next launch, give them to ``Replications/persist(_:storesCredentials:)``.
+    ///
+    /// - Parameters:
+    ///   - peer: The peer.
+    ///   - exclusively: Whether all other replications of this database are removed.
+    ///   - configure: Sets more of each configuration, such as the conflict policy.
+    /// - Returns: Pull and push, running.
+    /// - Throws: ``PeerError`` when the peer's identity can't be found out; what `configure` throws, and then none is started.
+    @discardableResult
+    public func replicateContinuously(
+        with peer: any Peer, exclusively: Bool = false,
+        configure: (inout ReplicationConfiguration) throws -> Void = { _ in }
+    ) async throws -> [Replicator] {
+        let pair = try await replications.pair(with: peer, of: self, exclusively: exclusively)
+        let wasContinuous = pair.map(\.configuration.isContinuous)
+        let configurations = try pair.map { replicator in
+            var configuration = replicator.configuration
+            configuration.isContinuous = true
+            try configure(&configuration)
+            return configuration
+        }
+        for (index, replicator) in pair.enumerated() {
+            if !wasContinuous[index] { await replicator.stop() }
+            replicator.configuration = configurations[index]
+            replicator.start()
+        }
+        return pair
     }
 }

@@ -19,6 +19,7 @@ internal import SettleDatabase
 /// - ``stop()``
 /// - ``run()``
 /// - ``suspend()``
+/// - ``resyncFromStart()``
 /// - ``networkChanged()``
 /// ### Looking
 /// - ``status``
@@ -31,6 +32,8 @@ public final class Replicator: Sendable {
         var orders: ReplicationOrders?
         var task: Task<Result<ReplicationResult, PeerError>, Never>?
         var run = 0
+        /// Whether the next run forgets the checkpoints.
+        var isFromStart = false
         var notedPolicy: (policy: ConflictPolicy, database: Database)?
     }
 
@@ -116,6 +119,22 @@ public final class Replicator: Sendable {
     /// Says that the network changed: what waits for another attempt is tried now (SEMANTICS 93).
     public func networkChanged() { state.withLock(\.orders)?.give(.network) }
 
+    /// Has it forget its checkpoints, on both sides, and compare all documents anew: for when a side is not what the
+    /// checkpoints say it is. Documents stay, and what the other side has is not sent again (K15).
+    ///
+    /// One that runs is stopped as by ``stop()`` and started again; another one does it with its next start. Once the
+    /// checkpoints are forgotten, a run that is cut off is taken up from the start, too. It takes a request for each batch of
+    /// documents of the source.
+    public func resyncFromStart() async {
+        let wasRunning = state.withLock { state in
+            state.isFromStart = true
+            return state.task != nil
+        }
+        guard wasRunning else { return }
+        await stop()
+        start()
+    }
+
     private func begin() -> Task<Result<ReplicationResult, PeerError>, Never> {
         notePolicy()
         let (task, isNew) = state.withLock { state in
@@ -123,9 +142,10 @@ public final class Replicator: Sendable {
             let orders = ReplicationOrders()
             state.orders = orders
             state.run += 1
-            let (configuration, run) = (state.configuration, state.run)
+            let (configuration, run, isFromStart) = (state.configuration, state.run, state.isFromStart)
+            state.isFromStart = false
             let task = Task {
-                var replication = ReplicationRun(configuration, shown, orders)
+                var replication = ReplicationRun(configuration, shown, orders, isFromStart: isFromStart)
                 return await replication.run { self.ended(run, $0) }
             }
             state.task = task

@@ -25,10 +25,10 @@ struct StoredReplications: Sendable {
     func set(_ name: String, _ members: JSONObject?) throws { try change { $0[name] = members.map(JSON.object) } }
 
     /// Changes one that is there.
-    func update(_ name: String, _ body: (inout JSONObject) -> Void) throws {
+    func update(_ name: String, _ body: (inout JSONObject) throws -> Void) throws {
         try change { stored in
             guard var members = stored[name]?.object else { return }
-            body(&members)
+            try body(&members)
             stored[name] = .object(members)
         }
     }
@@ -40,11 +40,11 @@ struct StoredReplications: Sendable {
         }
     }
 
-    private func change(_ body: (inout JSONObject) -> Void) throws {
+    private func change(_ body: (inout JSONObject) throws -> Void) throws {
         try database.transaction {
             let before = try database.localDocument(Self.id)?.body.json[Self.member]?.object ?? JSONObject()
             var stored = before
-            body(&stored)
+            try body(&stored)
             guard stored != before else { return }
             if stored.isEmpty {
                 try database.deleteLocalDocument(Self.id)
@@ -88,6 +88,15 @@ extension StoredReplications {
         return members
     }
 
+    /// Writes credentials into a stored one; only those that are kept with it already are replaced.
+    static func renew(_ members: inout JSONObject, _ credentials: Credentials) throws {
+        guard let side = ["source", "target"].first(where: { members[$0] != here }), var endpoint = members[side],
+            endpoint["auth"] != nil, let place = endpoint["url"]?.string
+        else { return }
+        endpoint["auth"] = try ReplicationDocument.endpoint(HTTPURL(place), credentials)["auth"]
+        members[side] = endpoint
+    }
+
     /// What is to be done with a stored one.
     static func state(of members: JSONObject) -> PersistentReplication.State {
         if members["paused"] == true { return .paused }
@@ -99,7 +108,7 @@ extension StoredReplications {
         var document: ReplicationDocument
         do { document = try ReplicationDocument(members) } catch { throw PeerError(.badRequest, error.message) }
         if case .named(ReplicationDocument.byChannel, let parameters) = document.filter {
-            document.filter = .channels((parameters["channels"] ?? "").split(separator: ",").map(String.init))
+            document.filter = .channels((parameters["channels"]?.string ?? "").split(separator: ",").map(String.init))
         }
         guard let url = document.source.url ?? document.target.url else {
             throw PeerError(.badRequest, "a stored replication has no address")
@@ -108,13 +117,16 @@ extension StoredReplications {
     }
 
     private static func endpoint(_ peer: CouchDBPeer, withCredentials: Bool) throws -> JSON {
-        let url = peer.url
-        guard let user = peer.credentials.user else { return ["url": .string("\(url)")] }
+        let (url, credentials) = (peer.url, peer.credentials)
         // The user's name is part of what the replication is; the password is not.
-        let place = "\(url.scheme.rawValue)://\(PercentEscape.encode(user))@\(url.authority)\(url.path)"
-        guard withCredentials else { return ["url": .string(place)] }
-        return [
-            "url": .string(place), "auth": try ReplicationDocument.endpoint(url, peer.credentials)["auth"] ?? .null,
-        ]
+        let place = credentials.user.map { user in
+            "\(url.scheme.rawValue)://\(PercentEscape.encode(user))@\(url.authority)\(url.path)"
+        }
+        var json: JSON = ["url": .string(place ?? "\(url)")]
+        guard withCredentials else { return json }
+        json["auth"] = try ReplicationDocument.endpoint(url, credentials)["auth"]
+        let headers = peer.options.headers.fields.map { ($0.name, JSON.string($0.value)) }
+        if !headers.isEmpty { json["headers"] = .object(JSONObject(headers)) }
+        return json
     }
 }

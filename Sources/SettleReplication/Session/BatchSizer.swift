@@ -17,7 +17,7 @@ struct BatchSizer: Sendable {
         if time > .seconds(4) {
             revisions = max(min(most, Self.least), revisions / 2)
         } else if time < .milliseconds(500), count >= revisions {
-            revisions = min(most, revisions * 2)
+            revisions = revisions > most / 2 ? most : revisions * 2
         }
     }
 }

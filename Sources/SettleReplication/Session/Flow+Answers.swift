@@ -168,7 +168,7 @@ extension Flow {
         switch outcome {
         case .stored:
             counts.revisionsWritten += 1
-            counts.bytesWritten += revision.bytesToWrite
+            counts.bytesWritten = counts.bytesWritten.adding(clamped: revision.bytesToWrite)
         case .known: counts.revisionsKnown += 1
         case .refused(let error):
             counts.revisionsRefused += 1
@@ -209,7 +209,7 @@ extension PeerRevision {
     /// The bytes of its body and attachments.
     var bytesToWrite: Int64 {
         attachments.reduce(Int64(body.utf8.count)) { sum, attachment in
-            if case .stub = attachment.content { sum } else { sum + attachment.encodedLength }
+            if case .stub = attachment.content { sum } else { sum.adding(clamped: attachment.encodedLength) }
         }
     }
 }

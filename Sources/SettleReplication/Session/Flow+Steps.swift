@@ -24,7 +24,7 @@ extension Flow {
     private mutating func read(_ actions: inout [FlowAction]) {
         let limit = max(1, settings.limits.changes)
         guard !isReading, settings.isContinuous || !hasReachedEnd, unread.count + parked.count < limit,
-            wanted.count < 2 * limit
+            wanted.count / 2 < limit
         else { return }
         isReading = true
         call(
@@ -37,7 +37,7 @@ extension Flow {
 
     /// Compares the next changes; those of documents that are on their way wait until they are done.
     private mutating func compare(_ actions: inout [FlowAction]) -> Bool {
-        guard isComparing < 2, !unread.isEmpty, wanted.count < 2 * settings.limits.revisions else { return false }
+        guard isComparing < 2, !unread.isEmpty, wanted.count / 2 < settings.limits.revisions else { return false }
         var rows: [FlowRow] = []
         while rows.count < max(1, settings.limits.changes), let row = unread.popFirst() {
             if onTheWay.insert(row.change.id).inserted { rows.append(row) } else { park(row) }
@@ -65,7 +65,7 @@ extension Flow {
     private mutating func fetch(_ actions: inout [FlowAction]) -> Bool {
         guard fetching < max(1, settings.limits.fetches), !wanted.isEmpty else { return false }
         let free = settings.limits.bytes - bytesOnTheWay
-        let share = max(1, settings.limits.bytes / (2 * max(1, settings.limits.fetches)))
+        let share = max(1, settings.limits.bytes / 2 / max(1, settings.limits.fetches))
         // With nothing else on its way there must be progress, however large the next revision is.
         guard free >= share || fetching + storing == 0 && fetched.isEmpty else { return false }
         var jobs: [FlowJob] = []

@@ -27,6 +27,8 @@ final class ScriptProcess {
     private static let mostContexts = 24
     /// The longest answer to one request that is taken, in bytes.
     private static let longestAnswer = 512 << 20
+    /// How many bytes of items are sent in one frame, unless a single item has more.
+    private static let frameLength = 4 << 20
 
     /// Whether it has run scripts of anything but this source.
     func isNew(to source: ScriptSource) -> Bool {
@@ -102,7 +104,37 @@ final class ScriptProcess {
             guard case .answered(.success) = outcome else { return outcome }
         }
         contexts.append(entry)
-        return exchange(request.command, entry.number, request.items, owner: source.owner, slowly: slowly)
+        return run(request, in: entry.number, slowly)
+    }
+
+    /// Sends a request in as many frames as it takes, each with the items that stand in front.
+    private func run(_ request: ScriptRequest, in context: UInt32, _ slowly: () -> Void) -> Outcome {
+        let (command, owner) = (request.command, request.source.owner)
+        let head = request.items.prefix(command.leading)
+        var rest = request.items.dropFirst(command.leading)
+        var (results, length): ([[UInt8]], Int) = ([], 0)
+        repeat {
+            let piece = command.isDivisible ? Self.piece(of: rest) : rest
+            rest = rest.dropFirst(piece.count)
+            let outcome = exchange(command, context, Array(head + piece), owner: owner, slowly: slowly)
+            guard case .answered(.success(let part)) = outcome else { return outcome }
+            length += part.reduce(0) { $0 + $1.count }
+            guard length <= Self.longestAnswer else {
+                kill(pid, SIGKILL)
+                return ended()
+            }
+            results += part
+        } while !rest.isEmpty
+        return .answered(.success(results))
+    }
+
+    private static func piece(of items: ArraySlice<[UInt8]>) -> ArraySlice<[UInt8]> {
+        var length = 0
+        let end = items.firstIndex { item in
+            length += item.count
+            return length > frameLength
+        }
+        return items[..<max(end ?? items.endIndex, min(items.startIndex + 1, items.endIndex))]
     }
 
     private func exchange(

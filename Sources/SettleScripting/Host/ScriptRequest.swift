@@ -63,11 +63,14 @@ public struct ScriptRequest: Sendable {
     /// The answer has an item for each: `1`, or the JSON of what was thrown.
     ///
     /// - Parameters:
-    ///   - arguments: Each an array: the new document, the old one or null, the user, the security object.
+    ///   - documents: Each an array: the new document, and the old one or null.
+    ///   - user: Who writes them, and the security object: an array of both, which is sent once for many documents.
     ///   - source: The design document.
     /// - Returns: The request.
-    public static func validate(_ arguments: [[UInt8]], by source: ScriptSource) -> ScriptRequest {
-        ScriptRequest(source: source, command: .validate, items: arguments)
+    public static func validate(
+        _ documents: [[UInt8]], of user: [UInt8], by source: ScriptSource
+    ) -> ScriptRequest {
+        ScriptRequest(source: source, command: .validate, items: [user] + documents)
     }
 
     /// Asks a filter function about documents; the answer has `1` or `0` for each.

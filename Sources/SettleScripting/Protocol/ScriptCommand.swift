@@ -10,7 +10,8 @@ enum ScriptCommand: UInt8, Sendable {
     case map
     /// Runs reduce functions: first what is the same for all, then an item a reduction.
     case reduce
-    /// Asks a validation function: an item each, its arguments; answers `1` or what was thrown.
+    /// Asks a validation function: the user and the security object, then an item each, the new document and the old one;
+    /// answers `1` or what was thrown.
     case validate
     /// Asks a filter: its name and the request, then documents; answers `1` or `0` each.
     case filter
@@ -24,11 +25,14 @@ enum ScriptCommand: UInt8, Sendable {
     /// How many items stand in front of those that are answered one by one.
     var leading: Int {
         switch self {
-        case .load, .drop, .check, .map, .validate, .update, .syntax: 0
-        case .reduce, .filterByView: 1
+        case .load, .drop, .check, .map, .update, .syntax: 0
+        case .reduce, .validate, .filterByView: 1
         case .filter: 2
         }
     }
+
+    /// Whether the items behind those in front are answered each for itself, so that they may come in several frames.
+    var isDivisible: Bool { ![.load, .drop, .update].contains(self) }
 
     /// The function of the prelude that does it for one item.
     var function: String {

@@ -1,3 +1,8 @@
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
 #if canImport(JavaScriptCore)
 internal import JavaScriptCore
 #else
@@ -59,16 +64,18 @@ final class ScriptEngine {
         var piece = ScriptFrame(kind: ScriptReply.part.rawValue)
         for arguments in calls {
             var failure: [UInt8]?
+            var isExhausted = false
             watchdog.begin()
             let isDone = context.call(command.function, arguments) { result in
-                if result.first == UInt8(ascii: "+") {
-                    piece.add(result.dropFirst())
-                } else {
-                    failure = Array(result.dropFirst())
+                switch result.first {
+                case UInt8(ascii: "+"): piece.add(result.dropFirst())
+                case UInt8(ascii: "!"): isExhausted = true
+                default: failure = Array(result.dropFirst())
                 }
             }
             watchdog.end()
             guard isDone else { return false }
+            if isExhausted { _exit(ScriptExit.memory) }
             if let failure { return send(.failed, failure) }
             if piece.bytes.count > Self.pieceLength {
                 guard output.write(piece.finish()) else { return false }

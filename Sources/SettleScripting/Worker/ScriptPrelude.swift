@@ -4,7 +4,8 @@
 /// text in JSON, which the server reads as it reads any other that comes from outside.
 enum ScriptPrelude {
     /// An expression whose value is a function of two arguments, the logger and what finds the line of a mistake, that gives an
-    /// object of functions. Each takes text and gives text: `+` and the result, or `-` and `[error, reason]`.
+    /// object of functions. Each takes text and gives text: `+` and the result, `-` and `[error, reason]`, or `!` when memory is
+    /// over. A script that catches that error can't hide it where rows are lost by it.
     static let source = #"""
         (function (write, mistakenLine) {
           "use strict";
@@ -15,10 +16,17 @@ enum ScriptPrelude {
           const kind = Object.prototype.toString, has = Object.prototype.hasOwnProperty;
           for (const name of ["Atomics", "SharedArrayBuffer", "WebAssembly", "console"]) delete global[name];
 
-          let rows = null, hasEmitted = false;
+          let rows = null, hasEmitted = false, isExhausted = false;
           let design = null, maps = null, modules = null;
           let compiled = create(null), reduces = create(null);
           let lastRequest = null, asked = null;
+
+          // What the engine throws where it gets no more memory. What a function does then is nobody's to say, so there is no
+          // result, neither of this call nor of another in this process.
+          const TooMuch = RangeError;
+          function isMemory(error) {
+            return error instanceof TooMuch && error.message === "Out of memory";
+          }
 
           function plain(value) {
             return typeof value === "object" && value !== null && "stack" in value && "name" in value
@@ -43,7 +51,9 @@ enum ScriptPrelude {
 
           share("emit", function emit(key, value) {
             hasEmitted = true;
-            if (rows !== null) rows.push([key, plain(value)]);
+            if (rows === null) return;
+            const shown = plain(value);
+            try { rows.push([key, shown]); } catch (error) { isExhausted = true; throw error; }
           });
           share("sum", function sum(values) {
             let total = 0;
@@ -137,6 +147,7 @@ enum ScriptPrelude {
           // What a function of a view throws costs it the rows of this document and is told to the log, unless it says
           // that nothing should go on.
           function viewError(error, doc) {
+            if (isMemory(error)) throw error;
             if (error === "fatal_error") throw ["error", "map_runtime_error", "function raised 'fatal_error'"];
             if (error !== null && typeof error === "object" && error[0] === "fatal") throw error;
             if (error !== null && typeof error === "object" && error[0] === "error" && error[1] === "compilation_error")
@@ -157,7 +168,11 @@ enum ScriptPrelude {
 
           function guarded(body) {
             return function (a, b, c) {
-              try { return "+" + body(a, b, c); } catch (error) { return "-" + stringify(describe(error)); }
+              isExhausted = false;
+              try {
+                const result = "+" + body(a, b, c);
+                return isExhausted ? "!" : result;
+              } catch (error) { return isExhausted || isMemory(error) ? "!" : "-" + stringify(describe(error)); }
             };
           }
 
@@ -232,8 +247,13 @@ enum ScriptPrelude {
               }
               return line;
             }),
-            validate: guarded(function (json) {
-              try { apply(functionAt(["validate_doc_update"]), design, parse(json)); return "1"; } catch (error) {
+            // A function may change what it is given, so each call gets all of it anew.
+            validate: guarded(function (who, json) {
+              try {
+                const documents = parse(json), user = parse(who);
+                apply(functionAt(["validate_doc_update"]), design, [documents[0], documents[1], user[0], user[1]]);
+                return "1";
+              } catch (error) {
                 if (error !== null && typeof error === "object" && error.name && error.stack) throw error;
                 if (Array.isArray(error)) throw error;
                 return text(stringify(error));

@@ -44,9 +44,7 @@ struct ReplicatorDocumentRules: Sendable {
         if members["_replication_state"] != "failed" {
             let document: ReplicationDocument
             do { document = try ReplicationDocument(members) } catch { throw HTTPError.forbidden(error.message) }
-            for endpoint in [document.source, document.target] where endpoint.url == nil {
-                throw HTTPError.forbidden("\"\(endpoint.name)\" is no address: give the whole URL")
-            }
+            if let problem = document.source.problem ?? document.target.problem { throw HTTPError.forbidden(problem) }
         }
         return given == members["owner"] ? body : try DocumentBody(.object(members))
     }

@@ -9,12 +9,14 @@ struct WriteGuard: Sendable {
     private let rules: UserDocumentRules?
     private let replicatorRules: ReplicatorDocumentRules?
     private let hasher: PasswordHasher
+    private let context: RequestContext
     private let scripts: ValidationScripts
     /// Where it is counted what is written.
     let metrics: Metrics
 
     /// Makes the guard of the database in a request's path.
     init(_ context: RequestContext) throws {
+        self.context = context
         metrics = context.server.metrics
         scripts = try ValidationScripts(context)
         let security = try context.server.databases.security(of: context.parameter("db"))
@@ -67,10 +69,17 @@ struct WriteGuard: Sendable {
         return try UserDocumentRules.hashed(body, by: hasher)
     }
 
-    /// Writes edits, each of which may follow on what is stored, in one transaction with looking at that.
+    /// Writes edits, each of which may follow on what is stored, but for what a validation function refuses.
     func write(_ edits: [DocumentEdit], to database: Database) throws -> [Result<RevisionID, DatabaseError>] {
-        guard scripts.isEmpty else { return try asked(edits, to: database) }
-        let results = try guarded(edits, to: database)
+        let write = ValidatedWrite<Result<RevisionID, DatabaseError>>(
+            database: database, context: context,
+            view: { item in
+                let parent = edits[item.key.index].parent
+                return .init(history: parent.map { RevisionHistory($0) }, hasParent: parent != nil)
+            }, refused: { .failure($0) }, isRefused: { (try? $0.get()) == nil })
+        let results = try write.run(edits.map(\.id), scripts) { indexes, _, check in
+            try guarded(indexes.count == edits.count ? edits : indexes.map { edits[$0] }, check, to: database)
+        }
         metrics.wroteDocuments(results.count { (try? $0.get()) != nil })
         return results
     }
@@ -79,37 +88,60 @@ struct WriteGuard: Sendable {
     func insert(
         _ revisions: [ReplicatedRevision], to database: Database, refusingBranches: Bool
     ) throws -> [ReplicatedRevision.Outcome] {
-        let refusals = scripts.isEmpty ? [:] : try scripts.refusals(of: revisions, to: database)
-        let allowed = revisions.indices.filter { refusals[$0] == nil }
-        var outcomes = try database.insertReplicated(
-            allowed.map { revisions[$0] }, refusingBranches: refusingBranches)[...]
-        let all = revisions.indices.compactMap { index -> ReplicatedRevision.Outcome? in
-            refusals[index].map { .refused($0) } ?? outcomes.popFirst()
+        let write = ValidatedWrite<ReplicatedRevision.Outcome>(
+            database: database, context: context,
+            view: { .init(history: revisions[$0.key.index].history, hasParent: true) }, refused: { .refused($0) },
+            isRefused: { if case .refused = $0 { true } else { false } })
+        let outcomes = try write.run(revisions.map(\.id), scripts) { indexes, _, check in
+            try database.insertReplicated(
+                indexes.count == revisions.count ? revisions : indexes.map { revisions[$0] },
+                refusingBranches: refusingBranches, asking: check)
         }
-        metrics.wroteDocuments(all.count { if case .stored = $0 { true } else { false } })
-        return all
+        metrics.wroteDocuments(outcomes.count { if case .stored = $0 { true } else { false } })
+        return outcomes
     }
 
-    /// Writes what no validation function refuses.
-    private func asked(_ edits: [DocumentEdit], to database: Database) throws -> [Result<RevisionID, DatabaseError>] {
-        let refusals = try scripts.refusals(of: edits, to: database)
-        let allowed = edits.indices.filter { refusals[$0] == nil }
-        var results = try guarded(allowed.map { edits[$0] }, to: database)[...]
-        metrics.wroteDocuments(results.count { (try? $0.get()) != nil })
-        return edits.indices.compactMap { index in refusals[index].map { .failure($0) } ?? results.popFirst() }
+    /// Changes attributes of objects, but for what a validation function refuses.
+    ///
+    /// - Parameters:
+    ///   - objects: What to change.
+    ///   - latest: The latest moment that is believed.
+    ///   - refused: Objects that belong to the request and were refused before.
+    ///   - database: Where they are.
+    /// - Returns: For each object, what became of its changes.
+    /// - Throws: ``DatabaseError`` when nothing of it can be written.
+    func change(
+        _ objects: [ObjectChanges], believing latest: Int64, refused: [DocumentID], in database: Database
+    ) throws -> [ObjectChanges.Outcome] {
+        let write = ValidatedWrite<ObjectChanges.Outcome>(
+            database: database, context: context, isWhole: true,
+            view: { item in
+                let parent = item.isParentDeleted ? nil : item.key.parent
+                return .init(history: parent.map { RevisionHistory($0) }, hasParent: parent != nil)
+            }, refused: { .refused($0) }, isRefused: { if case .resolved = $0 { false } else { true } })
+        let outcomes = try write.run(objects.map(\.id), scripts) { indexes, known, check in
+            let gone = known.indices.filter { known[$0].map(write.isRefused) ?? false }
+            return try database.change(
+                indexes.map { objects[$0] }, believing: latest, refused: refused + gone.map { objects[$0].id },
+                asking: check)
+        }
+        metrics.wroteDocuments(
+            outcomes.count { if case .resolved(let resolved) = $0 { resolved.isWritten } else { false } })
+        return outcomes
     }
 
     private func guarded(
-        _ edits: [DocumentEdit], to database: Database
+        _ edits: [DocumentEdit], _ check: WriteCheck, to database: Database
     ) throws -> [Result<RevisionID, DatabaseError>] {
-        guard rules != nil || replicatorRules != nil else { return try database.write(edits) }
+        guard rules != nil || replicatorRules != nil else { return try database.write(edits, asking: check) }
         return try database.transaction {
-            try edits.map { edit in
-                do { try check(edit, in: database) } catch let error as HTTPError {
+            try edits.enumerated().map { place, edit in
+                do { try self.check(edit, in: database) } catch let error as HTTPError {
                     let refusal = ValidationError(status: error.status, message: error.reason)
                     return .failure(DatabaseError(.refused, error.reason, cause: refusal))
-                }
-                return try database.write([edit]).first ?? .failure(DatabaseError(.conflict, "nothing was written"))
+                } catch let error as DatabaseError where error.code == .damagedDocument { return .failure(error) }
+                return try database.write([edit], asking: check.at(place)).first
+                    ?? .failure(DatabaseError(.conflict, "nothing was written"))
             }
         }
     }

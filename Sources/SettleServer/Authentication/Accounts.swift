@@ -7,26 +7,43 @@ struct Accounts: Sendable {
     let databases: DatabasePool
 
     /// The account of a name.
+    ///
+    /// - Throws: ``HTTPError`` with status 401 for a user whose document has a conflict: which password counts, is not
+    ///   known.
     func find(_ name: String) throws -> Account? {
         if let hash = administration.hash(of: name) {
-            return Account(name: name, roles: ["_admin"], password: hash, salt: hash.salt)
+            let roles = ["_admin"] + (try administratorsRoles(name))
+            return Account(name: name, roles: roles, password: hash, salt: hash.salt)
         }
-        guard !name.isEmpty else { return nil }
-        let users: Database
-        do { users = try databases.open("_users") } catch let error as HTTPError where error.status == 404 {
-            return nil
+        guard let (body, isConflicted) = try document(of: name) else { return nil }
+        guard !isConflicted else {
+            throw HTTPError.unauthorized(
+                "User document conflicts must be resolved before the document is used for authentication purposes.")
         }
+        var account = Account(
+            name: name, roles: Self.roles(body), password: PasswordHash(body), salt: body["salt"]?.string ?? "")
+        if let factor = body["totp"] { account.secondFactor = TimeCode(factor).map { .code($0) } ?? .unknown }
+        return account
+    }
+
+    /// The roles that an administrator of the server has beside that: those of the user's document with the name. A users
+    /// database that can't be read keeps no administrator out.
+    private func administratorsRoles(_ name: String) throws -> [String] {
+        do { return try document(of: name).map { Self.roles($0.body) } ?? [] } catch is DatabaseError { return [] }
+    }
+
+    /// The user's document of a name, as every read shows it; `nil` when it does not exist.
+    private func document(of name: String) throws -> (body: DocumentBody, isConflicted: Bool)? {
+        guard !name.isEmpty, let users = try databases.openIfThere("_users") else { return nil }
         let id = DocumentID(unchecked: UserDocumentRules.prefix + name)
         guard let record = try users.record(of: id), let winner = record.tree.winner, !winner.isDeleted,
             let body = record.content?.body
         else { return nil }
-        // A system's role can't come from a document, however the document came here.
-        let roles = (body["roles"]?.array ?? []).compactMap(\.string).filter {
-            !$0.hasPrefix("_") || $0 == "_metrics"
-        }
-        var account = Account(
-            name: name, roles: roles, password: PasswordHash(body), salt: body["salt"]?.string ?? "")
-        if let factor = body["totp"] { account.secondFactor = TimeCode(factor).map { .code($0) } ?? .unknown }
-        return account
+        return (body, record.tree.isConflicted)
+    }
+
+    /// The roles in a document. A system's role can't come from one, however the document came here.
+    private static func roles(_ body: DocumentBody) -> [String] {
+        (body["roles"]?.array ?? []).compactMap(\.string).filter { !$0.hasPrefix("_") || $0 == "_metrics" }
     }
 }

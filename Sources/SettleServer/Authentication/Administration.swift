@@ -11,9 +11,11 @@ final class Administration: Sendable {
     }
 
     private let state: Guarded<State>
+    private let lock: FolderLock
     let hasher: PasswordHasher
 
     init(_ options: SecurityOptions, path: String) {
+        lock = FolderLock(path)
         hasher = PasswordHasher(iterations: options.passwordIterations, places: options.passwordWorkers)
         let iterations = hasher.iterations
         let others = options.admins.mapValues { PasswordHash(of: Array($0.utf8), iterations: iterations) }
@@ -29,8 +31,11 @@ final class Administration: Sendable {
     /// What the root calls the server's own id.
     var uuid: String { state.withLock { $0.settings.uuid } }
 
-    /// Reads the settings file, or makes it.
+    /// Takes the folder for this server, and reads the settings file, or makes it.
+    ///
+    /// - Throws: ``DatabaseError`` with code `inUse` when another server has the folder, and nothing is touched.
     func load() throws {
+        try lock.take()
         try state.withLock { state in
             guard !state.isLoaded else { return }
             if let settings = try state.file.read() {
@@ -41,6 +46,9 @@ final class Administration: Sendable {
             state.isLoaded = true
         }
     }
+
+    /// Lets another server have the folder.
+    func unload() { lock.release() }
 
     /// Makes an administrator with a random password when there is none at all; returns the password, which is kept nowhere.
     func makeFirst() throws -> String? {
@@ -55,9 +63,23 @@ final class Administration: Sendable {
     func set(_ name: String, password: [UInt8]) throws {
         try load()
         let hash = try hasher.hash(password)
+        try change { $0.admins[name] = hash }
+    }
+
+    /// What was changed over HTTP, by `section/key`.
+    var storedSettings: [String: String] { state.withLock(\.settings.configuration) }
+
+    /// Keeps the value of a setting that was changed over HTTP; `nil` forgets it.
+    func store(_ value: String?, as name: String) throws {
+        try load()
+        try change { $0.configuration[name] = value }
+    }
+
+    /// Changes the settings, first in their file.
+    private func change(_ body: (inout ServerSettings) -> Void) throws {
         try state.withLock { state in
             var settings = state.settings
-            settings.admins[name] = hash
+            body(&settings)
             try state.file.write(settings)
             state.settings = settings
         }

@@ -26,7 +26,7 @@ final class LoginLockout: Sendable {
     ///   - seconds: How long a failure counts.
     init(threshold: Int, seconds: Double) {
         self.threshold = threshold
-        lifetime = .seconds(seconds)
+        lifetime = .seconds(min(max(seconds, 0), 1e9))
     }
 
     /// Sees that an account is not locked.

@@ -8,6 +8,8 @@ internal import SettleDatabase
 struct ServerSettings: Sendable {
     /// What is kept of the administrators' passwords, by name.
     var admins: [String: PasswordHash] = [:]
+    /// What was changed over HTTP, by `section/key`.
+    var configuration: [String: String] = [:]
     /// The secret that cookies are signed with.
     var secret = Hexadecimal.encode(Secrets.random(32))
     /// What the root calls the server's own id.
@@ -30,14 +32,19 @@ struct ServerSettings: Sendable {
             }
             admins[member.name] = hash
         }
+        for member in members["configuration"]?.object ?? JSONObject() {
+            configuration[member.name] = member.value.string
+        }
     }
 
     /// The file's text.
     var bytes: [UInt8] {
         let lines = admins.sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value.line)) }
-        let json: JSON = [
+        var members: JSONObject = [
             "admins": .object(JSONObject(lines)), "secret": .string(secret), "uuid": .string(uuid),
         ]
-        return json.utf8 + [UInt8(ascii: "\n")]
+        let changes = configuration.sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value)) }
+        if !changes.isEmpty { members["configuration"] = .object(JSONObject(changes)) }
+        return JSON.object(members).utf8 + [UInt8(ascii: "\n")]
     }
 }

@@ -44,7 +44,8 @@ struct SettingsFile: Sendable {
         let isWritten = bytes.withUnsafeBytes { systemWrite(file, $0.baseAddress, $0.count) } == bytes.count
         let isKept = isWritten && fsync(file) == 0
         close(file)
-        guard isKept, rename(temporary, path) == 0 else { throw failure("can't write") }
+        guard isKept else { throw failure("can't write") }
+        try renameDurably(temporary, to: path)
     }
 
     private func failure(_ what: String) -> DatabaseError {

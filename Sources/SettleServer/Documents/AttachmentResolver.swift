@@ -68,7 +68,6 @@ struct AttachmentResolver {
         let made = try database.makeAttachment(
             attachment.name, contentType: attachment.contentType, content: bytes)
         return try made.described(
-            as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,
-            encoding: made.encoding, length: made.length)
+            as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos)
     }
 }

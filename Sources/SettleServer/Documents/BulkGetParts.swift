@@ -44,7 +44,10 @@ final class BulkGetParts: ResponseStream {
     private func segments(_ row: BulkGetRow) throws -> [SegmentStream.Segment] {
         if let problem = row.problem { return failure(row.failure(row.badRevision, problem)) }
         let printer = DocumentPrinter(database: database, options: row.options(options))
-        let results = try row.results(in: database, options)
+        let results: [Result<DocumentLookup.Found, MissingRevision>]
+        do { results = try row.results(in: database, options) } catch let error as HTTPError {
+            return failure(row.failure(row.wantedRevision, error))
+        }
         if results.isEmpty { return failure(row.failure("undefined", .missing)) }
         return try results.flatMap { result in
             switch result {
@@ -59,7 +62,7 @@ final class BulkGetParts: ResponseStream {
         _ found: DocumentLookup.Found, _ printer: DocumentPrinter
     ) throws -> [SegmentStream.Segment] {
         let printed = try printer.print(found.revision, found.content, of: found.record, hasMeta: false)
-        let (inner, type) = MultipartAnswers.related(printed.bytes, try MultipartAnswers.wanted(found, printer))
+        let (inner, type) = MultipartAnswers.related(printed.text.bytes, try MultipartAnswers.wanted(found, printer))
         var head = "\r\n--\(boundary)\r\n"
         if inner.count > 1 {
             head += "X-Doc-Id: \(MultipartAnswers.plain(found.record.id.string))\r\nX-Rev-Id: \(found.revision)\r\n"

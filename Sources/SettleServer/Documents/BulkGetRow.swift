@@ -11,10 +11,10 @@ struct BulkGetRow: Sendable {
     let attachmentsSince: [WireRevision]?
     /// Why the row can't be answered.
     let problem: HTTPError?
-    /// What is told back as the revision when the row can't be answered.
+    /// What the answer names as the revision when the row can't be answered.
     let badRevision: JSON
 
-    /// Reads a row; what is wrong with it is told in its place.
+    /// Reads a row; an error takes the place of one that can't be read.
     init(_ value: JSON) {
         var id: DocumentID?
         var revision: WireRevision?
@@ -49,11 +49,24 @@ struct BulkGetRow: Sendable {
     }
 
     /// The revisions that are asked for, or why there are none: the problem, or that the document is missing.
+    ///
+    /// - Throws: ``HTTPError`` for a document that is damaged; the error takes its place in the answer; ``DatabaseError``.
     func results(
         in database: Database, _ options: DocumentOptions
     ) throws -> [Result<DocumentLookup.Found, MissingRevision>] {
         guard let id else { return [] }
-        return try DocumentLookup(database: database).open(
+        do { return try find(id, in: database, options) } catch let error as DatabaseError
+            where error.code == .damagedDocument
+        {
+            database.note(error, of: id)
+            throw HTTPError(error)
+        }
+    }
+
+    private func find(
+        _ id: DocumentID, in database: Database, _ options: DocumentOptions
+    ) throws -> [Result<DocumentLookup.Found, MissingRevision>] {
+        try DocumentLookup(database: database).open(
             revision.map { .some([$0]) } ?? .all, of: id, isLatest: options.isLatest)
     }
 
@@ -64,6 +77,9 @@ struct BulkGetRow: Sendable {
         (options.attachmentsSince, options.hasAttachments) = (attachmentsSince, true)
         return options
     }
+
+    /// What the answer names as the revision of a row that can't be read.
+    var wantedRevision: JSON { revision.map { .string($0.description) } ?? "undefined" }
 
     /// What is told of a revision that is not there.
     func failure(_ revision: JSON, _ error: HTTPError) -> JSON {

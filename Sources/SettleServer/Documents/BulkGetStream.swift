@@ -6,7 +6,12 @@ final class BulkGetStream: ResponseStream {
     private let database: Database
     private let rows: [BulkGetRow]
     private let options: DocumentOptions
-    private let place = Guarded(0)
+    private let state = Guarded(State())
+
+    private struct State {
+        var place = 0
+        var outbox = TextOutbox()
+    }
 
     init(database: Database, rows: [BulkGetRow], options: DocumentOptions) {
         self.database = database
@@ -15,50 +20,71 @@ final class BulkGetStream: ResponseStream {
     }
 
     func next() throws -> ResponseStep {
-        try place.withLock { place in
-            guard place <= rows.count else { return .end }
-            var bytes: [UInt8] = []
-            if place == 0 { bytes += Array("{\"results\": [".utf8) }
-            while place < rows.count, bytes.count < 64 * 1024 {
-                if place > 0 { bytes.append(UInt8(ascii: ",")) }
-                bytes += try answer(rows[place])
-                place += 1
+        try state.withLock { state in
+            if let piece = try state.outbox.read() { return .piece(piece) }
+            guard state.place <= rows.count else { return .end }
+            var text = WireText()
+            if state.place == 0 { text += "{\"results\": [".utf8 }
+            while state.place < rows.count, text.count < 64 * 1024 {
+                if state.place > 0 { text += ",".utf8 }
+                text += try answer(rows[state.place])
+                state.place += 1
             }
-            if place == rows.count {
-                bytes += Array("]}\n".utf8)
-                place += 1
+            if state.place == rows.count {
+                text += "]}\n".utf8
+                state.place += 1
             }
-            return .piece(bytes)
+            return try state.outbox.send(text, database)
         }
     }
 
-    private func answer(_ row: BulkGetRow) throws -> [UInt8] {
-        var bytes = Array("{\"id\":".utf8)
-        row.name.append(to: &bytes)
-        bytes += Array(",\"docs\":[".utf8)
-        bytes += try answers(row).joined(separator: [UInt8(ascii: ",")])
-        bytes += Array("]}".utf8)
-        return bytes
+    private func answer(_ row: BulkGetRow) throws -> WireText {
+        var text = WireText()
+        text += "{\"id\":".utf8
+        row.name.append(to: &text.bytes)
+        text += ",\"docs\":[".utf8
+        for (index, answer) in try answers(row).enumerated() {
+            if index > 0 { text += ",".utf8 }
+            text += answer
+        }
+        text += "]}".utf8
+        return text
     }
 
-    private func answers(_ row: BulkGetRow) throws -> [[UInt8]] {
+    private func answers(_ row: BulkGetRow) throws -> [WireText] {
         if let problem = row.problem { return [told(row.failure(row.badRevision, problem))] }
         let options = row.options(options)
         let printer = DocumentPrinter(database: database, options: options)
-        let results = try row.results(in: database, options)
+        let results: [Result<DocumentLookup.Found, MissingRevision>]
+        do { results = try row.results(in: database, options) } catch let error as HTTPError {
+            return [told(row.failure(row.wantedRevision, error))]
+        }
         if results.isEmpty { return [told(row.failure("undefined", .missing))] }
         return try results.map { result in
             switch result {
-            case .success(let found):
-                let document = try printer.print(found.revision, found.content, of: found.record, hasMeta: false)
-                return Array("{\"ok\":".utf8) + document.bytes + [UInt8(ascii: "}")]
-            case .failure(let missing): return told(row.failure(.string(missing.revision), .missing))
+            case .success(let found): try told(found, row, printer)
+            case .failure(let missing): told(row.failure(.string(missing.revision), .missing))
             }
         }
     }
 
-    private func told(_ failure: JSON) -> [UInt8] {
+    /// A revision. Where an attachment can't be read, an error takes its place.
+    private func told(
+        _ found: DocumentLookup.Found, _ row: BulkGetRow, _ printer: DocumentPrinter
+    ) throws -> WireText {
+        do {
+            var text = WireText(Array("{\"ok\":".utf8))
+            text += try printer.print(found.revision, found.content, of: found.record, hasMeta: false).text
+            text += "}".utf8
+            return text
+        } catch let error as DatabaseError where error.code == .attachmentMissing {
+            database.note(error, of: found.record.id)
+            return told(row.failure(.string(found.revision.description), HTTPError(error)))
+        }
+    }
+
+    private func told(_ failure: JSON) -> WireText {
         let value: JSON = ["error": failure]
-        return value.utf8
+        return WireText(value.utf8)
     }
 }

@@ -1,16 +1,13 @@
 internal import RevisionTree
 internal import SettleDatabase
 internal import SettleScripting
+internal import SettleViews
 
 /// Looks at design documents before they are stored: at their form, and whether the functions of views compile. Other
 /// functions are stored as they are, as in CouchDB (COUCHDB-FACTS 33).
 struct DesignDocumentCheck {
     let scripts: Scripts?
     let database: Database
-
-    private static let reduces: Set = [
-        "_sum", "_count", "_stats", "_approx_count_distinct", "_first", "_last",
-    ]
 
     /// - Throws: ``HTTPError`` for a design document that can't be one.
     func check(_ document: WireDocument) throws {
@@ -45,32 +42,34 @@ struct DesignDocumentCheck {
         for name in ["options", "views", "filters", "updates", "lists", "shows"] {
             try require(members[name], name, "object") { $0.object != nil }
         }
-        for name in ["lists", "shows", "updates"] {
+        try require(members["rewrites"], "rewrites", "array or string") { $0.string != nil || $0.array != nil }
+        for name in ["include_design", "local_seq", "partitioned"] {
+            try require(members["options"]?[name], "options.\(name)", "boolean") { $0.bool != nil }
+        }
+        for name in ["filters", "lists", "shows", "updates"] {
             for function in members[name]?.object ?? JSONObject() {
-                try require(function.value, "\(name).\(function.name)", "string") { $0.string != nil }
+                try require(function.value, "\(name).\(function.name)", "string or object") {
+                    $0.string != nil || $0.object != nil
+                }
             }
         }
-        for function in members["filters"]?.object ?? JSONObject() {
-            try require(function.value, "filters.\(function.name)", "string or object") {
-                $0.string != nil || $0.object != nil
-            }
-        }
-        // Mango's views are objects where those of JavaScript are text.
-        let isJavaScript = (members["language"]?.string ?? "javascript") == "javascript"
+        // Mango's views are objects where those of other languages are text.
+        let isQuery = members["language"] == "query"
         for view in members["views"]?.object ?? JSONObject() {
             try require(view.value, "views.\(view.name)", "object") { $0.object != nil }
-            if isJavaScript, view.name != "lib" { try check(view: view.value, view.name) }
+            if view.name != "lib" { try check(view: view.value, view.name, isQuery: isQuery) }
         }
     }
 
-    private static func check(view: JSON, _ name: String) throws {
+    private static func check(view: JSON, _ name: String, isQuery: Bool) throws {
         guard let map = view["map"] else { throw invalid("View `\(name)` must contain map function") }
-        try require(map, "views.\(name).map", "string") { $0.string != nil }
+        try require(map, "views.\(name).map", isQuery ? "object" : "string") {
+            isQuery ? $0.object != nil : $0.string != nil
+        }
         guard let reduce = view["reduce"] else { return }
         try require(reduce, "views.\(name).reduce", "string") { $0.string != nil }
         guard let text = reduce.string, text.hasPrefix("_") else { return }
-        let isRanked = ["_top_", "_bottom_"].contains { text.hasPrefix($0) && Int(text.dropFirst($0.count)) != nil }
-        if !reduces.contains(text), !isRanked { throw invalid("`\(text)` is not a supported reduce function.") }
+        if let problem = BuiltInReducer.problem(with: text) { throw invalid(problem) }
     }
 
     private static func require(

@@ -22,6 +22,14 @@ struct DocumentLookup {
         return Found(record: record, revision: winner.revision, content: content)
     }
 
+    /// Sees that a document has a winner that is not deleted; its content may be damaged.
+    ///
+    /// - Throws: ``HTTPError/missing`` or ``HTTPError/deleted``.
+    func checkExistence(of id: DocumentID) throws {
+        guard let winner = try database.tree(of: id)?.winner else { throw HTTPError.missing }
+        if winner.isDeleted { throw HTTPError.deleted }
+    }
+
     /// One revision, whatever it is.
     ///
     /// - Throws: ``HTTPError/missing``.

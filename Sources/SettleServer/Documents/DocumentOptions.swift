@@ -15,6 +15,8 @@ struct DocumentOptions: Sendable {
     var hasEncodingInfo = false
     /// Contents of attachments come in later parts.
     var follows = false
+    /// Whether the document is one of a list or a feed, which goes on where a content can't be read.
+    var isInList = false
     /// Only attachments newer than the newest of these that the document descends from come with their content.
     var attachmentsSince: [WireRevision]?
     /// Whether a peer's revision is brought, `new_edits=false`.

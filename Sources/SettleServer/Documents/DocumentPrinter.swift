@@ -15,6 +15,7 @@ struct DocumentPrinter {
     init(database: Database, options: DocumentOptions, metrics: Metrics) {
         var options = options
         options.metrics = metrics
+        options.isInList = true
         self.init(database: database, options: options)
     }
 
@@ -25,11 +26,12 @@ struct DocumentPrinter {
     ///   - content: What it holds.
     ///   - record: The document.
     ///   - hasMeta: Whether what concerns the whole document is told as far as it is asked for; it is of the winner only.
-    /// - Returns: Its JSON, and whether there was something to tell of the whole document.
+    /// - Returns: Its JSON, and whether there was something to tell of the whole document. All of it is in the bytes unless
+    ///   contents of attachments are wanted in it.
     /// - Throws: ``DatabaseError``.
     func print(
         _ revision: RevisionID, _ content: RevisionContent, of record: DocumentRecord, hasMeta: Bool
-    ) throws -> (bytes: [UInt8], hasMeta: Bool) {
+    ) throws -> (text: WireText, hasMeta: Bool) {
         options.metrics?.readDocument()
         var bytes = Array("{\"_id\":".utf8)
         JSON.append(record.id.string, to: &bytes)
@@ -48,11 +50,10 @@ struct DocumentPrinter {
                 isTold = true
             }
         }
-        if !content.attachments.isEmpty {
-            Self.append("_attachments", try attachments(content.attachments, history), to: &bytes)
-        }
-        bytes.append(UInt8(ascii: "}"))
-        return (bytes, isTold)
+        var text = WireText(bytes)
+        if !content.attachments.isEmpty { try append(content.attachments, of: record.id, history, to: &text) }
+        text += [UInt8(ascii: "}")]
+        return (text, isTold)
     }
 
     /// A local document.
@@ -104,32 +105,6 @@ struct DocumentPrinter {
             members.append((name, .array(list.map { .string($0.description) })))
         }
         return members
-    }
-
-    private func attachments(_ list: [Attachment], _ history: RevisionHistory?) throws -> JSON {
-        .object(
-            JSONObject(
-                try list.map { attachment in
-                    var members: [(String, JSON)] = [
-                        ("content_type", .string(attachment.contentType)),
-                        ("revpos", .number(JSONNumber(attachment.revpos))),
-                        ("digest", .string(attachment.digest.description)),
-                    ]
-                    if !isWanted(attachment, history) {
-                        members += [("length", .number(JSONNumber(attachment.length))), ("stub", true)]
-                    } else if options.follows {
-                        members += [("length", .number(JSONNumber(attachment.length))), ("follows", true)]
-                    } else {
-                        members.append(("data", .string(Base64.encode(try database.content(of: attachment)))))
-                    }
-                    if options.hasEncodingInfo, attachment.encoding != .identity {
-                        members += [
-                            ("encoding", .string(attachment.encoding.rawValue)),
-                            ("encoded_length", .number(JSONNumber(attachment.encodedLength))),
-                        ]
-                    }
-                    return (attachment.name, .object(JSONObject(members)))
-                }))
     }
 }
 

@@ -50,7 +50,7 @@ struct DocumentWriter {
                             body: try writeGuard.prepared(document.body, id, isDeleted: document.isDeleted),
                             attachments: attachments)
                     ))
-            } catch let error as HTTPError where !documents[index].id.isLocal || error.isAboutRights {
+            } catch let error as HTTPError {
                 if [412, 413].contains(error.status) { throw error }
                 outcomes[index] = .failure(error)
             }
@@ -75,26 +75,27 @@ struct DocumentWriter {
     ) throws -> [(id: DocumentID, revision: String, error: HTTPError)] {
         try writeGuard.checkReplicated()
         var revisions: [ReplicatedRevision] = []
-        var forbidden: [(id: DocumentID, revision: String, error: HTTPError)] = []
+        var refused: [(id: DocumentID, revision: String, error: HTTPError)] = []
         var locals: [(id: DocumentID, local: LocalDocument?)] = []
         for (id, document) in documents {
-            if id.isLocal {
-                try writeGuard.check(id)
-                locals.append((id, try local(id, document)))
-                continue
-            }
             let body: DocumentBody
+            let history: RevisionHistory
             do {
                 try writeGuard.check(id)
+                if id.isLocal {
+                    locals.append((id, try local(id, document)))
+                    continue
+                }
+                guard let known = document.history ?? document.revision?.id.map({ RevisionHistory($0) }) else {
+                    throw HTTPError.invalidRevision
+                }
+                history = known
                 body = try writeGuard.prepared(
                     document.body, id, isDeleted: document.isDeleted, isReplicated: true)
-            } catch let error as HTTPError where error.isAboutRights {
-                forbidden.append((id, document.revision?.description ?? "", error))
+                if id.isDesign { try designCheck.check(document) }
+            } catch let error as HTTPError where error.isAboutRights || error.isAboutRevision || id.isDesign {
+                refused.append((id, document.revision?.description ?? "", error))
                 continue
-            }
-            guard let history = document.history ?? document.revision?.id.map({ RevisionHistory($0) }) else {
-                throw HTTPError.badRequest(
-                    "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
             }
             var revision = ReplicatedRevision(
                 id: id, history: history, isDeleted: document.isDeleted, body: body,
@@ -106,7 +107,7 @@ struct DocumentWriter {
         // Sequences are given in the order of ids (COUCHDB-FACTS 13).
         revisions.sort { $0.id < $1.id }
         let outcomes = try writeGuard.insert(revisions, to: database, refusingBranches: refusingBranches)
-        return forbidden
+        return refused
             + zip(revisions, outcomes).compactMap { revision, outcome in
                 guard case .refused(let error) = outcome else { return nil }
                 return (revision.id, revision.history.revision.description, Self.told(error, revision.id))

@@ -24,21 +24,37 @@ struct WireAttachment: Sendable {
     init(_ name: String, _ value: JSON) throws {
         self.name = name
         contentType = value["content_type"]?.string ?? "application/octet-stream"
-        revpos = value["revpos"]?.int.flatMap { UInt64(exactly: $0) } ?? 0
+        let length = try Self.number("length", of: name, in: value)
+        let encodedLength = try Self.number("encoded_length", of: name, in: value)
         if value["stub"] == true {
+            // A wrong place is that of another stub.
+            revpos = value["revpos"]?.int.flatMap { UInt64(exactly: $0) } ?? 0
             content = .stub(revpos: value["revpos"])
-        } else if value["follows"] == true {
-            let length = value["length"]?.int.map(Int64.init)
+            return
+        }
+        revpos = try Self.number("revpos", of: name, in: value).map(UInt64.init) ?? 0
+        if value["follows"] == true {
             let encoding = value["encoding"]?.string.flatMap { Attachment.Encoding(rawValue: $0) }
             content = .follows(
                 length: length, encoding: encoding,
-                encodedLength: encoding == nil ? length : value["encoded_length"]?.int.map(Int64.init) ?? length)
+                encodedLength: encoding == nil ? length : encodedLength ?? length)
         } else {
             guard let text = value["data"]?.string, let data = Self.decode(text) else {
                 throw HTTPError.badRequest("Invalid attachment data for \(name)")
             }
             content = .inline(data)
         }
+    }
+
+    /// A number that a request says of an attachment, which is not below zero; `nil` where it says none.
+    ///
+    /// - Throws: ``HTTPError`` with status 400.
+    private static func number(_ member: String, of name: String, in value: JSON) throws -> Int64? {
+        guard let given = value[member], !given.isNull else { return nil }
+        guard let number = given.int.flatMap({ Int64(exactly: $0) }), number >= 0 else {
+            throw HTTPError.badRequest("Invalid attachment \(member) for \(name)")
+        }
+        return number
     }
 
     /// Sees that an attachment may have a name.

@@ -12,6 +12,8 @@ struct WireDocument: Sendable {
     var isDeleted = false
     var body: DocumentBody
     var attachments: [WireAttachment] = []
+    /// The revision that `_revisions` names where it starts at 0, as that of a local document does: its ids count writes.
+    private var count: WireRevision?
 
     /// Reads a document.
     ///
@@ -28,7 +30,7 @@ struct WireDocument: Sendable {
         }
         body = reader.body
         for member in reader.reserved { try take(member) }
-        if let history { revision = .revision(history.revision) }
+        if let named = history.map({ .revision($0.revision) }) ?? count { revision = named }
         if body.utf8.count > limit { throw HTTPError.documentTooLarge(id ?? "") }
     }
 
@@ -72,7 +74,13 @@ struct WireDocument: Sendable {
     }
 
     private mutating func takeRevisions(_ members: JSONObject) throws {
-        do { history = try RevisionHistory.read(members) ?? history } catch {
+        do throws(RevisionHistory.WireFault) {
+            if members["start"] == 0 {
+                count = try Self.count(members["ids"])
+                return
+            }
+            history = try RevisionHistory.read(members) ?? history
+        } catch {
             let reason =
                 switch error {
                 case .startIsNoInteger: "_revisions.start isn't an integer."
@@ -83,5 +91,13 @@ struct WireDocument: Sendable {
                 }
             throw HTTPError.invalidDocument(reason)
         }
+    }
+
+    /// Reads `{"start": 0, "ids": ["7"]}`, the history of a local document; `nil` where no revision is listed.
+    private static func count(_ ids: JSON?) throws(RevisionHistory.WireFault) -> WireRevision? {
+        guard let ids = ids?.array else { throw .idsAreNoArray }
+        let texts = ids.compactMap(\.string)
+        guard texts.count == ids.count else { throw .idIsNoString }
+        return texts.first.map { .impossible("0-\($0)") }
     }
 }

@@ -51,7 +51,10 @@ enum AttachmentEndpoints {
         let type = context.request.headers["Content-Type"] ?? "application/octet-stream"
         let writer = try database.attachmentWriter(contentType: type, encoding: encoding == "gzip" ? .gzip : nil)
         while let piece = try context.request.body.read() { try writer.write(piece) }
-        let attachment = try writer.finish(name: name)
+        let made = try writer.finish(name: name)
+        // Of content that comes compressed CouchDB tells the length of that.
+        let attachment = try made.described(
+            as: name, contentType: type, revpos: 0, length: encoding == "gzip" ? made.encodedLength : nil)
         let others = before?.content.attachments.filter { !$0.name.utf8.elementsEqual(name.utf8) } ?? []
         let written = try write(id, before, [attachment] + others, database, context)
         var response = DocumentEndpoints.written(

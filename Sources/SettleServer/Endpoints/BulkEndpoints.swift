@@ -17,7 +17,7 @@ enum BulkEndpoints {
         let newEdits = try outline["new_edits"].map { try JSON(utf8: Array(bytes[$0])) }
         let isReplicated = newEdits == false
         let documents = try places.map { place in
-            var document = try WireDocument(Array(bytes[place]), limit: context.server.options.largestDocument)
+            var document = try WireDocument(Array(bytes[place]), limit: context.largestDocument)
             if isReplicated, document.revision == nil {
                 throw HTTPError.badRequest(
                     "When `new_edits: false`, the document needs `_rev` or `_revisions` specified")
@@ -27,6 +27,9 @@ enum BulkEndpoints {
         }
         guard newEdits.map({ $0.bool != nil }) ?? true else {
             throw HTTPError.badRequest("`new_edits` parameter must be a boolean.")
+        }
+        if !isReplicated, try outline["all_or_nothing"].map({ try JSON(utf8: Array(bytes[$0])) == true }) ?? false {
+            return .json(.array(documents.map { notAtomic($0.document, $0.id) }), status: 417)
         }
         let writer = try DocumentWriter(database, context)
         if isReplicated {
@@ -49,6 +52,14 @@ enum BulkEndpoints {
             }
         }
         return .json(.array(outcomes), status: 201)
+    }
+
+    /// What is said of a document of a batch that is to be written as a whole or not at all, as CouchDB says it.
+    private static func notAtomic(_ document: WireDocument, _ id: DocumentID) -> JSON {
+        [
+            "id": .string(id.string), "rev": .string(document.revision?.description ?? "0-"),
+            "error": "not_implemented", "reason": "all_or_nothing is not supported",
+        ]
     }
 
     /// `POST /{db}/_bulk_get`

@@ -20,19 +20,35 @@ enum ChangesEndpoints {
         }
         let query = try ChangesQuery(context)
         let filter = try ChangesFilter(query.filter, context, body: body, bytes: bytes)
-        let tag = try EntityTag.of(
-            "\(WireSequence(database).text(database.lastSequence()))-\(Checksum.of(context.request.target.query, body))"
-        )
-        if query.feed == .normal, let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
+        return try feed(of: database, query, filter, context, body)
+    }
+
+    /// `GET /_db_updates`
+    static let updates: Endpoint = { context in
+        let query = try ChangesQuery(context).ofDatabases
+        return try feed(of: context.server.updates.log(), query, .all, context, JSONObject())
+    }
+
+    private static func feed(
+        of database: Database, _ query: ChangesQuery, _ filter: ChangesFilter, _ context: RequestContext,
+        _ body: JSONObject
+    ) throws -> HTTPResponse {
+        let tag = try query.feed == .normal ? tag(of: database, context, body) : nil
+        if let tag, let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
         let stream = try ChangesStream(
             database: database, query: query, filter: filter, metrics: context.server.metrics)
         if filter.script != nil { try stream.prepare() }
         var response = HTTPResponse.json(stream: stream)
-        if query.feed == .normal { response.headers["ETag"] = tag }
+        if let tag { response.headers["ETag"] = tag }
         if query.feed == .eventsource {
             response.headers["Content-Type"] = "text/event-stream"
             response.headers["Cache-Control"] = "no-cache"
         }
         return response
+    }
+
+    private static func tag(of database: Database, _ context: RequestContext, _ body: JSONObject) throws -> String {
+        let position = try WireSequence(database).text(database.lastSequence())
+        return EntityTag.of("\(position)-\(Checksum.of(context.request.target.query, body))")
     }
 }

@@ -3,7 +3,8 @@ internal import SettleDatabase
 
 /// How the server is configured, for its administrators to read, without secrets.
 ///
-/// What can be changed while it runs is one switch, and nothing that names a program, a path or a person.
+/// What can be changed while it runs is one switch and, where ``SecurityOptions/allowsLiveSettings`` is on, what
+/// ``LiveSetting/all`` lists. With it a change lasts; the switch alone is forgotten at the end.
 enum ConfigurationEndpoints {
     /// `GET /_node/{node}/_config`
     static let all: Endpoint = { context in
@@ -21,27 +22,37 @@ enum ConfigurationEndpoints {
         return .json(.string(found.value))
     }
 
-    /// `PUT /_node/{node}/_config/{section}/{key}`
+    /// `PUT /_node/{node}/_config/{section}/{key}`: the answer is the value it had.
     static let put: Endpoint = { context in
-        try check(context)
-        guard let text = try context.json().string, let value = Bool(text) else {
-            throw HTTPError.badRequest("the value must be \"true\" or \"false\"")
+        let setting = try changeable(context)
+        guard let text = try context.json().string else {
+            throw HTTPError.badRequest("the value must be text in quotes")
         }
-        return exchange(value, context)
+        return try change(setting, context, stored: text) { try setting.set(text, in: &$0) }
     }
 
-    /// `DELETE /_node/{node}/_config/{section}/{key}`
+    /// `DELETE /_node/{node}/_config/{section}/{key}`: the setting is again what the server was started with.
     static let delete: Endpoint = { context in
-        try check(context)
-        return exchange(context.server.options.security.isUsersSecurityEditable, context)
+        let setting = try changeable(context)
+        let first = LiveSettings(context.server.options)
+        return try change(setting, context, stored: nil) { try setting.copy(from: first, to: &$0) }
     }
 
-    private static func exchange(_ value: Bool, _ context: RequestContext) -> HTTPResponse {
-        let old = context.server.isUsersSecurityEditable.withLock { current in
-            defer { current = value }
-            return current
+    private static func change(
+        _ setting: LiveSetting, _ context: RequestContext, stored: String?,
+        _ body: (inout LiveSettings) throws -> Void
+    ) throws -> HTTPResponse {
+        try Waiting.check()
+        let (server, name) = (context.server, "\(setting.section)/\(setting.key)")
+        let old = try server.live.withLock { live in
+            var changed = live
+            try body(&changed)
+            if server.options.security.allowsLiveSettings { try server.administration.store(stored, as: name) }
+            defer { live = changed }
+            return setting.text(live)
         }
-        return .json(.string("\(old)"))
+        server.options.log?.notice("setting_changed", ["setting": name, "user": context.user.name ?? ""])
+        return .json(.string(old))
     }
 
     /// Sees that a path names this server, the only node there is.
@@ -50,13 +61,12 @@ enum ConfigurationEndpoints {
     }
 
     private static func isHere(_ context: RequestContext) -> Bool {
-        ["_local", "nonode@nohost"].contains(context.parameter("node"))
+        ["_local", NodeEndpoints.name].contains(context.parameter("node"))
     }
 
     private static func settings(_ context: RequestContext) throws -> VisibleSettings {
         try checkNode(context)
-        let isEditable = context.server.isUsersSecurityEditable.withLock { $0 }
-        return VisibleSettings(context.server.options, isUsersSecurityEditable: isEditable)
+        return VisibleSettings(context.server.options, context.server.live.withLock(\.self))
     }
 
     private static func values(_ context: RequestContext) throws -> [(name: String, value: String)] {
@@ -67,9 +77,16 @@ enum ConfigurationEndpoints {
         .object(JSONObject(values.map { ($0.name, .string($0.value)) }))
     }
 
-    private static func check(_ context: RequestContext) throws {
-        guard isHere(context),
-            context.parameter("section") == "couchdb", context.parameter("key") == "users_db_security_editable"
-        else { throw HTTPError.forbidden("This can't be configured while the server runs.") }
+    private static func changeable(_ context: RequestContext) throws -> LiveSetting {
+        let (section, key) = (context.parameter("section"), context.parameter("key"))
+        guard isHere(context), let setting = LiveSetting.find(section, key) else {
+            throw HTTPError.forbidden("This can't be configured while the server runs.")
+        }
+        let isSwitch = (section, key) == (LiveSetting.usersSecurity.section, LiveSetting.usersSecurity.key)
+        guard isSwitch || context.server.options.security.allowsLiveSettings else {
+            throw HTTPError.forbidden(
+                "This can't be configured while the server runs, unless its configuration sets `live_settings`.")
+        }
+        return setting
     }
 }

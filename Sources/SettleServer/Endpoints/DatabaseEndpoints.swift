@@ -20,8 +20,7 @@ enum DatabaseEndpoints {
                 400, "database_name_too_long", "At least one path segment of `\(name)` is too long.")
         }
         try checkOptions(context.query)
-        try context.server.databases.create(name)
-        try context.server.watchReplications(name)
+        try context.server.create(name)
         return .json(["ok": true], status: 201, headers: ["Location": context.location(name)])
     }
 
@@ -48,7 +47,9 @@ enum DatabaseEndpoints {
                 You tried to DELETE a database with a ?=rev parameter. Did you mean to DELETE a document instead?
                 """)
         }
-        try context.server.databases.delete(context.parameter("db"))
+        let name = context.parameter("db")
+        try context.server.databases.delete(name)
+        context.server.updates.deleted(name)
         return .ok()
     }
 
@@ -61,11 +62,15 @@ enum DatabaseEndpoints {
     static func info(of database: Database, _ name: String, _ server: ServerState) throws -> JSON {
         let counts = try database.counts()
         let sizes = try database.sizes()
-        let bytes = JSON.number(JSONNumber(sizes.file + sizes.attachments))
+        let sequences = try WireSequence(database)
         return [
-            "instance_start_time": "0", "db_name": .string(name), "purge_seq": "0",
-            "update_seq": try WireSequence(database).json(database.lastSequence()),
-            "sizes": ["file": bytes, "external": bytes, "active": bytes], "props": .object(JSONObject()),
+            "instance_start_time": "0", "db_name": .string(name),
+            "purge_seq": try sequences.json(UpdateSequence(PurgeLog.requestCount(in: database))),
+            "update_seq": try sequences.json(database.lastSequence()),
+            "sizes": [
+                "file": .number(JSONNumber(sizes.file)), "external": .number(JSONNumber(sizes.external)),
+                "active": .number(JSONNumber(sizes.active)),
+            ], "props": .object(JSONObject()),
             "doc_del_count": .number(JSONNumber(counts.deleted)), "doc_count": .number(JSONNumber(counts.live)),
             "disk_format_version": 8, "compact_running": .bool(server.compactions.isRunning(name)),
             "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],

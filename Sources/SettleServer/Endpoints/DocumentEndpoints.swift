@@ -42,9 +42,9 @@ enum DocumentEndpoints {
         let printer = DocumentPrinter(database: database, options: options)
         let tag = EntityTag.of(found.revision.description)
         let printed = try printer.print(found.revision, found.content, of: found.record, hasMeta: isWinner)
-        if printed.hasMeta { return .json(bytes: printed.bytes) }
+        if printed.hasMeta { return .json(text: printed.text, database) }
         if let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
-        return .json(bytes: printed.bytes, headers: ["ETag": tag])
+        return .json(text: printed.text, database, headers: ["ETag": tag])
     }
 
     private static func readLocal(
@@ -67,19 +67,20 @@ enum DocumentEndpoints {
             return try MultipartAnswers.documents(results, options, database)
         }
         let printer = DocumentPrinter(database: database, options: options)
-        var bytes: [UInt8] = [UInt8(ascii: "[")]
+        var text = WireText([UInt8(ascii: "[")])
         for (index, result) in results.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            if index > 0 { text += ",".utf8 }
             switch result {
             case .success(let found):
-                bytes += Array("{\"ok\":".utf8)
-                bytes += try printer.print(found.revision, found.content, of: found.record, hasMeta: false).bytes
-                bytes.append(UInt8(ascii: "}"))
+                text += "{\"ok\":".utf8
+                text += try printer.print(found.revision, found.content, of: found.record, hasMeta: false).text
+                text += "}".utf8
             case .failure(let missing):
-                (["missing": .string(missing.revision)] as JSON).append(to: &bytes)
+                (["missing": .string(missing.revision)] as JSON).append(to: &text.bytes)
             }
         }
-        return .json(bytes: bytes + [UInt8(ascii: "]")])
+        text += "]".utf8
+        return .json(text: text, database)
     }
 
     /// `PUT /{db}/{doc}`
@@ -90,7 +91,7 @@ enum DocumentEndpoints {
         var (document, following) = try MultipartIntake.document(context, database)
         document.revision = try revision(of: document.revision, context)
         document.id = id.string
-        if document.body.utf8.count > context.server.options.largestDocument {
+        if document.body.utf8.count > context.largestDocument {
             throw HTTPError.documentTooLarge(id.string)
         }
         for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
@@ -118,7 +119,7 @@ enum DocumentEndpoints {
     static let post: Endpoint = { context in
         try context.requireContentType()
         let database = try context.database()
-        var document = try WireDocument(context.body(), limit: context.server.options.largestDocument)
+        var document = try WireDocument(context.body(), limit: context.largestDocument)
         for attachment in document.attachments { try WireAttachment.check(name: attachment.name) }
         let id = try document.complete()
         let writer = try DocumentWriter(database, context)
@@ -156,7 +157,7 @@ enum DocumentEndpoints {
         if id.isLocal {
             guard try database.localDocument(id) != nil else { throw HTTPError.missing }
         } else {
-            _ = try DocumentLookup(database: database).winner(id)
+            try DocumentLookup(database: database).checkExistence(of: id)
         }
         var document = try WireDocument(Array("{\"_deleted\":true}".utf8), limit: 100)
         document.revision = try revision(of: nil, context)

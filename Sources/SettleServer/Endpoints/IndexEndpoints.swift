@@ -30,7 +30,7 @@ enum IndexEndpoints {
         try context.requireContentType()
         let database = try context.database()
         let definition = try IndexRequest.definition(
-            context.jsonObject(), makesTextIndexes: context.server.options.makesTextIndexes)
+            context.jsonObject(), makesTextIndexes: context.server.live.withLock(\.makesTextIndexes))
         let id = try WireDocument.checked(definition.designDocument.string)
         let old = try document(id, in: database)
         let known = old.map(body)
@@ -127,7 +127,7 @@ enum IndexEndpoints {
         if let old {
             all.append(("_rev", .string(old.revision.description)))
             let printer = DocumentPrinter(database: database, options: DocumentOptions())
-            let printed = try printer.print(old.revision, old.content, of: old.record, hasMeta: false).bytes
+            let printed = try printer.print(old.revision, old.content, of: old.record, hasMeta: false).text.bytes
             if members != nil, let attachments = try JSON(utf8: printed)["_attachments"] {
                 all.append(("_attachments", attachments))
             }
@@ -135,7 +135,7 @@ enum IndexEndpoints {
         if members == nil { all.append(("_deleted", true)) }
         for member in members ?? JSONObject() { all.append((member.name, member.value)) }
         let document = try WireDocument(
-            JSON.object(JSONObject(all)).utf8, limit: context.server.options.largestDocument)
+            JSON.object(JSONObject(all)).utf8, limit: context.largestDocument)
         _ = try DocumentWriter(database, context).edit(document, id: id)
     }
 }

@@ -9,7 +9,8 @@ enum ListingEndpoints {
             let database = try context.database()
             var query = ListingQuery()
             try query.take(context.query)
-            return .json(stream: try ListingStream([listing(database, query, namespace, context.server.metrics)]))
+            return .json(
+                stream: try ListingStream([listing(database, query, namespace, context.server.metrics)], of: database))
         }
     }
 
@@ -19,13 +20,15 @@ enum ListingEndpoints {
             try context.requireContentType()
             let database = try context.database()
             let body = try context.jsonObject()
-            var query = ListingQuery()
-            try query.take(context.query)
             if let keys = body["keys"], keys.array == nil {
                 throw HTTPError.badRequest("`keys` body member must be an array.")
             }
+            var query = ListingQuery()
             try query.take(body)
-            return .json(stream: try ListingStream([listing(database, query, namespace, context.server.metrics)]))
+            // What the query says goes before what the body says, as in CouchDB.
+            try query.take(context.query)
+            return .json(
+                stream: try ListingStream([listing(database, query, namespace, context.server.metrics)], of: database))
         }
     }
 
@@ -43,7 +46,7 @@ enum ListingEndpoints {
                 try query.take(query: item.object ?? JSONObject())
                 return try listing(database, query, namespace, context.server.metrics)
             }
-            return .json(stream: ListingStream(listings, isMany: true))
+            return .json(stream: ListingStream(listings, of: database, isMany: true))
         }
     }
 

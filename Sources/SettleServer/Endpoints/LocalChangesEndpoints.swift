@@ -19,14 +19,14 @@ enum LocalChangesEndpoints {
                 "Attribute clocks are off in this database; an administrator can PUT true to its _attribute_clocks.")
         }
         let latest = database.clockTime + HybridClock.tolerance
-        let reader = LocalChangesReader(latest: latest, writeGuard: try WriteGuard(context))
+        let writeGuard = try WriteGuard(context)
+        let reader = LocalChangesReader(latest: latest, writeGuard: writeGuard)
         let types = try reader.objects(in: try context.jsonObject())
         let objects = types.flatMap(\.objects)
-        var outcomes = try database.change(
+        var outcomes = try writeGuard.change(
             objects.compactMap { try? $0.changes.get() }, believing: latest,
-            refused: objects.compactMap { (try? $0.changes.get()) == nil ? DocumentID(unchecked: $0.id) : nil })[...]
-        context.server.metrics.wroteDocuments(
-            outcomes.count { if case .resolved(let resolved) = $0 { resolved.isWritten } else { false } })
+            refused: objects.compactMap { (try? $0.changes.get()) == nil ? DocumentID(unchecked: $0.id) : nil },
+            in: database)[...]
         let answer = types.map { type, objects in
             (type, JSON.array(objects.map { told($0, &outcomes) }))
         }

@@ -9,7 +9,7 @@ enum SecurityEndpoints {
     /// `PUT /{db}/_security`
     static let put: Endpoint = { context in
         let database = try context.database()
-        if context.parameter("db") == "_users", !context.server.isUsersSecurityEditable.withLock({ $0 }) {
+        if context.parameter("db") == "_users", !context.server.live.withLock(\.isUsersSecurityEditable) {
             throw HTTPError.forbidden("You can't edit the security object of the user database.")
         }
         try SecurityObject(context.json()).store(in: database)

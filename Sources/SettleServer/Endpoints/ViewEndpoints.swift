@@ -16,15 +16,16 @@ enum ViewEndpoints {
     static let readSome: Endpoint = { context in
         try context.requireContentType()
         let body = try context.jsonObject()
-        var query = ViewQuery()
-        try query.take(context.query)
         if let keys = body["keys"], keys.array == nil {
             throw HTTPError.badRequest("`keys` member must be an array.")
         }
         if body["queries"] != nil {
             throw HTTPError.badRequest("The `queries` parameter is no longer supported at this endpoint")
         }
+        var query = ViewQuery()
         try query.take(body)
+        // What the query says goes before what the body says, as in CouchDB.
+        try query.take(context.query)
         return try answer([query], context, isMany: false)
     }
 
@@ -38,10 +39,22 @@ enum ViewEndpoints {
         let all = try list.map { item in
             var query = ViewQuery()
             try query.take(context.query)
-            try query.take(item.object ?? JSONObject())
+            try query.take(query: item.object ?? JSONObject())
             return query
         }
         return try answer(all, context, isMany: true)
+    }
+
+    /// `/{db}/_design/{design}/_view` without the name of a view, or with more behind it.
+    static let noView: Endpoint = { context in
+        _ = try DesignDocuments.document(context.parameter("design"), of: context.database())
+        throw HTTPError.methodNotAllowed("GET,POST,HEAD")
+    }
+
+    /// `/{db}/_temp_view`
+    static let temporary: Endpoint = { context in
+        _ = try context.database()
+        throw HTTPError(410, "gone", "Temporary views are not supported in CouchDB")
     }
 
     /// `GET /{db}/_design/{design}/_info`
@@ -80,13 +93,13 @@ enum ViewEndpoints {
         guard let scripts = context.server.scripts else { throw HTTPError.missing }
         let view = try group.view(context.parameter("view"))
         let answers = try queries.map { query in
-            var query = query
             try query.check(view)
             return ViewAnswer(group, view, query, database, context.server.metrics)
         }
         if queries.contains(where: { $0.update == .before }) { try update(view, group, context) }
         if Waiting.isForbidden { return try answerAtOnce(queries, answers, view) }
-        let stream = try ViewStream(answers, isMany: isMany, threads: scripts.threads, owner: group.design.source.owner)
+        let stream = try ViewStream(
+            answers, of: database, isMany: isMany, threads: scripts.threads, owner: group.design.source.owner)
         if queries.contains(where: { $0.update == .after }) {
             scripts.threads.submit(for: group.design.source.owner) { try? update(view, group, context) }
         }
@@ -101,9 +114,9 @@ enum ViewEndpoints {
     ) throws -> HTTPResponse {
         guard queries.count == 1, let query = queries.first, var answer = answers.first,
             query.update != .after, !query.isReduced(view), query.isNarrow(ViewAnswer.mostAtOnce.found),
-            let bytes = try answer.next(), try answer.next() == nil
+            let text = try answer.next(), text.contents.isEmpty, try answer.next() == nil
         else { throw WouldWait() }
-        return .json(bytes: bytes)
+        return .json(bytes: text.bytes)
     }
 
     private static func update(_ view: ViewGroup.View, _ group: ViewGroup, _ context: RequestContext) throws {

@@ -14,8 +14,7 @@ extension HTTPError {
         case let error as SelectorError: self = HTTPError(400, error.code.name, error.reason)
         case let error as QueryError: self = HTTPError(400, error.code.name, error.reason)
         case let error as ViewError: self = HTTPError(500, error.name, error.reason)
-        case let error as RequestBodyError:
-            self = error == .tooLarge ? .tooLarge : .badRequest("the request's body was cut off")
+        case is RequestBodyError: self = .tooLarge
         default: self = HTTPError(500, "unknown_error", Self.seeLog)
         }
     }
@@ -31,6 +30,7 @@ extension HTTPError {
         case .documentTooLarge: HTTPError(413, "document_too_large", error.message)
         case .refused: refused(error)
         case .attachmentMissing: .missingStub(error.message)
+        case .damagedDocument: HTTPError(500, "damaged_document", error.message)
         case .closed: .noDatabase
         case .inUse: HTTPError(503, "service_unavailable", "Another process uses the database.")
         case .diskFull: HTTPError(507, "insufficient_storage", "There is no room left.")
@@ -54,6 +54,12 @@ extension HTTPError {
     private static func refused(_ error: DatabaseError) -> HTTPError {
         if let failure = error.cause as? ScriptError { return script(failure) }
         guard let refusal = error.cause as? ValidationError else { return HTTPError(403, "forbidden", error.message) }
-        return HTTPError(refusal.status, refusal.status == 401 ? "unauthorized" : "forbidden", refusal.message)
+        let name =
+            switch refusal.status {
+            case 401: "unauthorized"
+            case 500...: "unknown_error"
+            default: "forbidden"
+            }
+        return HTTPError(refusal.status, name, refusal.message)
     }
 }

@@ -33,6 +33,9 @@ struct HTTPError: Error {
     /// Whether it says that somebody may not do what was asked for.
     var isAboutRights: Bool { [401, 403, 404].contains(status) }
 
+    /// Whether it says that a revision is none that the document can have.
+    var isAboutRevision: Bool { status == 400 && reason == Self.invalidRevision.reason }
+
     static let wrongPassword = unauthorized("Name or password is incorrect.")
     static let missing = notFound("missing")
     static let deleted = notFound("deleted")
@@ -41,6 +44,17 @@ struct HTTPError: Error {
     static let missingRevision = HTTPError(409, "not_found", "missing_rev")
     static let invalidRevision = badRequest("Invalid rev format")
     static let invalidJSON = badRequest("invalid UTF-8 JSON")
+    /// A body that has to be held in memory is larger than may be; an attachment is not the reason for that where it is
+    /// streamed.
+    static func bodyTooLarge(_ limit: Int) -> HTTPError {
+        HTTPError(
+            413, "too_large",
+            """
+            the request entity is too large: JSON may have \(limit) bytes here. Send large attachments by \
+            PUT /{db}/{doc}/{attachment} or as multipart/related, which are streamed, or raise the setting body_size
+            """)
+    }
+
     static let tooLarge = HTTPError(413, "too_large", "the request entity is too large")
     static let rangeNotSatisfiable = HTTPError(
         416, "requested_range_not_satisfiable", "Requested range not satisfiable")

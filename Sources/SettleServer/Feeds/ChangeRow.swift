@@ -2,23 +2,47 @@ internal import RevisionTree
 internal import SettleDatabase
 
 /// Prints changes.
-struct ChangeRow {
-    let database: Database
+struct ChangeRow: Sendable {
     let query: ChangesQuery
     let filter: ChangesFilter
     let sequences: WireSequence
     let metrics: Metrics
+    /// What stands around the rows.
+    let framing: FeedFraming
+    /// Whether documents are shown, or looked at by the filter.
+    let needsContent: Bool
+
+    init(query: ChangesQuery, filter: ChangesFilter, sequences: WireSequence, metrics: Metrics) {
+        self.query = query
+        self.filter = filter
+        self.sequences = sequences
+        self.metrics = metrics
+        framing = FeedFraming(query)
+        needsContent = query.hasDocuments || filter.needsContent
+    }
+
+    /// Appends a printed change to others.
+    func append(_ row: WireText, _ sequence: UpdateSequence, isFirst: Bool, to text: inout WireText) {
+        framing.append(row, sequences.text(sequence), isFirst: isFirst, to: &text)
+    }
 
     /// A change as JSON, or `nil` when the filter does not show it.
     ///
     /// - Parameters:
     ///   - record: The document.
+    ///   - database: Its database.
     ///   - chosen: The leaves that a function lets through, where one was asked.
     /// - Returns: The row.
     /// - Throws: ``DatabaseError``.
-    func bytes(_ record: DocumentRecord, chosen: [RevisionNode]? = nil) throws -> [UInt8]? {
+    func text(_ record: DocumentRecord, of database: Database, chosen: [RevisionNode]? = nil) throws -> WireText? {
+        if query.subject == .databases {
+            return DatabaseEvent(record.id).map { WireText($0.row(sequences.text(record.sequence))) }
+        }
         let leaves =
-            try chosen ?? filter.leaves(of: record, hasAllLeaves: query.hasAllLeaves) { try document($0, of: record) }
+            try chosen
+            ?? filter.leaves(of: record, hasAllLeaves: query.hasAllLeaves) {
+                try document($0, of: record, in: database)
+            }
         guard !leaves.isEmpty, let winner = record.tree.winner else { return nil }
         var bytes = Array("{\"seq\":\"\(sequences.text(record.sequence))\",\"id\":".utf8)
         JSON.append(record.id.string, to: &bytes)
@@ -30,36 +54,60 @@ struct ChangeRow {
         }
         bytes.append(UInt8(ascii: "]"))
         if winner.isDeleted { bytes += Array(",\"deleted\":true".utf8) }
-        if query.hasDocuments, let content = record.content {
-            bytes += Array(",\"doc\":".utf8)
-            let printer = DocumentPrinter(database: database, options: query.documents, metrics: metrics)
-            let document = try printer.print(winner.revision, content, of: record, hasMeta: true).bytes
-            bytes += try filter.projection.map { $0.shown(of: try JSON(utf8: document)).utf8 } ?? document
+        var text = WireText(bytes)
+        if query.hasDocuments {
+            if record.damage != nil {
+                text += ",\"doc\":null".utf8
+            } else if let content = record.content {
+                text += ",\"doc\":".utf8
+                text += try document(winner, content, of: record, in: database)
+            }
         }
-        bytes.append(UInt8(ascii: "}"))
-        return bytes
+        text += "}".utf8
+        return text
+    }
+
+    /// The winner as it is shown; of a part of its members without the contents of attachments.
+    private func document(
+        _ winner: RevisionNode, _ content: RevisionContent, of record: DocumentRecord, in database: Database
+    ) throws -> WireText {
+        var options = query.documents
+        if filter.projection != nil { options.hasAttachments = false }
+        let printer = DocumentPrinter(database: database, options: options, metrics: metrics)
+        let document = try printer.print(winner.revision, content, of: record, hasMeta: true).text
+        guard let projection = filter.projection else { return document }
+        return WireText(projection.shown(of: try JSON(utf8: document.bytes)).utf8)
     }
 
     /// The leaves that a function is asked about, winner first, each as it sees them.
-    func candidates(of record: DocumentRecord) throws -> [(leaf: RevisionNode, json: [UInt8])] {
+    func candidates(
+        of record: DocumentRecord, in database: Database
+    ) throws -> [(leaf: RevisionNode, json: [UInt8])] {
         guard let winner = record.tree.winner else { return [] }
         return try (query.hasAllLeaves ? record.tree.leaves : [winner]).compactMap { leaf in
-            try printed(leaf, of: record).map { (leaf, $0) }
+            try printed(leaf, of: record, in: database).map { (leaf, $0) }
         }
     }
 
     /// A leaf as the filter sees it: with the conflicts where they are asked for, of the winner only.
-    private func document(_ leaf: RevisionNode, of record: DocumentRecord) throws -> JSON? {
-        try printed(leaf, of: record).map { try JSON(utf8: $0) }
+    private func document(_ leaf: RevisionNode, of record: DocumentRecord, in database: Database) throws -> JSON? {
+        try printed(leaf, of: record, in: database).map { try JSON(utf8: $0) }
     }
 
-    private func printed(_ leaf: RevisionNode, of record: DocumentRecord) throws -> [UInt8]? {
+    private func printed(_ leaf: RevisionNode, of record: DocumentRecord, in database: Database) throws -> [UInt8]? {
         let isWinner = leaf.revision == record.tree.winner?.revision
         let known = isWinner ? record.content : nil
-        guard let content = try known ?? database.content(of: leaf.revision, in: record) else { return nil }
+        let content: RevisionContent?
+        do { content = try known ?? database.content(of: leaf.revision, in: record) } catch let error as DatabaseError
+            where error.code == .damagedDocument
+        {
+            database.note(error, of: record.id)
+            return nil
+        }
+        guard let content else { return nil }
         var options = DocumentOptions()
         options.hasConflicts = query.documents.hasConflicts && !query.hasAllLeaves
         let printer = DocumentPrinter(database: database, options: options)
-        return try printer.print(leaf.revision, content, of: record, hasMeta: isWinner).bytes
+        return try printer.print(leaf.revision, content, of: record, hasMeta: isWinner).text.bytes
     }
 }

@@ -15,6 +15,15 @@ struct ChangesQuery: Sendable {
         case eventsource
     }
 
+    /// What the changes are of.
+    enum Subject: Sendable {
+        /// The documents of a database.
+        case documents
+        /// The databases of the server.
+        case databases
+    }
+
+    var subject = Subject.documents
     var feed = Feed.normal
     var since = "0"
     var limit: Int?
@@ -39,6 +48,13 @@ struct ChangesQuery: Sendable {
     init(_ context: RequestContext) throws {
         for (name, value) in context.query.items { try take(name.lowercased(), value) }
         if feed == .eventsource, let last = context.request.headers["Last-Event-ID"] { since = last }
+    }
+
+    /// The same of the server's databases: of these, there are no documents to show.
+    var ofDatabases: ChangesQuery {
+        var query = self
+        (query.subject, query.hasDocuments, query.hasAllLeaves) = (.databases, false, false)
+        return query
     }
 
     private mutating func take(_ name: String, _ value: String) throws {

@@ -46,7 +46,7 @@ struct FindAnswer {
             switch found {
             case .whole(let record):
                 guard let winner = record.tree.winner, let content = record.content else { break }
-                bytes += try printer.print(winner.revision, content, of: record, hasMeta: true).bytes
+                bytes += try printer.print(winner.revision, content, of: record, hasMeta: true).text.bytes
             case .part(let json, _): WireJSON.append(json.utf8, to: &bytes)
             }
             return bytes.count < Self.pageLength

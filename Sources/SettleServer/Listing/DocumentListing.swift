@@ -13,7 +13,7 @@ struct DocumentListing {
     /// Where the next page begins.
     struct Position {
         var range = DocumentRange()
-        var keys: ArraySlice<String>?
+        var keys: ArraySlice<JSON>?
         var left = 0
         var toSkip = 0
         var isEmpty = false
@@ -25,7 +25,7 @@ struct DocumentListing {
         var position = Position(left: query.limit, toSkip: query.skip)
         if let keys = query.keys {
             let names = (query.isDescending ? keys.reversed() : keys).dropFirst(query.skip).prefix(query.limit)
-            position.keys = ArraySlice(names.map { $0.string ?? "" }.filter(namespace.contains))
+            position.keys = ArraySlice(names.filter(namespace.contains))
             return (try head(offset: nil), position)
         }
         (position.range, position.isEmpty) = range
@@ -47,7 +47,7 @@ struct DocumentListing {
     }
 
     /// The rows of the next page, which may be none, and moves the position behind it; `nil` at the end.
-    func next(_ position: inout Position) throws -> [[UInt8]]? {
+    func next(_ position: inout Position) throws -> [WireText]? {
         if position.isEmpty || position.left <= 0 { return nil }
         if position.keys != nil { return try nextKeys(&position) }
         if namespace == .local { return try nextLocal(&position) }
@@ -55,8 +55,8 @@ struct DocumentListing {
         let page = try database.records(in: position.range, limit: limit, withContent: query.hasDocuments)
         guard let last = page.last else { return nil }
         if query.isDescending { position.range.before = last.id } else { position.range.after = last.id }
-        var rows: [[UInt8]] = []
-        for record in page where !record.tree.isDeleted && position.left > 0 {
+        var rows: [WireText] = []
+        for record in page where !record.tree.isDeleted && !record.tree.isEmpty && position.left > 0 {
             if position.toSkip > 0 {
                 position.toSkip -= 1
                 continue
@@ -105,22 +105,22 @@ struct DocumentListing {
         return (range, false)
     }
 
-    private func nextKeys(_ position: inout Position) throws -> [[UInt8]]? {
+    private func nextKeys(_ position: inout Position) throws -> [WireText]? {
         guard let keys = position.keys, !keys.isEmpty else { return nil }
         let count = position.page.count
         position.keys = keys.dropFirst(count)
         let rows = try keys.prefix(count).map { key in
-            let id = DocumentID(unchecked: key)
+            guard let id = key.string.map({ DocumentID(unchecked: $0) }) else { return missing(key) }
             if namespace == .local {
                 return try database.localDocument(id).map(row) ?? missing(key)
             }
-            return try database.record(of: id).map(row) ?? missing(key)
+            return try database.storedRecord(of: id).map(row) ?? missing(key)
         }
         position.page.learn(count: rows.count, bytes: rows.reduce(0) { $0 + $1.count })
         return rows
     }
 
-    private func nextLocal(_ position: inout Position) throws -> [[UInt8]] {
+    private func nextLocal(_ position: inout Position) throws -> [WireText] {
         // Local documents are few: they are read whole, from the lowest up.
         defer { position.isEmpty = true }
         var all: [LocalDocument] = []
@@ -133,49 +133,56 @@ struct DocumentListing {
         return all.dropFirst(position.toSkip).prefix(position.left).map(row)
     }
 
-    private func missing(_ key: String) -> [UInt8] {
-        var bytes = Array("{\"key\":".utf8)
-        JSON.append(key, to: &bytes)
-        bytes += Array(",\"error\":\"not_found\"}".utf8)
-        return bytes
+    private func missing(_ key: JSON, _ error: String = "not_found") -> WireText {
+        var text = WireText(Array("{\"key\":".utf8))
+        WireJSON.append(key.utf8, to: &text.bytes)
+        text += ",\"error\":\"\(error)\"}".utf8
+        return text
     }
 
-    private func row(_ record: DocumentRecord) throws -> [UInt8] {
-        guard let winner = record.tree.winner else { return missing(record.id.string) }
+    private func row(_ record: DocumentRecord) throws -> WireText {
+        guard let winner = record.tree.winner else {
+            return missing(.string(record.id.string), record.damage?.code.name ?? "not_found")
+        }
         let mark = winner.isDeleted ? ",\"deleted\":true" : ""
-        var bytes = Self.row(record.id.string, winner.revision.description, mark)
+        var text = Self.row(record.id.string, winner.revision.description, mark)
         if query.hasDocuments {
-            bytes += Array(",\"doc\":".utf8)
+            text += ",\"doc\":".utf8
             if winner.isDeleted {
-                bytes += Array("null".utf8)
+                text += "null".utf8
+            } else if let damage = record.damage {
+                text += "null,\"error\":\"\(damage.code)\"".utf8
             } else if let content = record.content {
-                bytes += try printer.print(winner.revision, content, of: record, hasMeta: true).bytes
+                text += try printer.print(winner.revision, content, of: record, hasMeta: true).text
             }
         }
-        bytes.append(UInt8(ascii: "}"))
-        return bytes
+        text += "}".utf8
+        return text
     }
 
-    private func row(_ document: LocalDocument) -> [UInt8] {
-        var bytes = Self.row(document.id.string, document.revision, "")
-        if query.hasDocuments { bytes += Array(",\"doc\":".utf8) + printer.print(document) }
-        bytes.append(UInt8(ascii: "}"))
-        return bytes
+    private func row(_ document: LocalDocument) -> WireText {
+        var text = Self.row(document.id.string, document.revision, "")
+        if query.hasDocuments {
+            text += ",\"doc\":".utf8
+            text += printer.print(document)
+        }
+        text += "}".utf8
+        return text
     }
 
     private var printer: DocumentPrinter {
         DocumentPrinter(database: database, options: query.documents, metrics: metrics)
     }
 
-    private static func row(_ id: String, _ revision: String, _ mark: String) -> [UInt8] {
-        var bytes = Array("{\"id\":".utf8)
-        JSON.append(id, to: &bytes)
-        bytes += Array(",\"key\":".utf8)
-        JSON.append(id, to: &bytes)
-        bytes += Array(",\"value\":{\"rev\":".utf8)
-        JSON.append(revision, to: &bytes)
-        bytes += Array("\(mark)}".utf8)
-        return bytes
+    private static func row(_ id: String, _ revision: String, _ mark: String) -> WireText {
+        var text = WireText(Array("{\"id\":".utf8))
+        JSON.append(id, to: &text.bytes)
+        text += ",\"key\":".utf8
+        JSON.append(id, to: &text.bytes)
+        text += ",\"value\":{\"rev\":".utf8
+        JSON.append(revision, to: &text.bytes)
+        text += "\(mark)}".utf8
+        return text
     }
 }
 

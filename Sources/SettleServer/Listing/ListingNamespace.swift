@@ -10,12 +10,12 @@ enum ListingNamespace: Sendable {
     /// Local documents: `_local_docs`.
     case local
 
-    /// Whether a key may be the id of one.
-    func contains(_ key: String) -> Bool {
+    /// Whether a list has a row for a key, be it the id of a document or not.
+    func contains(_ key: JSON) -> Bool {
         switch self {
         case .all: true
-        case .design: key.utf8.starts(with: "_design/".utf8)
-        case .local: key.utf8.starts(with: "_local/".utf8)
+        case .design: key.string?.utf8.starts(with: "_design/".utf8) ?? false
+        case .local: key.string?.utf8.starts(with: "_local/".utf8) ?? false
         }
     }
 

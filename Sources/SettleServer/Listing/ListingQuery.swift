@@ -34,17 +34,18 @@ struct ListingQuery: Sendable {
         for member in members { try take(member.name, member.value) }
     }
 
-    /// Reads one of several queries of a request, of which a list of one key is a range, and tells nothing of a key that
-    /// is missing.
+    /// Reads one of several queries of a request, after the parameters that all of them share. It has its own keys; a list of
+    /// one key is a range, and tells nothing of a key that is missing.
     mutating func take(query members: JSONObject) throws {
+        keys = nil
         try take(members)
-        guard let key = keys?.first, keys?.count == 1 else { return }
-        (start, end, keys) = (key, key, nil)
+        if keys?.count == 1 { keys = nil }
     }
 
     /// Sees that what was asked for goes together.
     func check() throws {
         guard let keys, let key = keys.first, start != nil || end != nil else { return }
+        // A list of one key is a range as well.
         if keys.count > 1 || start != key || end != key {
             throw HTTPError.queryParse("`keys` is incompatible with `key`, `start_key` and `end_key`")
         }
@@ -56,6 +57,7 @@ struct ListingQuery: Sendable {
         case "keys":
             guard let list = value.array else { throw HTTPError.badRequest("`keys` parameter must be an array.") }
             keys = list
+            if list.count == 1 { (start, end) = (list[0], list[0]) }
         case "startkey", "start_key": start = value
         case "endkey", "end_key": end = value
         case "limit":

@@ -8,52 +8,57 @@ final class ListingStream: ResponseStream {
         var isFirstRow = true
         var isFirstList = true
         var hasEnded = false
+        var outbox = TextOutbox()
     }
 
+    private let database: Database
     private let isMany: Bool
     private let state: Guarded<State>
 
     /// - Parameters:
     ///   - listings: The lists.
+    ///   - database: The database they are of.
     ///   - isMany: Whether they come as an array under `results`.
-    init(_ listings: [DocumentListing], isMany: Bool = false) {
+    init(_ listings: [DocumentListing], of database: Database, isMany: Bool = false) {
+        self.database = database
         self.isMany = isMany
         state = Guarded(State(rest: ArraySlice(listings)))
     }
 
     func next() throws -> ResponseStep {
         try state.withLock { state in
+            if let piece = try state.outbox.read() { return .piece(piece) }
             if state.hasEnded { return .end }
-            var bytes: [UInt8] = []
-            if state.isFirstList, state.current == nil, isMany { bytes += Array("{\"results\":[".utf8) }
-            while bytes.count < 64 * 1024 {
+            var text = WireText()
+            if state.isFirstList, state.current == nil, isMany { text += Array("{\"results\":[".utf8) }
+            while text.count < 64 * 1024 {
                 if case (let listing, var position)? = state.current {
                     let rows = try listing.next(&position)
                     state.current = (listing, position)
                     guard let rows else {
-                        bytes += Array("\r\n]}".utf8)
+                        text += Array("\r\n]}".utf8)
                         state.current = nil
                         continue
                     }
                     // Much may have been deleted, or is skipped: then others go on meanwhile.
-                    if rows.isEmpty { return .piece(bytes) }
+                    if rows.isEmpty { return try state.outbox.send(text, database) }
                     for row in rows {
-                        if !state.isFirstRow { bytes += Array(",\r\n".utf8) }
+                        if !state.isFirstRow { text += Array(",\r\n".utf8) }
                         state.isFirstRow = false
-                        bytes += row
+                        text += row
                     }
                 } else if let listing = state.rest.popFirst() {
-                    if isMany { bytes += Array(state.isFirstList ? "\r\n".utf8 : ",\r\n".utf8) }
+                    if isMany { text += Array(state.isFirstList ? "\r\n".utf8 : ",\r\n".utf8) }
                     let (head, position) = try listing.begin()
-                    bytes += Array(head.utf8)
+                    text += Array(head.utf8)
                     (state.isFirstList, state.isFirstRow, state.current) = (false, true, (listing, position))
                 } else {
-                    bytes += Array(isMany ? "\r\n]}\n".utf8 : "\n".utf8)
+                    text += Array(isMany ? "\r\n]}\n".utf8 : "\n".utf8)
                     state.hasEnded = true
                     break
                 }
             }
-            return .piece(bytes)
+            return try state.outbox.send(text, database)
         }
     }
 }

@@ -12,14 +12,14 @@ enum MultipartAnswers {
         (options.follows, options.hasEncodingInfo) = (true, true)
         let printer = DocumentPrinter(database: database, options: options)
         let printed = try printer.print(found.revision, found.content, of: found.record, hasMeta: hasMeta)
-        let (segments, type) = related(printed.bytes, try wanted(found, printer))
+        let (segments, type) = related(printed.text.bytes, try wanted(found, printer))
         var headers: HTTPHeaders = ["Content-Type": type, "Cache-Control": "must-revalidate"]
         if !printed.hasMeta {
             let tag = EntityTag.of(found.revision.description)
             if let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
             headers["ETag"] = tag
         }
-        if found.content.attachments.isEmpty { return .json(bytes: printed.bytes, headers: headers) }
+        if found.content.attachments.isEmpty { return .json(bytes: printed.text.bytes, headers: headers) }
         return AttachmentEndpoints.send(segments, database, headers, status: 200)
     }
 
@@ -36,7 +36,7 @@ enum MultipartAnswers {
             switch result {
             case .success(let found):
                 let printed = try printer.print(found.revision, found.content, of: found.record, hasMeta: false)
-                let (inner, type) = related(printed.bytes, try wanted(found, printer))
+                let (inner, type) = related(printed.text.bytes, try wanted(found, printer))
                 segments.append(.bytes(Array("\r\nContent-Type: \(type)\r\n\r\n".utf8)))
                 segments += inner
             case .failure(let missing):

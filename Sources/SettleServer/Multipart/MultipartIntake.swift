@@ -19,7 +19,9 @@ enum MultipartIntake {
         var json: [UInt8] = []
         while let piece = try reader.readContent() {
             json += piece
-            guard json.count <= context.server.options.largestBody else { throw HTTPError.tooLarge }
+            guard json.count <= context.server.options.largestBody else {
+                throw HTTPError.bodyTooLarge(context.server.options.largestBody)
+            }
         }
         let document = try WireDocument(json, limit: .max)
         var following: [[UInt8]: Attachment] = [:]
@@ -47,9 +49,10 @@ enum MultipartIntake {
     }
 
     private static func described(_ made: Attachment, _ wire: WireAttachment) throws -> Attachment {
-        var length = made.length
-        if case .follows(let decoded?, .gzip?, _) = wire.content { length = decoded }
+        guard case .follows(let length, .gzip?, _) = wire.content else {
+            return try made.described(as: wire.name, contentType: wire.contentType, revpos: wire.revpos)
+        }
         return try made.described(
-            as: wire.name, contentType: wire.contentType, revpos: wire.revpos, encoding: made.encoding, length: length)
+            as: wire.name, contentType: wire.contentType, revpos: wire.revpos, length: length ?? made.encodedLength)
     }
 }

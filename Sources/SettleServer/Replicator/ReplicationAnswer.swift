@@ -10,8 +10,10 @@ enum ReplicationAnswer {
         var members: JSONObject = ["ok": true]
         if !result.hasWritten { members["no_changes"] = true }
         let log = result.log?.object ?? JSONObject()
+        // A replication that never had anything to do has no log.
+        guard let entries = log["history"]?.array, !entries.isEmpty else { return .object(members) }
         for name in ["session_id", "source_last_seq", "replication_id_version"] { members[name] = log[name] }
-        let history = (log["history"]?.array ?? []).map { entry -> JSON in
+        let history = entries.map { entry -> JSON in
             var entry = entry.object ?? JSONObject()
             // How many checkpoints there were before is nobody else's business.
             entry["number"] = nil

@@ -1,3 +1,5 @@
+internal import SettleDatabase
+
 /// What is watched of replications.
 extension ReplicationScheduler {
     /// All numbers as they are now.

@@ -7,9 +7,7 @@ extension ReplicationScheduler {
     /// Why a replication may not be, or `nil`.
     func problem(with document: ReplicationDocument, isAdmin: Bool) -> String? {
         for endpoint in [document.source, document.target] {
-            guard let url = endpoint.url else {
-                return "\"\(endpoint.name)\" is no address: give the whole URL, also of a database of this server"
-            }
+            guard let url = endpoint.url else { return endpoint.problem }
             if let problem = policy.problem(with: url, isAdmin: isAdmin) { return problem }
         }
         return nil

@@ -86,26 +86,29 @@ final class ReplicatorDocuments: Sendable {
         ]
     }
 
-    /// Takes all changes there are, and asks to be called at the next one.
+    /// Takes all changes there are, and asks to be called at the next one. After a failure the next commit has it look again
+    /// from where it came to.
     private func look(_ name: String, _ database: Database) {
         guard state.withLock({ !$0.isStopped && $0.databases[name] === database }) else { return }
+        var seen = state.withLock { $0.seen[name] } ?? UpdateSequence(0)
+        var newest = seen
         do {
-            var seen = state.withLock { $0.seen[name] } ?? UpdateSequence(0)
+            newest = try database.lastSequence()
             try database.forEachChange(in: SequenceRange(after: seen), includingDocuments: true) { change in
                 take(change, of: name, database)
                 seen = change.sequence
                 return true
             }
             // Purges move the sequence on without a change.
-            let newest = max(seen, try database.lastSequence())
-            state.withLock { $0.seen[name] = newest }
-            _ = database.notify(after: newest) { [weak self, weak database] isOpen in
-                guard let self else { return }
-                let open = isOpen ? database : nil
-                thread.submit { if let open { self.look(name, open) } else { self.forget(name) } }
-            }
-        } catch let error as DatabaseError where error.code == .closed { forget(name) } catch {
+            seen = max(seen, newest)
+        } catch let error as DatabaseError where error.code == .closed { return forget(name) } catch {
             log?.warning("the replications of \(name) can't be read: \(error)")
+        }
+        state.withLock { $0.seen[name] = seen }
+        _ = database.notify(after: max(seen, newest)) { [weak self, weak database] isOpen in
+            guard let self else { return }
+            let open = isOpen ? database : nil
+            thread.submit { if let open { self.look(name, open) } else { self.forget(name) } }
         }
     }
 
@@ -214,7 +217,7 @@ final class ReplicatorDocuments: Sendable {
             members["_replication_state_time"] = .string(WallTime.now().iso8601)
             members["_replication_state_reason"] = nil
             members["_replication_stats"] = .object(
-                JSONObject([("start_time", .string("\(job.start)"))] + ReplicationJob.statistics(seen)))
+                JSONObject([("start_time", .string(job.start.iso8601))] + ReplicationJob.statistics(seen)))
         }
         state.withLock { state in
             if state.entries[origin]?.number == entry.number { state.entries[origin] = nil }

@@ -29,6 +29,9 @@ extension CrossOriginOptions {
             (["content-type"] + present + always + ["x-couchdb-body-time"]).joined(separator: ", ")
     }
 
+    /// Whether a request is of a page that may use cookies and passwords here.
+    func trusts(_ request: HTTPRequest) -> Bool { sendsCredentials && allowed(request) != nil }
+
     private var sendsCredentials: Bool { allowsCredentials && !origins.contains("*") }
 
     /// The origin of a request, if it is one that may: compared as a whole, so that no part of a name will do.

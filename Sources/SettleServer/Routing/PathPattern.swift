@@ -1,6 +1,7 @@
 /// The form of a path: `/{db}/_design/{name}/{file...}`.
 ///
-/// A word in braces stands for any one segment, and takes it; with dots, for one or more to the end, joined by slashes.
+/// A slash in a word is written `%2F`. A word in braces stands for any one segment, and takes it; with dots, for one or more to
+/// the end, joined by slashes.
 struct PathPattern: Sendable {
     private enum Part: Sendable, Equatable {
         case word(String)
@@ -13,7 +14,7 @@ struct PathPattern: Sendable {
 
     init(_ text: String) {
         parts = text.split(separator: "/").map { part in
-            guard part.hasPrefix("{"), part.hasSuffix("}") else { return .word(String(part)) }
+            guard part.hasPrefix("{"), part.hasSuffix("}") else { return .word(PercentCoding.decode(part)) }
             let name = part.dropFirst().dropLast()
             return name.hasSuffix("...") ? .rest(String(name.dropLast(3))) : .any(String(name))
         }

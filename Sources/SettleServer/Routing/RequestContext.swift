@@ -22,6 +22,9 @@ struct RequestContext: Sendable {
     /// - Throws: ``HTTPError`` with status 404.
     func database() throws -> Database { try server.databases.open(parameter("db")) }
 
+    /// The largest body a document may have, in bytes.
+    var largestDocument: Int { server.live.withLock(\.largestDocument) }
+
     /// The beginning of this server's URLs.
     var origin: String {
         (server.options.certificate == nil ? "http://" : "https://")
@@ -40,8 +43,10 @@ struct RequestContext: Sendable {
         guard encoding == "identity" || encoding == "gzip" else {
             throw HTTPError.contentType("\(encoding) is not a supported content encoding.")
         }
-        let bytes = try request.body.readAll(limit: limit)
-        return encoding == "gzip" ? try Compression.expand(bytes, limit: limit) : bytes
+        do {
+            let bytes = try request.body.readAll(limit: limit)
+            return encoding == "gzip" ? try Compression.expand(bytes, limit: limit) : bytes
+        } catch RequestBodyError.tooLarge { throw HTTPError.bodyTooLarge(limit) }
     }
 
     /// The body as a value.

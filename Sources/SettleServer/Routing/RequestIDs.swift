@@ -5,6 +5,17 @@ internal import Synchronization
 final class RequestIDs: Sendable {
     private let last = Atomic(UInt64.random(in: 0 ... .max))
 
+    /// Whether text may be the id of a request: as in CouchDB 36 letters, digits, dashes and underscores at most.
+    static func isID(_ text: String) -> Bool {
+        (1...36).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+                default: false
+                }
+            }
+    }
+
     /// An id that this process has not given in its last 2⁴⁰ requests.
     func next() -> String {
         // An odd factor keeps numbers apart that are apart.

@@ -27,6 +27,25 @@ struct Router: Sendable {
         }
     }
 
+    /// Whether the rest of a request's long body is worth taking, and how long it may be: whether its sender has the right to
+    /// do what the request asks for, as far as the head shows.
+    func admit(_ request: HTTPRequest) -> HTTPHandler.Admission {
+        var user: String?
+        let id = requestID(of: request)
+        do {
+            let known = try server.authenticator.user(of: request)
+            user = known.name
+            let (route, parameters) = try check(request, by: match(request), known)
+            let isStreamed = parameters["doc"] != nil || parameters["design"] != nil || parameters["local"] != nil
+            guard method(of: request) == "PUT", isStreamed, route.endpoint("PUT") != nil else {
+                return .admitted(Int64(server.options.largestBody))
+            }
+            return .admitted(server.options.largestUpload)
+        } catch {
+            return .refused(finished(failure(error, request, id), request, user, id))
+        }
+    }
+
     /// Whether a request edits one document of an ordinary database, so that its answer takes a commit as a rule.
     func isShortEdit(_ request: HTTPRequest) -> Bool {
         guard let match = match(request), match.route.isShortEdit(request) else { return false }
@@ -48,7 +67,7 @@ struct Router: Sendable {
     private func respond(to request: HTTPRequest, by match: Match?) throws -> HTTPResponse {
         var response: HTTPResponse
         var user: String?
-        let id = server.requestIDs.next()
+        let id = requestID(of: request)
         do { response = try preflight(request) ?? answer(request, by: match, &user, id) } catch let error as WouldWait {
             throw error
         } catch {
@@ -74,9 +93,9 @@ struct Router: Sendable {
     ) -> HTTPResponse {
         var response = response
         response.user = user
-        server.options.security.crossOrigin?.apply(to: &response, request)
+        server.live.withLock(\.otherOrigins)?.apply(to: &response, request)
         secure(&response)
-        response.headers["Server"] = server.options.productName
+        response.headers["Server"] = server.options.serverHeader
         response.headers["X-Couch-Request-ID"] = id
         response.headers["X-CouchDB-Body-Time"] = "0"
         server.metrics.answered(request.method, status: response.status)
@@ -86,16 +105,14 @@ struct Router: Sendable {
     private func answer(
         _ request: HTTPRequest, by match: Match?, _ name: inout String?, _ id: String
     ) throws -> HTTPResponse {
-        guard let (route, parameters) = match else { throw HTTPError.missing }
+        let method = method(of: request)
         let target = request.target
         let user = try server.authenticator.user(of: request)
         name = user.name
-        let database = parameters["db"]
-        let method = method(of: request)
-        try server.access.check(
-            route.access(method), user, path: target.segments, database: database, method: method)
+        try CrossSiteCheck(crossOrigin: server.live.withLock(\.otherOrigins)).check(request, user)
+        let (route, parameters) = try check(request, by: match, user)
         guard let endpoint = route.endpoint(method) else {
-            if let database { _ = try server.databases.open(database) }
+            if let database = parameters["db"] { _ = try server.databases.open(database) }
             throw HTTPError.methodNotAllowed(route.allow)
         }
         let meant = HTTPRequest(
@@ -119,7 +136,22 @@ struct Router: Sendable {
         return HTTPResponse(status: 200, body: .later(deferred))
     }
 
-    /// Whether an endpoint may wait for scripts; one whose body is still arriving has a thread that may.
+    /// Sees that somebody may use a route. A path without a route is open to all who may send requests.
+    private func check(_ request: HTTPRequest, by match: Match?, _ user: User) throws -> Match {
+        let (path, method) = (request.target.segments, method(of: request))
+        try server.access.check(
+            match?.route.access(method) ?? .anyone, user, path: path, database: match?.parameters["db"], method: method)
+        guard let match else { throw HTTPError.missing }
+        return match
+    }
+
+    /// The id of a request: the client's, if it has CouchDB's form for one, else a new one.
+    private func requestID(of request: HTTPRequest) -> String {
+        let given = request.headers["X-Couch-Request-ID"]
+        return given.flatMap { RequestIDs.isID($0) ? $0 : nil } ?? server.requestIDs.next()
+    }
+
+    /// Whether an endpoint may wait for scripts.
     private func waitsForScripts(_ route: Route, _ context: RequestContext) throws -> Bool {
         switch route.scripts {
         case .never: return false
@@ -128,12 +160,12 @@ struct Router: Sendable {
             guard let filter = context.query["filter"], !filter.isEmpty else { return false }
             return filter == "_view" || !filter.hasPrefix("_")
         case .writing:
-            guard !["GET", "HEAD"].contains(context.request.method), context.request.body is BufferedBody,
-                context.parameters["db"] != nil
-            else { return false }
+            guard !["GET", "HEAD"].contains(context.request.method), context.parameters["db"] != nil else {
+                return false
+            }
             if context.parameters["design"] != nil { return true }
             guard let database = try? context.database() else { return false }
-            return try !DesignDocuments.validators(of: database).isEmpty
+            return try !DesignDocuments.validators(of: database).documents.isEmpty
         }
     }
 
@@ -148,7 +180,7 @@ struct Router: Sendable {
     }
 
     private func preflight(_ request: HTTPRequest) -> HTTPResponse? {
-        request.method == "OPTIONS" ? server.options.security.crossOrigin?.preflight(request) : nil
+        request.method == "OPTIONS" ? server.live.withLock(\.otherOrigins)?.preflight(request) : nil
     }
 
     /// An error with the challenge that has a browser ask for a password, where one is wanted.

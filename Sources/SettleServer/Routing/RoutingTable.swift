@@ -10,6 +10,8 @@ enum RoutingTable {
         Route(
             "/_dbs_info", .lister, "GET,HEAD,POST",
             ["GET": ServerEndpoints.databasesInfo, "POST": ServerEndpoints.someDatabasesInfo]),
+        Route("/_db_updates", .serverAdmin, "GET", ["GET": ChangesEndpoints.updates]),
+        Route("/_membership", .serverAdmin, "GET", ["GET": NodeEndpoints.membership]),
         Route("/_active_tasks", .serverAdmin, "GET,HEAD", ["GET": MonitoringEndpoints.activeTasks]),
         Route(
             "/_session", .anyone, "GET,HEAD,POST,DELETE",
@@ -33,6 +35,8 @@ enum RoutingTable {
         Route("/_node/{node}/_prometheus", .metrics, "GET", ["GET": MonitoringEndpoints.prometheus]),
         Route("/_node/{node}/_stats", .metrics, "GET", ["GET": MonitoringEndpoints.statistics]),
         Route("/_node/{node}/_stats/{what...}", .metrics, "GET", ["GET": MonitoringEndpoints.statistics]),
+        Route("/_node/{node}/_versions", .serverAdmin, "GET", ["GET": NodeEndpoints.versions]),
+        Route("/_node/{node}", .serverAdmin, "GET", ["GET": NodeEndpoints.node]),
         Route("/_node/{what...}", .serverAdmin, "GET", notYet("/_node", "GET", "PUT", "DELETE", "POST")),
         Route("/_cluster_setup", .serverAdmin, "GET,POST", notYet("/_cluster_setup", "GET", "POST")),
     ]
@@ -48,6 +52,7 @@ enum RoutingTable {
         Route("/{db}/_ensure_full_commit", .member, "POST", ["POST": DatabaseEndpoints.ensureFullCommit]),
         Route("/{db}/_compact", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compact]),
         Route("/{db}/_compact/{ddoc}", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compactViews]),
+        Route("/{db}/_temp_view", .member, "POST", everyMethod(ViewEndpoints.temporary)),
         Route("/{db}/_view_cleanup", .databaseAdmin, "POST", ["POST": ViewEndpoints.cleanUp]),
         Route(
             "/{db}/_revs_limit", .member, "PUT,GET",
@@ -94,8 +99,7 @@ enum RoutingTable {
             "/{db}/_index/{ddoc}/{type}/{name}", .member, "DELETE", ["DELETE": IndexEndpoints.delete],
             scripts: .writing),
         Route(
-            "/{db}/_index/{what...}", .member, "DELETE,POST",
-            ["GET": IndexEndpoints.missing, "POST": IndexEndpoints.missing, "DELETE": IndexEndpoints.missing]),
+            "/{db}/_index/{what...}", .member, "DELETE,POST", everyMethod(IndexEndpoints.missing)),
         Route(
             "/{db}/_partition/{what...}", .member, "GET,POST",
             ["GET": DatabaseEndpoints.noPartitions, "POST": DatabaseEndpoints.noPartitions]),
@@ -119,8 +123,11 @@ enum RoutingTable {
         Route(
             "/{db}/_design/{design}/_view/{view}", .member, "GET,POST,HEAD",
             ["GET": ViewEndpoints.read, "POST": ViewEndpoints.readSome], quick: ["GET"], scripts: .always),
+        Route("/{db}/_design/{design}/_view", .member, "GET,POST,HEAD", everyMethod(ViewEndpoints.noView)),
+        Route("/{db}/_design/{design}/_view/{what...}", .member, "GET,POST,HEAD", everyMethod(ViewEndpoints.noView)),
         Route(
             "/{db}/_design/{design}/_info", .member, "GET", ["GET": ViewEndpoints.info], scripts: .always),
+        Route("/{db}/_design/{design}/_update", .member, "POST,PUT", everyMethod(UpdateEndpoints.noFunction)),
         Route(
             "/{db}/_design/{design}/_update/{what...}", .member, "POST,PUT",
             ["POST": UpdateEndpoints.update, "PUT": UpdateEndpoints.update], scripts: .always),
@@ -139,9 +146,10 @@ enum RoutingTable {
         Route(
             "/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites,
             scripts: .writing),
-        Route("/{db}/_local", .member, document, LocalDocumentEndpoints.noID),
+        Route("/{db}/_local", .member, document, everyMethod(LocalDocumentEndpoints.noID)),
+        Route("/{db}/_local%2F", .member, document, everyMethod(LocalDocumentEndpoints.noID)),
         Route("/{db}/_local/{local}", .member, document, documentMethods),
-        Route("/{db}/_local/{local}/{file...}", .member, document, LocalDocumentEndpoints.noAttachments),
+        Route("/{db}/_local/{local}/{file...}", .member, document, everyMethod(LocalDocumentEndpoints.noAttachments)),
         Route(
             "/{db}/{doc}", .member, document, documentMethods, quick: ["GET"], shortEdits: ["PUT", "DELETE"],
             scripts: .writing),
@@ -162,6 +170,10 @@ enum RoutingTable {
     private static let attachmentMethods: [String: Endpoint] = [
         "GET": AttachmentEndpoints.read, "PUT": AttachmentEndpoints.put, "DELETE": AttachmentEndpoints.delete,
     ]
+
+    private static func everyMethod(_ endpoint: @escaping Endpoint) -> [String: Endpoint] {
+        Dictionary(uniqueKeysWithValues: ["GET", "PUT", "POST", "DELETE", "COPY"].map { ($0, endpoint) })
+    }
 
     private static func notYet(_ what: String, _ methods: String...) -> [String: Endpoint] {
         Dictionary(uniqueKeysWithValues: methods.map { ($0, NotYetEndpoints.notYet(what)) })

@@ -15,7 +15,7 @@ struct DesignDocument: Sendable {
         revision = found.revision
         members = found.content.body.json.object ?? JSONObject()
         let printer = DocumentPrinter(database: database, options: DocumentOptions())
-        let json = try printer.print(found.revision, found.content, of: found.record, hasMeta: false).bytes
+        let json = try printer.print(found.revision, found.content, of: found.record, hasMeta: false).text.bytes
         source = ScriptSource(owner: owner, key: "\(id) \(revision)", document: json)
     }
 

@@ -6,20 +6,30 @@ internal import SettleScripting
 final class DesignDocuments: Sendable {
     private struct State {
         var age: UInt64?
-        var validators: [DesignDocument] = []
+        var validators = Validators()
         var owner: String?
+    }
+
+    /// The design documents that have a say in what is written.
+    struct Validators: Sendable {
+        /// Those with a validation function, in the order of their ids.
+        var documents: [DesignDocument] = []
+        /// Why one can't be read, which may have had a function.
+        var damage: DatabaseError?
     }
 
     private let state = Guarded(State())
 
-    /// The design documents that have a say in what is written, in the order of their ids.
-    static func validators(of database: Database) throws -> [DesignDocument] {
+    /// The design documents that have a say in what is written.
+    static func validators(of database: Database) throws -> Validators {
         let own = database.companion(DesignDocuments.self) { DesignDocuments() }
         // Taken before they are read: what is written meanwhile makes it old.
         let age = database.designAge
         if let known = own.state.withLock({ $0.age == age ? $0.validators : nil }) { return known }
         try Waiting.check()
-        let found = try own.all(in: database).filter { $0.members["validate_doc_update"]?.string != nil }
+        var found = Validators()
+        found.documents = try own.all(in: database) { found.damage = $0 }
+            .filter { $0.members["validate_doc_update"]?.string != nil }
         own.state.withLock { ($0.age, $0.validators) = (age, found) }
         return found
     }
@@ -43,15 +53,16 @@ final class DesignDocuments: Sendable {
 
     /// All design documents that are not deleted.
     static func all(in database: Database) throws -> [DesignDocument] {
-        try database.companion(DesignDocuments.self) { DesignDocuments() }.all(in: database)
+        try database.companion(DesignDocuments.self) { DesignDocuments() }.all(in: database) { _ in }
     }
 
-    private func all(in database: Database) throws -> [DesignDocument] {
+    private func all(in database: Database, damaged: (DatabaseError) -> Void) throws -> [DesignDocument] {
         let owner = try Self.owner(of: database)
         var range = ListingNamespace.design.range
         var all: [DesignDocument] = []
         while case let page = try database.records(in: range, limit: 100, withContent: true), let last = page.last {
             for record in page {
+                if let damage = record.damage { damaged(damage) }
                 guard let winner = record.tree.winner, !winner.isDeleted, let content = record.content else { continue }
                 let found = DocumentLookup.Found(record: record, revision: winner.revision, content: content)
                 all.append(try DesignDocument(found, owner: owner, database: database))

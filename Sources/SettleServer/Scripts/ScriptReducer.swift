@@ -26,7 +26,7 @@ struct ScriptReducer: ViewReducer {
     }
 
     func rereduce(_ groups: [[[UInt8]]]) throws -> [[UInt8]] {
-        let overflows = groups.map { $0.first { $0.starts(with: Array("{\"reduce_overflow_error\"".utf8)) } }
+        let overflows = groups.map { $0.first { Self.overflow(of: $0) != nil } }
         let left = groups.indices.filter { overflows[$0] == nil }
         let values = try run(left.map { groups[$0] }, again: true) { values, bytes in
             for (index, value) in values.enumerated() {
@@ -37,6 +37,13 @@ struct ScriptReducer: ViewReducer {
         var results = overflows.map { $0 ?? [] }
         for (index, value) in zip(left, values) { results[index] = value }
         return results
+    }
+
+    /// Why a function's result was not kept: it had not become smaller than what it reduced. `nil` for other values.
+    static func overflow(of value: [UInt8]) -> JSON? {
+        guard value.starts(with: Array("{\"reduce_overflow_error\"".utf8)) else { return nil }
+        let members = (try? JSON(utf8: value))?.object
+        return members?.count == 1 ? members?["reduce_overflow_error"] : nil
     }
 
     private func run<Group>(

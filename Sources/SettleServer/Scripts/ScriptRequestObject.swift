@@ -3,6 +3,15 @@ internal import SettleDatabase
 
 /// A request as filters and update functions see it, and who makes it.
 enum ScriptRequestObject {
+    /// The headers that functions see: those that say what is sent and wanted. Any other may be what lets somebody in.
+    private static let shownHeaders: Set = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
+        "content-language", "content-length", "content-md5", "content-type", "date", "host", "if-match",
+        "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "max-forwards", "origin", "pragma",
+        "prefer", "range", "slug", "te", "user-agent", "via", "x-couch-full-commit", "x-forwarded-for",
+        "x-forwarded-host", "x-forwarded-proto", "x-requested-with",
+    ]
+
     /// Who makes a request, as functions of a database see them.
     static func user(_ user: User, of database: String) -> JSON {
         [
@@ -29,10 +38,7 @@ enum ScriptRequestObject {
             let value = isKey ? try? JSON(parsing: item.value) : nil
             return (item.name, value ?? .string(item.value))
         }
-        // What lets somebody in is nobody's business here.
-        let headers = request.headers.fields.filter {
-            !["authorization", "cookie", "x-auth-couchdb-token"].contains($0.name.lowercased())
-        }
+        let headers = request.headers.fields.filter { shownHeaders.contains($0.name.lowercased()) }
         let questionMark = request.target.query.isEmpty ? "" : "?"
         let rawQuery = request.target.query.map { PercentCoding.encode($0.name) + "=" + PercentCoding.encode($0.value) }
         return [

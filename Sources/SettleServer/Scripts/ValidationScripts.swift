@@ -2,17 +2,19 @@ internal import RevisionTree
 internal import SettleDatabase
 internal import SettleScripting
 
-/// Asks the validation functions of a database about revisions before they are stored.
+/// The validation functions of a database, and who writes.
 ///
-/// They are asked outside of any transaction, so that no other writer waits for a script. That is as good as inside: a
-/// function sees the revision an edit is made on, which never changes, and an edit of one that is no leaf any more is refused.
+/// They are asked outside of any transaction, so that no other writer waits for a script. ``ValidatedWrite`` sees that what is
+/// stored is what they were asked about.
 struct ValidationScripts: Sendable {
+    /// The age of the design documents that were read.
+    let age: UInt64
     private let scripts: Scripts?
     private let documents: [DesignDocument]
-    private let user: JSON
-    private let security: JSON
+    /// The user and the security object, in one array.
+    private let user: [UInt8]
 
-    /// A revision and the one it follows on.
+    /// A revision that is to be stored, and the one it follows on, both as JSON.
     struct Question {
         let new: [UInt8]
         let old: [UInt8]?
@@ -20,20 +22,31 @@ struct ValidationScripts: Sendable {
 
     /// The functions of the database in a request's path.
     ///
-    /// - Throws: ``HTTPError`` when there are some and no worker to run them.
+    /// - Throws: ``HTTPError`` when there are some and no worker to run them, or when a design document is damaged, so that it
+    ///   can't be asked, and it is no administrator who writes.
     init(_ context: RequestContext) throws {
         let database = try context.database()
-        documents = try DesignDocuments.validators(of: database)
+        // Taken before they are read: what is written meanwhile makes them old.
+        age = database.designAge
+        let validators = try DesignDocuments.validators(of: database)
+        if let damage = validators.damage {
+            let security = try context.server.databases.security(of: context.parameter("db"))
+            guard security.isAdmin(context.user) else { throw HTTPError(damage) }
+        }
+        documents = validators.documents
         scripts = context.server.scripts
         guard !documents.isEmpty else {
-            (user, security) = (.null, .null)
+            user = []
             return
         }
         guard scripts != nil else {
             throw HTTPError.notImplemented("the database has validation functions, and this server runs no scripts")
         }
-        user = ScriptRequestObject.user(context.user, of: context.parameter("db"))
-        security = try context.server.databases.security(of: context.parameter("db")).json
+        let name = context.parameter("db")
+        user =
+            JSON.array([
+                ScriptRequestObject.user(context.user, of: name), try context.server.databases.security(of: name).json,
+            ]).utf8
     }
 
     /// Whether there is nobody to ask.
@@ -44,37 +57,41 @@ struct ValidationScripts: Sendable {
     /// - Returns: For each why it is refused, or `nil`.
     func refusals(of questions: [Question]) -> [DatabaseError?] {
         var refusals = [DatabaseError?](repeating: nil, count: questions.count)
-        guard let scripts else { return refusals }
         for document in documents {
             let left = refusals.indices.filter { refusals[$0] == nil }
             guard !left.isEmpty else { break }
-            let call = scripts.pool.submit(.validate(left.map { arguments(questions[$0]) }, by: document.source))
             do {
-                for (index, answer) in zip(left, try call.wait()) { refusals[index] = Self.refusal(answer) }
+                for (index, refusal) in zip(left, try ask(left.map { questions[$0] }, document)) {
+                    refusals[index] = refusal
+                }
             } catch let error as ScriptError where left.count > 1 && error.name != "os_process_error" {
                 // One of them made the function fail: each is asked about alone.
                 for index in left {
-                    do {
-                        let answer = try scripts.pool.run(.validate([arguments(questions[index])], by: document.source))
-                        refusals[index] = answer.first.flatMap(Self.refusal)
-                    } catch { refusals[index] = DatabaseError(.refused, "a validation function failed", cause: error) }
+                    do { refusals[index] = try ask([questions[index]], document)[0] } catch {
+                        refusals[index] = Self.failure(error)
+                    }
                 }
-            } catch {
-                for index in left {
-                    refusals[index] = DatabaseError(.refused, "a validation function failed", cause: error)
-                }
-            }
+            } catch { for index in left { refusals[index] = Self.failure(error) } }
         }
         return refusals
     }
 
-    private func arguments(_ question: Question) -> [UInt8] {
-        var bytes: [UInt8] = [UInt8(ascii: "[")]
-        bytes += question.new
-        bytes.append(UInt8(ascii: ","))
-        bytes += question.old ?? Array("null".utf8)
-        bytes += [UInt8(ascii: ",")] + user.utf8 + [UInt8(ascii: ",")] + security.utf8 + [UInt8(ascii: "]")]
-        return bytes
+    /// Asks one function.
+    ///
+    /// - Returns: For each question why the revision is refused, or `nil`.
+    private func ask(_ questions: [Question], _ document: DesignDocument) throws -> [DatabaseError?] {
+        guard let scripts else { throw ScriptError.noAnswer }
+        let documents = questions.map { question in
+            [UInt8(ascii: "[")] + question.new + [UInt8(ascii: ",")] + (question.old ?? Array("null".utf8))
+                + [UInt8(ascii: "]")]
+        }
+        let answers = try scripts.pool.run(.validate(documents, of: user, by: document.source))
+        guard answers.count == questions.count else { throw ScriptError.noAnswer }
+        return answers.map(Self.refusal)
+    }
+
+    private static func failure(_ error: any Error) -> DatabaseError {
+        DatabaseError(.refused, "a validation function failed", cause: error)
     }
 
     /// What a function has thrown, in CouchDB's reading of it.
@@ -95,66 +112,7 @@ struct ValidationScripts: Sendable {
     }
 }
 
-extension ValidationScripts {
-    /// Asks about edits, as far as they are made on what is stored.
-    func refusals(of edits: [DocumentEdit], to database: Database) throws -> [Int: DatabaseError] {
-        var questions: [(index: Int, question: Question)] = []
-        for (index, edit) in edits.enumerated() where !edit.id.isDesign && !edit.id.isLocal {
-            let old: DocumentLookup.Found?
-            let record = try database.record(of: edit.id)
-            if let parent = edit.parent {
-                guard let record, record.tree[parent]?.isLeaf == true,
-                    let content = try database.content(of: parent, in: record)
-                else { continue }
-                old = DocumentLookup.Found(record: record, revision: parent, content: content)
-            } else {
-                guard record?.tree.isDeleted ?? true else { continue }
-                old = nil
-            }
-            let history = edit.parent.map { RevisionHistory($0) }
-            let new = ScriptDocument.new(
-                edit.id, history: history, isDeleted: edit.isDeleted, edit.body, edit.attachments)
-            questions.append((index, Question(new: new, old: try old.map { try printed($0, database) })))
-        }
-        return Self.byIndex(questions.map(\.index), refusals(of: questions.map(\.question)))
-    }
-
-    /// Asks about revisions that peers have made, as far as they are new here.
-    func refusals(of revisions: [ReplicatedRevision], to database: Database) throws -> [Int: DatabaseError] {
-        var questions: [(index: Int, question: Question)] = []
-        for (index, revision) in revisions.enumerated() where !revision.id.isDesign && !revision.id.isLocal {
-            let record = try database.record(of: revision.id)
-            if record?.tree.contains(revision.history.revision) == true { continue }
-            let new = ScriptDocument.new(
-                revision.id, history: revision.history, isDeleted: revision.isDeleted, revision.body,
-                revision.attachments)
-            let old = try record.flatMap { try ancestor(of: revision, in: $0, database) }
-            questions.append((index, Question(new: new, old: try old.map { try printed($0, database) })))
-        }
-        return Self.byIndex(questions.map(\.index), refusals(of: questions.map(\.question)))
-    }
-
-    /// The newest ancestor whose content is kept.
-    private func ancestor(
-        of revision: ReplicatedRevision, in record: DocumentRecord, _ database: Database
-    ) throws -> DocumentLookup.Found? {
-        for known in revision.history.revisions.dropFirst() {
-            guard let content = try database.content(of: known, in: record) else { continue }
-            return DocumentLookup.Found(record: record, revision: known, content: content)
-        }
-        return nil
-    }
-
-    private func printed(_ found: DocumentLookup.Found, _ database: Database) throws -> [UInt8] {
-        var options = DocumentOptions()
-        options.hasRevisions = true
-        return try DocumentPrinter(database: database, options: options)
-            .print(found.revision, found.content, of: found.record, hasMeta: false).bytes
-    }
-
-    private static func byIndex(_ indexes: [Int], _ refusals: [DatabaseError?]) -> [Int: DatabaseError] {
-        var found: [Int: DatabaseError] = [:]
-        for (index, refusal) in zip(indexes, refusals) { found[index] = refusal }
-        return found
-    }
+extension ScriptError {
+    /// A worker did not say what came of a question.
+    fileprivate static let noAnswer = ScriptError("os_process_error", "a validation function gave no answer")
 }

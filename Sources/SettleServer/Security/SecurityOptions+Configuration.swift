@@ -23,9 +23,16 @@ extension SecurityOptions {
         isListingForAdmins = try reader.flag("listing_for_admins") ?? isListingForAdmins
         publicUserFields = Set(try reader.texts("public_user_fields") ?? [])
         isUsersSecurityEditable = try reader.flag("users_security_editable") ?? isUsersSecurityEditable
+        allowsLiveSettings = try reader.flag("live_settings") ?? allowsLiveSettings
         challenge = try reader.text("www_authenticate")
         tokens = try reader.inner("tokens").map(Self.tokens)
         proxy = try reader.inner("proxy").map(Self.proxy)
+        trustedProxies = try (reader.texts("trusted_proxies") ?? []).map { text in
+            guard let range = NetworkRange(text) else {
+                throw ConfigurationReader.failure("`trusted_proxies` must be addresses or ranges like 10.0.0.0/8")
+            }
+            return range
+        }
         crossOrigin = try reader.inner("cors").map(Self.crossOrigin)
         try reader.finish()
     }

@@ -32,6 +32,12 @@ public struct SecurityOptions: Sendable {
     public var tokens: TokenOptions?
     /// Names that a proxy in front vouches for; none unless set.
     public var proxy: ProxyOptions?
+    /// Whether administrators may change some settings over HTTP, which then last: sizes of documents and requests, which pages
+    /// of other origins may use the server, whether text indexes are made. False unless set.
+    public var allowsLiveSettings = false
+    /// The proxies in front of the server whose `X-Forwarded-For` is taken for the address of a request's client, which the
+    /// lock-out and the log then have; none unless set, and then the header means nothing.
+    public var trustedProxies: [NetworkRange] = []
     /// Pages of other origins that may use the server; none unless set.
     public var crossOrigin: CrossOriginOptions?
 

@@ -19,16 +19,22 @@ final class Compactions: Sendable {
 
     private let pool = WorkerPool(limit: 1)
     private let state = Guarded(State())
+    private let log: ServerLog?
+
+    init(log: ServerLog?) { self.log = log }
 
     /// Compacts a database soon, unless that is to be done already.
     func start(_ database: Database, _ name: String) {
-        start(name) { report in
-            // A compaction that fails has changed nothing; the next one begins anew.
-            _ = try? database.compact {
-                let isFirst = $0.phase == "old revisions"
-                report(
-                    isFirst ? "document_copy" : $0.phase.replacing(" ", with: "_"), $0.completed, $0.total)
-            }
+        start(name) { [log] report in
+            // A compaction that fails has lost nothing; the next one begins anew.
+            do {
+                try database.compact {
+                    let isFirst = $0.phase == "old revisions"
+                    report(
+                        isFirst ? "document_copy" : $0.phase.replacing(" ", with: "_"), $0.completed, $0.total)
+                }
+            } catch let error as DatabaseError where error.code == .closed {
+            } catch { log?.warning("a database was not compacted: \(error)", ["db": name]) }
         }
     }
 

@@ -7,7 +7,10 @@ internal import SettleDatabase
 final class DatabasePool: Sendable {
     private struct State {
         var open: [String: Entry] = [:]
+        /// Names that no database had when it was last looked for on a thread that may wait.
+        var missing: Set<String> = []
         var uses = 0
+        var onOpen: (@Sendable (String, Database) -> Void)?
     }
 
     private struct Entry {
@@ -28,8 +31,17 @@ final class DatabasePool: Sendable {
         self.limit = max(limit, 1)
     }
 
+    /// The folder they are in.
+    var path: String { store.path }
+
     /// How many are kept open.
     var openCount: Int { state.withLock { $0.open.count } }
+
+    /// Those that are kept open, by their names.
+    var open: [String: Database] { state.withLock { $0.open.mapValues(\.database) } }
+
+    /// Sets what is called with each database before it is used.
+    func onOpen(_ body: @escaping @Sendable (String, Database) -> Void) { state.withLock { $0.onOpen = body } }
 
     /// The names of all databases, sorted.
     func names() throws -> [String] { try store.names() }
@@ -48,6 +60,18 @@ final class DatabasePool: Sendable {
         }
         keep(database, name)
         return database
+    }
+
+    /// A database that a server can do without; `nil` when there is none. Where it may not wait, one that was not there when it
+    /// was last looked for is taken to be missing still.
+    ///
+    /// - Throws: What ``open(_:)`` throws.
+    func openIfThere(_ name: String) throws -> Database? {
+        if Waiting.isForbidden, state.withLock({ $0.missing.contains(name) }) { return nil }
+        do { return try open(name) } catch let error as HTTPError where error.status == 404 {
+            state.withLock { _ = $0.missing.insert(name) }
+            return nil
+        }
     }
 
     /// Who may use a database, read once as long as its settings stay.
@@ -127,8 +151,10 @@ final class DatabasePool: Sendable {
 
     private func keep(_ database: Database, _ name: String) {
         // What is dropped may close at once, and so not under the lock.
+        state.withLock(\.onOpen)?(name, database)
         let dropped = state.withLock { state -> [Entry?] in
             state.uses += 1
+            state.missing.remove(name)
             var entry = Entry(database: database, lastUse: state.uses)
             if let known = state.open[name], known.database === database { entry.keepers = known.keepers }
             let replaced = state.open.updateValue(entry, forKey: name)

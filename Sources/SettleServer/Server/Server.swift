@@ -25,22 +25,30 @@ public final class Server: Sendable {
 
     /// Begins to listen.
     ///
-    /// - Throws: An error that says why it can't.
+    /// One server has a folder at a time, from this call or the first one that sets an administrator until ``stop()``.
+    ///
+    /// - Throws: ``DatabaseError`` with code `inUse` when another server has the folder; an error that says why it can't
+    ///   listen, such as a port that is taken. Then nothing listens.
     public func start() throws {
         try state.administration.load()
+        state.restoreSettings()
         try state.makeSystemDatabases()
+        try state.updates.resume()
         var settings = TransportOptions()
         settings.host = options.host
         settings.port = options.port
         settings.connectionLimit = options.connectionLimit
         settings.idleTimeout = options.idleTimeout
-        settings.bodyLimit = options.largestUpload
+        settings.bodyLimit = { [live = state.live] in live.withLock { Int64($0.largestUpload) } }
         settings.certificate = options.certificate
+        settings.uploadFolder = state.databases.path
+        settings.trustedProxies = TrustedProxies(options.security.trustedProxies)
+        settings.warn = { [log = options.log] in log?.warning($0) }
         if let log = options.log, log.takesRequests { settings.observer = { log.request($0) } }
         let router = router
         let handler = HTTPHandler(
             answer: { router.respond(to: $0) }, answerAtOnce: { router.respondAtOnce(to: $0) },
-            isShort: { router.isShortEdit($0) })
+            isShort: { router.isShortEdit($0) }, admit: { router.admit($0) })
         let started = try MicroHTTPDTransport(settings, handler: handler)
         state.metrics.setConnections { [weak started] in started?.load.connections ?? 0 }
         transport.withLock { $0 = started }
@@ -87,6 +95,8 @@ public final class Server: Sendable {
         running?.stop(within: options.stopTimeout)
         state.scripts?.close()
         state.compactions.close()
+        state.updates.stop()
         state.databases.closeAll()
+        state.administration.unload()
     }
 }

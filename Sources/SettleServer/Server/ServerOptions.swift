@@ -1,3 +1,4 @@
+internal import SettleReplication
 public import SettleScripting
 
 /// How a server listens, and what it allows.
@@ -34,10 +35,13 @@ public struct ServerOptions: Sendable {
     public var certificate: Certificate?
     /// Where the server writes what it does; nowhere unless set. Whoever makes it closes it.
     public var log: ServerLog?
-    /// The header `Server`.
+    /// The name of the program, in the header `Server` behind CouchDB's version, and as the root's `vendor`.
     public var productName = "Settle"
     /// The version the root answers with; CouchDB's whose behaviour is the measure.
     public var compatibleVersion = "3.5.0"
+
+    /// The header `Server`: `CouchDB/3.5.0 (Settle/1.0.0)`, for clients that look there for what they may use.
+    var serverHeader: String { "CouchDB/\(compatibleVersion) (\(productName)/\(ProductVersion.current))" }
 
     /// Makes options with the defaults.
     public init() {}

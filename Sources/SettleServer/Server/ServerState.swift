@@ -10,7 +10,7 @@ final class ServerState: Sendable {
     let administration: Administration
     let authenticator: Authenticator
     let access: AccessCheck
-    let compactions = Compactions()
+    let compactions: Compactions
     let metrics = Metrics()
     let scheduler: ReplicationScheduler
     /// What runs the functions of design documents, where the options say what that is.
@@ -18,8 +18,10 @@ final class ServerState: Sendable {
     let indexing = IndexingTasks()
     let replicatorDocuments: ReplicatorDocuments
     let requestIDs = RequestIDs()
-    /// Whether the security object of `_users` may be changed.
-    let isUsersSecurityEditable: Guarded<Bool>
+    /// What happens to databases.
+    let updates: DatabaseUpdates
+    /// What may change while the server runs.
+    let live: Guarded<LiveSettings>
     /// What the root calls the server's own id.
     var uuid: String { administration.uuid }
 
@@ -30,10 +32,34 @@ final class ServerState: Sendable {
         authenticator = Authenticator(options, administration: administration, databases: databases)
         access = AccessCheck(options: options.security, databases: databases)
         scripts = options.scripts.map { Scripts($0, log: options.log) }
+        compactions = Compactions(log: options.log)
         scheduler = ReplicationScheduler(options.replicator, log: options.log)
         replicatorDocuments = ReplicatorDocuments(
             scheduler, isAdmin: { [administration] in administration.hash(of: $0) != nil }, log: options.log)
-        isUsersSecurityEditable = Guarded(options.security.isUsersSecurityEditable)
+        updates = DatabaseUpdates(databases) { [log = options.log] in log?.warning($0) }
+        live = Guarded(LiveSettings(options))
+    }
+
+    /// Takes the settings that were changed over HTTP before, where that is still allowed.
+    func restoreSettings() {
+        guard options.security.allowsLiveSettings else { return }
+        for (name, text) in administration.storedSettings.sorted(by: { $0.key < $1.key }) {
+            let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+            let setting = parts.count == 2 ? LiveSetting.find(parts[0], parts[1]) : nil
+            do { try live.withLock { try setting?.set(text, in: &$0) } } catch {
+                options.log?.warning("the stored setting \(name) was not taken: \(HTTPError(error).reason)")
+            }
+        }
+    }
+
+    /// Makes a database, with what one of its name can't do without.
+    ///
+    /// - Throws: ``DatabaseError`` with code `exists`.
+    func create(_ name: String) throws {
+        try databases.create(name)
+        if name == "_users" { try completeUsers() }
+        updates.created(name)
+        try watchReplications(name)
     }
 
     /// Begins to run the replications that a database's documents ask for, if it is one for that.
@@ -51,13 +77,16 @@ final class ServerState: Sendable {
     /// Makes the databases a server can't do without, unless they are there.
     func makeSystemDatabases() throws {
         for name in ["_users", "_replicator"] {
-            do { try databases.create(name) } catch let error as DatabaseError where error.code == .exists { continue }
-            guard name == "_users" else { continue }
-            // The rules themselves are part of the server.
-            let id = DocumentID(unchecked: "_design/_auth")
-            _ = try databases.open(name).write([
-                DocumentEdit(id: id, parent: nil, body: ["language": "javascript"])
-            ])
+            do { try databases.create(name) } catch let error as DatabaseError where error.code == .exists {}
         }
+        try completeUsers()
+    }
+
+    /// Writes the design document that clients look for in `_users`, unless it is there; the rules are part of the server.
+    private func completeUsers() throws {
+        let id = DocumentID(unchecked: "_design/_auth")
+        let users = try databases.open("_users")
+        guard try users.record(of: id)?.tree.winner?.isDeleted ?? true else { return }
+        _ = try users.write([DocumentEdit(id: id, parent: nil, body: ["language": "javascript"])])
     }
 }

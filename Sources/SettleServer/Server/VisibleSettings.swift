@@ -6,11 +6,11 @@ struct VisibleSettings {
     /// Sections with their settings, in order.
     let sections: [(name: String, values: [(name: String, value: String)])]
 
-    init(_ options: ServerOptions, isUsersSecurityEditable: Bool) {
+    init(_ options: ServerOptions, _ live: LiveSettings) {
         let security = options.security
         var server = [
             ("admin_only_all_dbs", "\(security.isListingForAdmins)"), ("bind_address", options.host),
-            ("enable_cors", "\(security.crossOrigin != nil)"), ("max_http_request_size", "\(options.largestUpload)"),
+            ("enable_cors", "\(live.isCrossOriginOn)"), ("max_http_request_size", "\(live.largestUpload)"),
             ("port", "\(options.port)"), ("require_valid_user", "\(security.anonymousAccess == .nowhere)"),
             ("require_valid_user_except_for_up", "\(security.anonymousAccess == .upOnly)"),
         ]
@@ -33,7 +33,7 @@ struct VisibleSettings {
             (
                 "chttpd_auth_lockout",
                 [
-                    ("max_lifetime", "\(Int(security.lockoutSeconds * 1000))"),
+                    ("max_lifetime", "\(Int(min(max(security.lockoutSeconds, 0), 1e9) * 1000))"),
                     ("mode", security.lockoutThreshold > 0 ? "enforce" : "off"),
                     ("threshold", "\(security.lockoutThreshold)"),
                 ]
@@ -41,12 +41,12 @@ struct VisibleSettings {
             (
                 "couchdb",
                 [
-                    ("max_dbs_open", "\(options.openDatabases)"), ("max_document_size", "\(options.largestDocument)"),
-                    ("users_db_security_editable", "\(isUsersSecurityEditable)"),
+                    ("max_dbs_open", "\(options.openDatabases)"), ("max_document_size", "\(live.largestDocument)"),
+                    ("users_db_security_editable", "\(live.isUsersSecurityEditable)"),
                 ]
             ),
         ]
-        sections.append(("text_indexes", [("enable", "\(options.makesTextIndexes)")]))
+        sections.append(("text_indexes", [("enable", "\(live.makesTextIndexes)")]))
         sections.append(
             (
                 "replicator",
@@ -56,7 +56,8 @@ struct VisibleSettings {
                     ("private_addresses", options.replicator.privateAddresses.rawValue),
                 ]
             ))
-        if let cors = security.crossOrigin {
+        if live.isCrossOriginOn || security.allowsLiveSettings {
+            let cors = live.crossOrigin
             sections.append(
                 (
                     "cors",

@@ -1,5 +1,13 @@
 /// What answers requests.
 struct HTTPHandler: Sendable {
+    /// Whether the rest of a long body is worth taking.
+    enum Admission: Sendable {
+        /// It is, up to so many bytes in all.
+        case admitted(Int64)
+        /// It is not; this is the answer.
+        case refused(HTTPResponse)
+    }
+
     /// Answers a request; runs on a worker thread, and may take its time.
     let answer: @Sendable (HTTPRequest) -> HTTPResponse
     /// Answers a request without a body, or with a short one, if it can do so at once, else gives `nil` and has changed nothing. It runs on a
@@ -7,4 +15,6 @@ struct HTTPHandler: Sendable {
     let answerAtOnce: @Sendable (HTTPRequest) -> HTTPResponse?
     /// Whether the answer of a request takes so little time as a rule that handing it to a worker would cost as much.
     let isShort: @Sendable (HTTPRequest) -> Bool
+    /// Looks at a request whose body is long and has not come yet; runs on a thread that may wait for the disk.
+    var admit: @Sendable (HTTPRequest) -> Admission = { _ in .admitted(.max) }
 }

@@ -6,7 +6,7 @@ struct HTTPRequest: Sendable {
     let target: RequestTarget
     /// The header fields.
     let headers: HTTPHeaders
-    /// The body, which may still be arriving.
+    /// The body, which has come as a whole.
     let body: any RequestBody
     /// The address it comes from, without a port.
     var peer = ""

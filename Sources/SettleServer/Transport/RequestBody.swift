@@ -1,11 +1,11 @@
-/// The body of a request, read piece by piece by one thread at a time.
+/// The body of a request, which has come as a whole, read piece by piece by one thread at a time.
 protocol RequestBody: AnyObject, Sendable {
     /// How many bytes there will be, where the client said so.
     var declaredLength: Int64? { get }
 
-    /// The next piece, never empty, or `nil` at the end; waits for it.
+    /// The next piece, never empty, or `nil` at the end.
     ///
-    /// - Throws: ``RequestBodyError``.
+    /// - Throws: ``DatabaseError`` when it can't be read.
     func read() throws -> [UInt8]?
 }
 

@@ -11,11 +11,17 @@ protocol ResponseStream: AnyObject, Sendable {
     /// The next piece, or what to do instead. When it throws, the client sees that the answer was cut off.
     func next() throws -> ResponseStep
 
+    /// Asks it to end soon: the next ``next()`` gives the last piece, if its form needs one.
+    ///
+    /// - Returns: Whether it does; one that does not is ended where it waits.
+    func finish() -> Bool
+
     /// Is called once, when all was sent, the client is gone, or the server stops.
     func end()
 }
 
 extension ResponseStream {
     func begin(wake: @escaping @Sendable () -> Void) {}
+    func finish() -> Bool { false }
     func end() {}
 }

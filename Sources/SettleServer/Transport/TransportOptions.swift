@@ -10,14 +10,22 @@ struct TransportOptions: Sendable {
     var idleTimeout = 60
     /// How many bytes a request's first line and header may have together, with some room for the library's own use.
     var headerLimit = 40 * 1024
-    /// How large the body of a request may be at all.
-    var bodyLimit: Int64 = 4 << 30
+    /// How large the body of a request may be at all; asked once for each request.
+    var bodyLimit: @Sendable () -> Int64 = { 4 << 30 }
     /// How many handlers may run at the same time.
     var workers = 32
-    /// How many handlers may read a long body at the same time, apart from those: a slow client holds one of these.
-    var uploads = 64
+    /// How many requests for feeds, and streams that were woken, may run at the same time.
+    var feedThreads = 4
+    /// How many threads may put parts of long bodies into files at the same time.
+    var uploads = 8
+    /// The folder in which long bodies take their space until they are complete.
+    var uploadFolder = "/tmp"
+    /// The proxies whose word is taken for where requests come from.
+    var trustedProxies = TrustedProxies()
     /// What the server shows who it is with, for TLS.
     var certificate: Certificate?
     /// Is told of each request once it is over, on a thread that must not wait.
     var observer: (@Sendable (RequestRecord) -> Void)?
+    /// Is told what somebody should look at, such as an answer that can't be sent as it was made.
+    var warn: (@Sendable (String) -> Void)?
 }

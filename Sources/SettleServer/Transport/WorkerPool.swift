@@ -7,17 +7,19 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// Threads that handlers run on and may block; they are made when they are needed, and stay.
+/// Threads that jobs run on and may block; they are made when they are needed, and stay.
 ///
 /// The thread that became idle last gets the next job: what it needs is still in the processor's cache, and as few threads
 /// as will do have memory of their own.
+///
+/// Jobs have owners, who take turns; one owner alone has three quarters of the threads at most, so that nobody waits for all
+/// that another one asked for. Jobs without an owner have no bound.
 final class WorkerPool: Sendable {
     typealias Job = @Sendable () -> Void
 
     private struct State {
-        /// What waits for a thread, from `next` on; only while all are busy.
-        var jobs: [Job] = []
-        var next = 0
+        /// What waits for a thread; only while all are busy, or its owner has a share already.
+        var jobs = FairJobs()
         var idle: [Idle] = []
         var threads = 0
         var isClosed = false
@@ -25,15 +27,15 @@ final class WorkerPool: Sendable {
 
     /// Where a thread waits for its next job.
     private final class Idle: Sendable {
-        private let job = Guarded<Job?>(nil)
+        private let job = Guarded<FairJobs.Item?>(nil)
         private let woken = DispatchSemaphore(value: 0)
 
-        func wake(_ job: Job?) {
+        func wake(_ job: FairJobs.Item?) {
             self.job.withLock { $0 = job }
             woken.signal()
         }
 
-        func wait() -> Job? {
+        func wait() -> FairJobs.Item? {
             woken.wait()
             return job.withLock { job in
                 defer { job = nil }
@@ -42,21 +44,28 @@ final class WorkerPool: Sendable {
         }
     }
 
-    private let state = Guarded(State())
+    private let state: Guarded<State>
     private let limit: Int
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int) {
+        self.limit = limit
+        state = Guarded(State(jobs: FairJobs(share: limit < 4 ? limit : limit - limit / 4)))
+    }
 
-    /// Runs a job as soon as a thread is free.
-    func submit(_ job: @escaping Job) {
-        let (idle, needsThread) = state.withLock { state -> (Idle?, Bool) in
-            if let idle = state.idle.popLast() { return (idle, false) }
-            state.jobs.append(job)
-            guard state.threads < limit else { return (nil, false) }
+    /// Runs a job as soon as a thread is free and its owner, if it has one, has fewer than a share of them.
+    func submit(for owner: String = "", _ job: @escaping Job) {
+        let (idle, item, needsThread) = state.withLock { state -> (Idle?, FairJobs.Item?, Bool) in
+            state.jobs.add(FairJobs.Item(owner: owner, job: job))
+            if let idle = state.idle.popLast() {
+                if let item = state.jobs.take() { return (idle, item, false) }
+                state.idle.append(idle)
+                return (nil, nil, false)
+            }
+            guard state.threads < limit else { return (nil, nil, false) }
             state.threads += 1
-            return (nil, true)
+            return (nil, nil, true)
         }
-        idle?.wake(job)
+        idle?.wake(item)
         if needsThread { startThread() }
     }
 
@@ -92,28 +101,20 @@ final class WorkerPool: Sendable {
 
     private func run() {
         let idle = Idle()
+        var done: FairJobs.Item?
         while true {
-            let (job, isEnd) = state.withLock { state -> (Job?, Bool) in
-                if let job = Self.takeJob(&state) { return (job, false) }
+            let (item, isEnd) = state.withLock { state -> (FairJobs.Item?, Bool) in
+                if let done { state.jobs.finish(done) }
+                if let item = state.jobs.take() { return (item, false) }
                 if !state.isClosed { state.idle.append(idle) }
                 return (nil, state.isClosed)
             }
+            done = nil
             if isEnd { return }
-            guard let job = job ?? idle.wait() else { continue }
-            job()
+            guard let item = item ?? idle.wait() else { continue }
+            item.job()
+            done = item
         }
-    }
-
-    private static func takeJob(_ state: inout State) -> Job? {
-        guard state.next < state.jobs.count else { return nil }
-        defer {
-            state.next += 1
-            if state.next == state.jobs.count || state.next > 1000 {
-                state.jobs.removeFirst(state.next)
-                state.next = 0
-            }
-        }
-        return state.jobs[state.next]
     }
 }
 

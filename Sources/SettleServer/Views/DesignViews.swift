@@ -34,15 +34,16 @@ package final class DesignViews: Sendable {
     ) throws {
         try told {
             var query = ViewQuery()
-            try query.take(QueryParameters(parameters))
             if let keys { try query.take(JSONObject([("keys", .array(keys))])) }
+            try query.take(QueryParameters(parameters))
             let group = try group(design)
             let place = try group.view(view)
             try query.check(place)
             if query.update == .before { try place.part.update(from: database, report: report) }
             var answer = ViewAnswer(group, place, query, database, metrics)
-            while let piece = try answer.next() {
-                guard try body(piece) else { break }
+            answers: while let text = try answer.next() {
+                var pieces = TextPieces(text, database)
+                while let piece = try pieces.read() { guard try body(piece) else { break answers } }
             }
             if query.update == .after { try place.part.update(from: database, report: report) }
         }

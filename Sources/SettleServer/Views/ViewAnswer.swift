@@ -32,9 +32,9 @@ struct ViewAnswer {
     }
 
     /// The next piece; `nil` at the end.
-    mutating func next() throws -> [UInt8]? {
+    mutating func next() throws -> WireText? {
         guard !isDone else { return nil }
-        var bytes: [UInt8] = []
+        var bytes = WireText()
         try view.part.index.read { index in
             if !hasBegun { try begin(index, &bytes) }
             hasBegun = true
@@ -52,7 +52,7 @@ struct ViewAnswer {
         return bytes
     }
 
-    private func begin(_ index: IndexReading, _ bytes: inout [UInt8]) throws {
+    private func begin(_ index: IndexReading, _ bytes: inout WireText) throws {
         var head: [String] = []
         if !query.isReduced(view) {
             let all = try index.count(view.number)
@@ -80,13 +80,13 @@ struct ViewAnswer {
         return offset
     }
 
-    private mutating func separate(_ bytes: inout [UInt8]) {
+    private mutating func separate(_ bytes: inout WireText) {
         if hasRows { bytes += Self.separator }
         hasRows = true
     }
 
     private mutating func rows(
-        _ range: RowRange, _ index: IndexReading, _ bytes: inout [UInt8]
+        _ range: RowRange, _ index: IndexReading, _ bytes: inout WireText
     ) throws -> RowRange? {
         if toSkip > 0 {
             let count = try index.count(view.number, in: range)
@@ -101,7 +101,7 @@ struct ViewAnswer {
         // The closure would copy what can change for each row.
         let me = self
         var printed = bytes
-        bytes = []
+        bytes = WireText()
         let page = try index.forEachRow(view.number, in: range, skip: toSkip, limit: left) { row in
             if !isFirst { printed += Self.separator }
             isFirst = false
@@ -117,20 +117,27 @@ struct ViewAnswer {
     }
 
     private mutating func groups(
-        _ range: RowRange, _ index: IndexReading, _ bytes: inout [UInt8]
+        _ range: RowRange, _ index: IndexReading, _ bytes: inout WireText
     ) throws -> RowRange? {
         guard let reducer = view.reducer else { return nil }
         let page = try index.groups(
             view.number, by: reducer, in: range, level: query.level, skip: toSkip, limit: left)
         toSkip -= page.skipped
         left -= page.groups.count
+        let isScript = view.part.index.reducers(of: view.number)[reducer] is ScriptReducer
         for group in page.groups {
             separate(&bytes)
+            if isScript, let reason = ScriptReducer.overflow(of: group.value) {
+                bytes += Array("{\"key\":null,\"error\":\"reduce_overflow_error\",\"reason\":".utf8)
+                bytes += reason.utf8
+                bytes += "}".utf8
+                continue
+            }
             bytes += Array("{\"key\":".utf8)
-            WireJSON.append(group.key, to: &bytes)
+            WireJSON.append(group.key, to: &bytes.bytes)
             bytes += Array(",\"value\":".utf8)
-            WireJSON.append(group.value, to: &bytes)
-            bytes.append(UInt8(ascii: "}"))
+            WireJSON.append(group.value, to: &bytes.bytes)
+            bytes += "}".utf8
         }
         return page.rest
     }
@@ -149,39 +156,45 @@ struct ViewAnswer {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private func append(_ row: IndexReading.RawRow, to bytes: inout [UInt8]) throws {
-        bytes += Self.rowHead
-        Self.append(id: row.id, to: &bytes)
-        bytes += Self.rowKey
-        WireJSON.append(row.key, to: &bytes)
-        bytes += Self.rowValue
-        WireJSON.append(row.value, to: &bytes)
+    private func append(_ row: IndexReading.RawRow, to text: inout WireText) throws {
+        text.bytes += Self.rowHead
+        Self.append(id: row.id, to: &text.bytes)
+        text.bytes += Self.rowKey
+        WireJSON.append(row.key, to: &text.bytes)
+        text.bytes += Self.rowValue
+        WireJSON.append(row.value, to: &text.bytes)
         if query.hasDocuments {
-            bytes += Array(",\"doc\":".utf8)
-            bytes += try document(String(decoding: row.id, as: UTF8.self), row.value) ?? Array("null".utf8)
+            text += ",\"doc\":".utf8
+            text += try document(String(decoding: row.id, as: UTF8.self), row.value) ?? WireText(Array("null".utf8))
         }
-        bytes.append(UInt8(ascii: "}"))
+        text.bytes.append(UInt8(ascii: "}"))
     }
 
-    /// The document of a row: the one it was emitted for, or the one that its value names.
-    private func document(_ id: String, _ value: UnsafeBufferPointer<UInt8>) throws -> [UInt8]? {
+    /// The document of a row: the one it was emitted for, or the one that its value names, at the revision it names.
+    private func document(_ id: String, _ value: UnsafeBufferPointer<UInt8>) throws -> WireText? {
         let lookup = DocumentLookup(database: database)
         let printer = DocumentPrinter(database: database, options: query.documents, metrics: metrics)
         var wanted = id
-        if value.first == UInt8(ascii: "{"), let link = (try? JSON(utf8: Array(value)))?.object, let named = link["_id"]
-        {
-            guard let name = named.string else { return nil }
-            wanted = name
+        if value.first == UInt8(ascii: "{"), let link = (try? JSON(utf8: Array(value)))?.object {
+            if let named = link["_id"] {
+                guard let name = named.string else { return nil }
+                wanted = name
+            }
             if let revision = link["_rev"]?.string {
                 guard let known = try? WireRevision(revision),
-                    let found = try lookup.find(known, of: DocumentID(unchecked: name))
+                    let found = try readable({ try lookup.find(known, of: DocumentID(unchecked: wanted)) })
                 else { return nil }
-                return try printer.print(found.revision, found.content, of: found.record, hasMeta: false).bytes
+                return try printer.print(found.revision, found.content, of: found.record, hasMeta: false).text
             }
         }
-        guard let record = try database.record(of: DocumentID(unchecked: wanted)), let winner = record.tree.winner,
-            !winner.isDeleted, let content = record.content
+        guard let record = try database.storedRecord(of: DocumentID(unchecked: wanted)), record.damage == nil,
+            let winner = record.tree.winner, !winner.isDeleted, let content = record.content
         else { return nil }
-        return try printer.print(winner.revision, content, of: record, hasMeta: true).bytes
+        return try printer.print(winner.revision, content, of: record, hasMeta: true).text
+    }
+
+    /// What was found; `nil` for a document that is damaged, as for one that is not there.
+    private func readable(_ find: () throws -> DocumentLookup.Found?) throws -> DocumentLookup.Found? {
+        do { return try find() } catch let error as DatabaseError where error.code == .damagedDocument { return nil }
     }
 }

@@ -81,8 +81,8 @@ struct ViewGroup: Sendable {
         }
         let reducing = ScriptSource(owner: owner, key: signature + " reduce", document: Array("{}".utf8))
         let definitions = rows.definitions { ScriptReducer(pool: scripts.pool, source: reducing, function: $0) }
-        let index = try IndexFolder.of(database).index(signature) { path in
-            ViewIndex(path: path, definitions: definitions, includesDesign: options?["include_design"] == true)
+        let index = try IndexFolder.of(database).index(signature) { place in
+            ViewIndex(at: place, definitions: definitions, includesDesign: options?["include_design"] == true)
         }
         return ViewPart(fileName: signature, index: index, mapper: mapper)
     }

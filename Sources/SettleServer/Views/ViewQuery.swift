@@ -52,12 +52,19 @@ struct ViewQuery: Sendable {
         for member in members { try take(member.name, member.value) }
     }
 
+    /// Reads one of several queries of a request, after the parameters that all of them share. It has its own keys and groups.
+    mutating func take(query members: JSONObject) throws {
+        (keys, group, groupLevel) = (nil, nil, nil)
+        try take(members)
+    }
+
     private mutating func take(_ name: String, _ value: JSON) throws {
         switch name {
         case "key": (start, end) = (value, value)
         case "keys":
             guard let list = value.array else { throw HTTPError.queryParse("`keys` must be an array of strings.") }
-            keys = list
+            // A list of one key is a range.
+            if list.count == 1 { (start, end) = (list[0], list[0]) } else { keys = list }
         case "startkey", "start_key": start = value
         case "endkey", "end_key": end = value
         case "startkey_docid", "start_key_doc_id": startID = try Self.id(value, "start_key_docid")
@@ -113,10 +120,9 @@ struct ViewQuery: Sendable {
     }
 
     /// Sees that what was asked for goes together, and suits a view.
-    mutating func check(_ view: ViewGroup.View) throws {
-        // A list of one key is a range.
-        if let key = keys?.first, keys?.count == 1, start == nil || start == key, end == nil || end == key {
-            (start, end, keys) = (key, key, nil)
+    func check(_ view: ViewGroup.View) throws {
+        if group == false, let groupLevel, groupLevel > 0 {
+            throw HTTPError.queryParse("Can't specify group=false and group_level>0 at the same time")
         }
         if view.reducer == nil, reduce == true {
             throw HTTPError.queryParse("Reduce is invalid for map-only views.")
@@ -142,16 +148,15 @@ struct ViewQuery: Sendable {
 
     /// The ranges of rows that are asked for, in order; of several keys that are reduced, always the order given.
     func ranges(_ view: ViewGroup.View) -> [RowRange] {
-        if let keys {
-            return (isDescending && !isReduced(view) ? keys.reversed() : keys).map {
-                RowRange(key: $0, descending: isDescending, order: view.order)
-            }
-        }
-        return [
-            RowRange(
-                start: start, startID: start == nil ? nil : startID.map { DocumentID(unchecked: $0) }, end: end,
-                endID: end == nil ? nil : endID.map { DocumentID(unchecked: $0) }, includesEnd: isEndInclusive,
-                descending: isDescending, order: view.order)
-        ]
+        guard let keys else { return [range(start, end, view)] }
+        return (isDescending && !isReduced(view) ? keys.reversed() : keys).map { range($0, $0, view) }
+    }
+
+    /// The rows between two keys; which documents are meant counts among those of a key that is given.
+    private func range(_ start: JSON?, _ end: JSON?, _ view: ViewGroup.View) -> RowRange {
+        RowRange(
+            start: start, startID: start == nil ? nil : startID.map { DocumentID(unchecked: $0) }, end: end,
+            endID: end == nil ? nil : endID.map { DocumentID(unchecked: $0) }, includesEnd: isEndInclusive,
+            descending: isDescending, order: view.order)
     }
 }

@@ -8,7 +8,8 @@ final class ViewStream: ResponseStream {
     private struct State {
         var answers: ArraySlice<ViewAnswer>
         /// What is there to be sent.
-        var piece: [UInt8]?
+        var piece: WireText?
+        var outbox = TextOutbox()
         var failure: (any Error)?
         var isWorking = false
         var isFirst = true
@@ -17,6 +18,7 @@ final class ViewStream: ResponseStream {
         var wake: (@Sendable () -> Void)?
     }
 
+    private let database: Database
     private let isMany: Bool
     private let threads: ScriptThreads
     private let owner: String
@@ -24,11 +26,15 @@ final class ViewStream: ResponseStream {
 
     /// - Parameters:
     ///   - answers: The answers.
+    ///   - database: The database they are of.
     ///   - isMany: Whether they come as an array under `results`.
     ///   - threads: Where the pieces are made.
     ///   - owner: Whose turn that takes.
     /// - Throws: What the first piece throws.
-    init(_ answers: [ViewAnswer], isMany: Bool, threads: ScriptThreads, owner: String) throws {
+    init(
+        _ answers: [ViewAnswer], of database: Database, isMany: Bool, threads: ScriptThreads, owner: String
+    ) throws {
+        self.database = database
         self.isMany = isMany
         self.threads = threads
         self.owner = owner
@@ -42,11 +48,12 @@ final class ViewStream: ResponseStream {
     func next() throws -> ResponseStep {
         let (step, needsWork) = try state.withLock { state -> (ResponseStep, Bool) in
             if let failure = state.failure { throw failure }
+            if let piece = try state.outbox.read() { return (.piece(piece), false) }
             if state.hasEnded { return (.end, false) }
             if let piece = state.piece {
                 state.piece = nil
                 if state.isAtEnd { state.hasEnded = true }
-                return (.piece(piece), false)
+                return (try state.outbox.send(piece, database), false)
             }
             if state.isAtEnd {
                 state.hasEnded = true
@@ -76,8 +83,8 @@ final class ViewStream: ResponseStream {
     }
 
     /// The next piece.
-    private static func make(_ state: inout State, _ isMany: Bool) throws -> [UInt8] {
-        var bytes: [UInt8] = []
+    private static func make(_ state: inout State, _ isMany: Bool) throws -> WireText {
+        var bytes = WireText()
         if state.isFirst, isMany { bytes += Array("{\"results\":[\r\n".utf8) }
         state.isFirst = false
         while var answer = state.answers.first {

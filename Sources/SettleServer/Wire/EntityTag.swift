@@ -4,10 +4,36 @@ enum EntityTag {
     static func of(_ revision: String) -> String { "\"\(revision)\"" }
 
     /// The answer 304 when the client says it has the tag.
+    ///
+    /// Tags are compared weakly (RFC 9110, 8.8.3.2), for a proxy that compresses an answer makes its tag a weak one.
     static func notModified(_ tag: String, _ request: HTTPRequest) -> HTTPResponse? {
-        guard let given = request.headers["If-None-Match"] else { return nil }
-        let tags = given.split { $0 == "," || $0 == " " }
-        guard tags.contains(where: { $0 == tag }) else { return nil }
+        guard let given = request.headers["If-None-Match"], matches(given[...], tag) else { return nil }
         return HTTPResponse(status: 304, headers: ["ETag": tag])
+    }
+
+    /// Whether a list of tags has one, or is a star.
+    private static func matches(_ list: Substring, _ tag: String) -> Bool {
+        var rest = list.drop(while: isSeparator)
+        if rest.prefix(while: { !isSeparator($0) }) == "*" {
+            return rest.dropFirst().allSatisfy(isSeparator)
+        }
+        while !rest.isEmpty {
+            if rest.hasPrefix("W/") { rest = rest.dropFirst(2) }
+            let next: Substring
+            if rest.first == "\"" {
+                // A comma in quotes parts nothing.
+                let inside = rest.dropFirst().prefix { $0 != "\"" }
+                next = rest[..<(rest.index(inside.endIndex, offsetBy: 1, limitedBy: rest.endIndex) ?? rest.endIndex)]
+            } else {
+                next = rest.prefix { !isSeparator($0) }
+            }
+            if next == tag { return true }
+            rest = rest[next.endIndex...].drop(while: isSeparator)
+        }
+        return false
+    }
+
+    private static func isSeparator(_ character: Character) -> Bool {
+        character == "," || character == " " || character == "\t"
     }
 }

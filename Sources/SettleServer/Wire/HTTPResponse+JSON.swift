@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettleDatabase
 
 extension HTTPResponse {
     /// An answer in JSON, in CouchDB's spelling and with a line's end.
@@ -14,6 +15,16 @@ extension HTTPResponse {
         if response.headers["Content-Type"] == nil { response.headers["Content-Type"] = "application/json" }
         if response.headers["Cache-Control"] == nil { response.headers["Cache-Control"] = "must-revalidate" }
         return response
+    }
+
+    /// An answer of JSON that is printed already but for the contents in it, which are read while it is sent.
+    static func json(
+        text: WireText, _ database: Database, headers: HTTPHeaders = HTTPHeaders()
+    ) -> HTTPResponse {
+        if text.contents.isEmpty { return json(bytes: text.bytes, headers: headers) }
+        var text = text
+        text += [UInt8(ascii: "\n")]
+        return json(stream: TextStream(text, database), headers: headers)
     }
 
     /// The answer to a job that is done.

@@ -9,7 +9,21 @@ struct WireSequence: Sendable {
     private let instance: String
 
     /// - Throws: ``DatabaseError`` when the database can't be read.
-    init(_ database: Database) throws { instance = try database.instanceName() }
+    init(_ database: Database) throws {
+        instance = try database.companion(Instance.self) { Instance() }.name(of: database)
+    }
+
+    /// The name of a database, read once: thousands of feeds begin at the same time.
+    private final class Instance: Sendable {
+        private let known = Guarded<String?>(nil)
+
+        func name(of database: Database) throws -> String {
+            if let name = known.withLock(\.self) { return name }
+            let name = try database.instanceName()
+            known.withLock { $0 = name }
+            return name
+        }
+    }
 
     /// The text of a sequence.
     func text(_ sequence: UpdateSequence) -> String { "\(sequence.number)-\(instance)" }
@@ -18,6 +32,9 @@ struct WireSequence: Sendable {
     func json(_ sequence: UpdateSequence) -> JSON { .string(text(sequence)) }
 
     /// Reads a sequence: as it was printed, or the number alone; in quotes or not. `now` is the newest one.
+    ///
+    /// One that the database has not come to is of a state that was lost: the database was restored from a backup, or lost its
+    /// last commits with the power. What has the same numbers now is something else, so reading begins anew.
     ///
     /// - Throws: ``HTTPError`` with status 400 for what is none.
     func parse(_ text: String, in database: Database) throws -> UpdateSequence {
@@ -29,6 +46,10 @@ struct WireSequence: Sendable {
             throw HTTPError.badRequest("Malformed sequence supplied in 'since' parameter.")
         }
         let name = rest[digits.endIndex...].dropFirst()
-        return name.isEmpty || name == instance ? UpdateSequence(number) : 0
+        guard name.isEmpty || name == instance else { return 0 }
+        let sequence = UpdateSequence(number)
+        // As a rule what is known without reading tells enough.
+        if let commit = database.newestCommit, sequence <= commit.sequence { return sequence }
+        return try sequence <= database.lastSequence() ? sequence : 0
     }
 }

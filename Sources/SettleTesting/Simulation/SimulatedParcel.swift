@@ -35,8 +35,7 @@ struct SimulatedParcel {
             let made = try database.makeAttachment(
                 attachment.name, contentType: attachment.contentType, content: content)
             return try made.described(
-                as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,
-                encoding: made.encoding, length: made.length)
+                as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos)
         }
         return unpacked
     }

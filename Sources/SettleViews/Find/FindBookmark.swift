@@ -1,5 +1,5 @@
-package import RevisionTree
-package import SettleDatabase
+import RevisionTree
+import SettleDatabase
 
 /// A place in the results of a query: behind the row of one document.
 ///

@@ -1,4 +1,4 @@
-package import RevisionTree
+import RevisionTree
 package import SettleDatabase
 
 /// Finds the documents of a query, some at a time.
@@ -148,7 +148,7 @@ package struct FindCursor {
 
     /// Looks at a document of the list of all; false when no more are wanted.
     private mutating func take(_ record: DocumentRecord, _ body: (FoundDocument) throws -> Bool) throws -> Bool {
-        guard !record.tree.isDeleted else { return true }
+        guard record.damage == nil, !record.tree.isDeleted else { return true }
         guard plan.isExact || matches(record) else {
             count()
             return true
@@ -195,7 +195,9 @@ package struct FindCursor {
             guard plan.isExact || selector.matches(document) else { return true }
             found = .part(projection?.shown(of: document) ?? document, id: id)
         } else {
-            guard let record = try database.record(of: id), !record.tree.isDeleted else { return true }
+            guard let record = try database.storedRecord(of: id), record.damage == nil, !record.tree.isDeleted else {
+                return true
+            }
             statistics.documentsExamined += 1
             // What was changed meanwhile may not belong to the row any more.
             let isKnown = record.sequence <= sequence
@@ -276,7 +278,9 @@ package struct FindCursor {
     /// A document if it matches what is asked beside `$text`.
     private mutating func matching(_ id: DocumentID, _ sequence: UpdateSequence) throws -> DocumentRecord? {
         statistics.keysExamined += 1
-        guard let record = try database.record(of: id), !record.tree.isDeleted else { return nil }
+        guard let record = try database.storedRecord(of: id), record.damage == nil, !record.tree.isDeleted else {
+            return nil
+        }
         statistics.documentsExamined += 1
         guard plan.isExact || matches(record), record.sequence <= sequence || isInFilter(record) else { return nil }
         return record

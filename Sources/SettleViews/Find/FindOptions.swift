@@ -1,4 +1,4 @@
-package import RevisionTree
+import RevisionTree
 package import SettleDatabase
 
 /// What a query asks for, without a model: CouchDB's `_find` as a value.

@@ -1,5 +1,5 @@
 internal import RevisionTree
-package import SettleDatabase
+import SettleDatabase
 
 /// Chooses the index that answers a query, as CouchDB does.
 ///

@@ -1,4 +1,4 @@
-package import RevisionTree
+import RevisionTree
 package import SettleDatabase
 
 extension QueryIndex {
@@ -14,8 +14,8 @@ extension QueryIndex {
 
     /// Where its rows are, of an index of members.
     func rows(in database: Database) throws -> ViewIndex {
-        try IndexFolder.of(database).index(fileName) { path in
-            ViewIndex(path: path, definitions: [ViewDefinition(reducers: [CountReducer()])])
+        try IndexFolder.of(database).index(fileName) { place in
+            ViewIndex(at: place, definitions: [ViewDefinition(reducers: [CountReducer()])])
         }
     }
 

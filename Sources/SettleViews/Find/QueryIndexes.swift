@@ -1,4 +1,4 @@
-package import RevisionTree
+import RevisionTree
 package import SettleDatabase
 
 /// The indexes that the design documents of a database define, remembered while none of them changes.

@@ -6,16 +6,24 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The indexes of a database, each a file in the folder `views` of the database, open as long as the database is.
+/// The indexes of a database, each a file in the folder `views` of the database.
 ///
-/// What a database in memory has lies in a temporary folder, which ends with it.
+/// The files of those that were used last are open, at most ``DatabaseOptions/openIndexes`` of them. What a database in memory
+/// has lies in a temporary folder, which ends with it.
 package final class IndexFolder: Sendable {
     private let folder: String
     private let isTemporary: Bool
-    private let open = Guarded<[String: any AnyObject & Sendable]>([:])
+    private let openIndexes: OpenIndexes
+    private let known = Guarded<[String: Entry]>([:])
+
+    /// An index that was asked for. It ends when its files are closed and nobody holds it.
+    private struct Entry {
+        weak var index: (any FiledIndex)?
+    }
 
     private init(_ database: Database) {
         isTemporary = database.path == nil
+        openIndexes = OpenIndexes(limit: database.openIndexes)
         folder =
             database.path.map { $0 + "/views" }
             ?? FileManager.default.temporaryDirectory.path + "/settle-views-" + UUID().uuidString
@@ -30,27 +38,32 @@ package final class IndexFolder: Sendable {
         database.companion(IndexFolder.self) { IndexFolder(database) }
     }
 
-    /// The index of a name, which is of one kind always, made by a closure that gets the path of its file.
+    /// The index of a name, which is of one kind always, made by a closure that gets the place of its file.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput` when there can be no folder.
-    package func index<Index: AnyObject & Sendable>(_ name: String, _ make: (String) -> Index) throws -> Index {
-        try open.withLock { open in
-            if let known = open[name] as? Index { return known }
-            do {
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            } catch { throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error) }
-            let made = make(path(name))
-            open[name] = made
+    package func index<Index: FiledIndex>(_ name: String, _ make: (IndexPlace) -> Index) throws -> Index {
+        try known.withLock { known in
+            if let index = known[name]?.index as? Index { return index }
+            do { try makePrivateFolder(folder) } catch {
+                throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
+            }
+            let made = make(IndexPlace(path: path(name), openIndexes: openIndexes))
+            known[name] = Entry(index: made)
             return made
         }
     }
 
     /// Whether an index was not asked for since the database was opened.
-    func isNew(_ name: String) -> Bool { open.withLock { $0[name] == nil } }
+    func isNew(_ name: String) -> Bool { known.withLock { $0[name] == nil } }
 
-    /// Removes indexes by their names; who is just reading one goes on.
+    /// Removes indexes by their names. What is being read goes on to be read.
     package func remove(where isDoomed: (String) -> Bool) {
-        open.withLock { open in open = open.filter { !isDoomed($0.key) } }
+        let removed = known.withLock { known in
+            let doomed = known.filter { isDoomed($0.key) }
+            for name in doomed.keys { known[name] = nil }
+            return doomed.values.compactMap(\.index)
+        }
+        for index in removed { openIndexes.forget(index) }
         for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
             guard let name = file.split(separator: ".").first.map(String.init), isDoomed(name) else { continue }
             try? FileManager.default.removeItem(atPath: folder + "/" + file)

@@ -91,6 +91,9 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         }
     }
 
+    /// Closes the file for writing; the next update opens it again.
+    func close() { writer.withLock { $0 = nil } }
+
     /// Takes note of what a reader has met: the next one who has the index brought up to date has a damaged one built anew.
     func note(_ error: any Error) {
         if Self.isDamage(error) { isDamaged.withLock { $0 = true } }
@@ -119,9 +122,12 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         var next = state
         next.purges = purges
         let gone = try PurgeLog.purged(after: state.purges, in: database) ?? missing(writer, database)
-        if let witness = Self.witness(of: state)?.id, try database.record(of: witness) == nil { next.witness = "" }
+        if let witness = Self.witness(of: state)?.id, try database.storedRecord(of: witness, withContent: false) == nil
+        {
+            next.witness = ""
+        }
         // One that is there again has been mapped anew, or will be.
-        let changes = try Set(gone).filter { try database.record(of: $0) == nil }
+        let changes = try Set(gone).filter { try database.storedRecord(of: $0, withContent: false) == nil }
             .map { IndexChange(id: $0, emissions: []) }
         try writer.apply(changes, reaching: next)
     }
@@ -131,11 +137,13 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     private func knows(_ state: IndexState, _ purges: Int64, _ database: Database) throws -> Bool {
         guard state.sequence > 0, !state.witness.isEmpty else { return true }
         guard let witness = Self.witness(of: state) else { return false }
-        guard let record = try database.record(of: witness.id) else {
+        guard let record = try database.storedRecord(of: witness.id, withContent: false) else {
             guard state.purges < purges else { return false }
             return try PurgeLog.purged(after: state.purges, in: database)?.contains(witness.id) ?? true
         }
         if record.sequence > state.sequence { return true }
+        // Of one that was damaged since nobody can tell.
+        if record.damage != nil { return record.sequence == state.sequence }
         return record.sequence == state.sequence && record.tree.winner?.revision.description == witness.revision
     }
 
@@ -149,7 +157,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         var gone: [DocumentID] = []
         var last: DocumentID?
         while case let page = try writer.documents(after: last, limit: 500), !page.isEmpty {
-            gone += try page.filter { try database.record(of: $0) == nil }
+            gone += try page.filter { try database.storedRecord(of: $0, withContent: false) == nil }
             last = page.last
         }
         return gone
@@ -184,7 +192,9 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
                     break
                 }
                 since = last.sequence
-                let mapped = records.map { !$0.tree.isDeleted && (includesDesign || !$0.id.isDesign) }
+                let mapped = records.map {
+                    $0.damage == nil && !$0.tree.isDeleted && (includesDesign || !$0.id.isDesign)
+                }
                 let chosen = zip(records, mapped).filter { $1 }.map { $0.0 }
                 pages.append(Page(records: records, mapped: mapped, mapping: try mapper.start(chosen)))
                 let bytes = records.reduce(0) { $0 + ($1.content?.body.utf8.count ?? 0) }
@@ -197,9 +207,10 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
                 batch.add(record.id, isMapped ? emissions.popFirst() ?? [] : [])
             }
             done += page.records.count
-            if let last = page.records.last, let winner = last.tree.winner {
+            if let last = page.records.last {
                 state.sequence = last.sequence
-                state.witness = "\(winner.revision) \(last.id)"
+                // A damaged one is no witness, for there is nothing to know it by.
+                state.witness = last.tree.winner.map { "\($0.revision) \(last.id)" } ?? ""
             }
             if batch.changes.count >= Self.batchLength || batch.bytes >= Self.batchBytes {
                 try writer.apply(batch.changes, reaching: state)

@@ -16,7 +16,7 @@ struct IndexTables: Sendable {
     ///     directory   view, first, number, count, reductions      the chunks in order, and what their rows come to
     ///     chunks      number, rows
     static let views = IndexTables(
-        version: 1, names: ["state", "documents", "directory", "chunks"],
+        version: 2, names: ["state", "documents", "directory", "chunks"],
         sql: """
             CREATE TABLE state(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
             CREATE TABLE documents(id BLOB PRIMARY KEY, positions BLOB NOT NULL) WITHOUT ROWID;

@@ -83,17 +83,14 @@ final class IndexWriter: IndexWriting {
             return try removePositions.run()
         }
         var packed: [UInt8] = []
-        var key: [UInt8] = []
-        for (number, emission) in change.emissions.enumerated() where emission.view < rows.count {
-            key.removeAll(keepingCapacity: true)
-            let order = definitions[emission.view].order
-            do { try SortKey.append(json: emission.key[...], to: &key, in: order) } catch { continue }
-            let position = RowPosition.make(key: key, id: change.id, number: number)
+        for row in DocumentRows(change.emissions, definitions).rows {
+            let emission = row.emission
+            let position = RowPosition.make(key: row.key, id: change.id, number: row.number)
             VariableNumber.append(emission.view, to: &packed)
             VariableNumber.append(position.count, to: &packed)
             packed += position
-            let row = RowChunk.row(position: position, key: emission.key, id: change.id, value: emission.value)
-            rows[emission.view].append(RowChange(position: position, row: row))
+            let bytes = RowChunk.row(position: position, key: emission.key, id: change.id, value: emission.value)
+            rows[emission.view].append(RowChange(position: position, row: bytes))
         }
         guard packed != old else { return }
         putPositions.bind(1, utf8: change.id.string)
@@ -249,7 +246,8 @@ final class IndexWriter: IndexWriting {
         return rows
     }
 
-    /// Cuts rows into chunks of about the right length.
+    /// Cuts rows into chunks of about the right length. Rows of one document and one key stay in one chunk, so that they can
+    /// be read upward when all others are read downward.
     private static func cut(_ rows: [ArraySlice<UInt8>]) throws -> [RowChunk] {
         var chunks: [RowChunk] = []
         var bytes: [UInt8] = []
@@ -259,7 +257,7 @@ final class IndexWriter: IndexWriting {
         let pieces = max((total + RowChunk.length - 1) / RowChunk.length, 1)
         let length = total / pieces + 1
         for row in rows {
-            if count > 0, bytes.count >= length || count == RowChunk.mostRows {
+            if count > 0, bytes.count >= length || count >= RowChunk.mostRows, RowChunk.beginsGroup(row) {
                 chunks.append(try RowChunk(bytes))
                 bytes.removeAll(keepingCapacity: true)
                 count = 0

@@ -2,7 +2,13 @@ internal import SettleDatabase
 
 /// Readers of an index file that are not in use, each with a connection of its own.
 final class ReaderPool<Reader>: Sendable {
-    private let readers = Guarded<[Reader]>([])
+    private struct State {
+        var readers: [Reader] = []
+        /// How often it was cleared: what was lent before is not kept.
+        var round = 0
+    }
+
+    private let state = Guarded(State())
 
     /// How many are kept.
     private static var most: Int { 4 }
@@ -15,23 +21,35 @@ final class ReaderPool<Reader>: Sendable {
     ///
     /// - Throws: What the closure throws; ``WouldWait`` where a new one is needed and nothing may wait.
     func withReader<Result>(_ body: (Reader) throws -> Result) throws -> Result {
-        let reader = try readers.withLock { $0.popLast() } ?? makeReader()
+        let (free, round) = state.withLock { ($0.readers.popLast(), $0.round) }
+        let reader = try free ?? makeReader()
         let result: Result
         do { result = try body(reader) } catch let error as WouldWait {
-            keep(reader)
+            keep(reader, round)
             throw error
         }
-        keep(reader)
+        keep(reader, round)
         return result
     }
 
-    private func keep(_ reader: Reader) { readers.withLock { if $0.count < Self.most { $0.append(reader) } } }
+    private func keep(_ reader: Reader, _ round: Int) {
+        state.withLock { if $0.round == round, $0.readers.count < Self.most { $0.readers.append(reader) } }
+    }
 
     private func makeReader() throws -> Reader {
         try Waiting.check()
         return try make()
     }
 
-    /// Lets go of all that are not in use.
-    func clear() { readers.withLock { $0 = [] } }
+    /// Closes all that are not in use, and those in use when they come back.
+    func clear() {
+        let closed = state.withLock { state in
+            defer {
+                state.readers = []
+                state.round += 1
+            }
+            return state.readers
+        }
+        withExtendedLifetime(closed) {}
+    }
 }

@@ -19,7 +19,7 @@ struct RowChunk: Sendable {
 
     /// About how many bytes a chunk has.
     static let length = 12 * 1024
-    /// How many rows it has at the most.
+    /// About how many rows it has at most; more only if they are of one document and one key.
     static let mostRows = 256
 
     static let empty = RowChunk()
@@ -77,8 +77,38 @@ struct RowChunk: Sendable {
     func value(_ index: Int) -> ArraySlice<UInt8> { bytes[rows[index].value] }
 
     /// Some rows, for who is to see them.
-    func indexRows(_ range: Range<Int>) -> [IndexRow] {
+    func indexRows(_ range: some Sequence<Int>) -> [IndexRow] {
         range.map { IndexRow(key: key($0), id: id($0), value: value($0), position: position($0)) }
+    }
+
+    /// In which order rows are read. Downward, those of one document and one key still go upward, as in CouchDB.
+    ///
+    ///     a1 a2 b1 c1 c2     downward     c1 c2 b1 a1 a2
+    func order(of range: Range<Int>, descending: Bool) -> [Int] {
+        guard descending else { return Array(range) }
+        var order: [Int] = []
+        order.reserveCapacity(range.count)
+        var end = range.upperBound
+        while end > range.lowerBound {
+            let start = max(self.start(ofGroupAt: end - 1), range.lowerBound)
+            order += start..<end
+            end = start
+        }
+        return order
+    }
+
+    /// The first of the rows that have the document and the key of one.
+    func start(ofGroupAt index: Int) -> Int { max(index - RowPosition.number(of: position(index)), 0) }
+
+    /// Whether a row, as it lies in a chunk, is the first one of its document and key.
+    static func beginsGroup(_ row: ArraySlice<UInt8>) -> Bool {
+        row.withUnsafeBufferPointer { raw in
+            var place = 0
+            guard let length = VariableNumber.read(raw, &place), length >= 0, length <= raw.count - place else {
+                return true
+            }
+            return RowPosition.number(of: raw[place..<place + length]) == 0
+        }
     }
 
     /// The first row that does not stand before a position.

@@ -1,7 +1,7 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// The bytes by which rows are ordered: the key's, the document's id, and which row of the document it is.
+/// The bytes by which rows are ordered: the key's, the document's id, and the row's number among those of both.
 ///
 ///     key's SortKey │ id, 00 as 00 01 │ 00 00 │ number, four bytes from the highest down
 enum RowPosition {
@@ -13,6 +13,11 @@ enum RowPosition {
         bytes += [0, 0]
         for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
         return bytes
+    }
+
+    /// The number in a position.
+    static func number(of position: some Collection<UInt8>) -> Int {
+        position.suffix(4).reduce(0) { $0 << 8 | Int($1) }
     }
 
     /// What all positions of a key are above or at, of documents from an id on.

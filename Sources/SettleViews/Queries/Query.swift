@@ -1,4 +1,4 @@
-public import RevisionTree
+import RevisionTree
 public import SettleDatabase
 
 /// A question about documents: which, in which order, how many, and what of them.

@@ -1,4 +1,4 @@
-public import RevisionTree
+import RevisionTree
 public import SettleDatabase
 
 /// What a query asks of documents.

@@ -1,4 +1,4 @@
-public import RevisionTree
+import RevisionTree
 
 /// A member of documents, in a condition.
 ///

@@ -1,5 +1,5 @@
 internal import RevisionTree
-public import SettleDatabase
+import SettleDatabase
 
 /// What a query finds as it changes, without end: first as it is, then each time it is something else.
 ///

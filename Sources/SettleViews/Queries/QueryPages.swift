@@ -1,4 +1,4 @@
-public import SettleDatabase
+import SettleDatabase
 
 /// The documents of a query, a page at a time.
 ///

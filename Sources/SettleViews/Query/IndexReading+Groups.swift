@@ -1,5 +1,5 @@
-package import RevisionTree
-package import SettleDatabase
+import RevisionTree
+import SettleDatabase
 
 extension IndexReading {
     /// A group while its rows are gathered.

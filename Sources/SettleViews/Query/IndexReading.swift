@@ -1,4 +1,4 @@
-package import RevisionTree
+import RevisionTree
 package import SettleDatabase
 
 /// One state of an index, for as long as a closure reads it.
@@ -28,9 +28,8 @@ package struct IndexReading {
     /// - Throws: ``DatabaseError``.
     package func rows(_ view: Int, in range: RowRange, skip: Int = 0, limit: Int = .max) throws -> [IndexRow] {
         var rows: [IndexRow] = []
-        try forEachPart(view, in: range, skip: skip, limit: limit) { chunk, part in
-            let found = chunk.indexRows(part)
-            rows += range.descending ? found.reversed() : found
+        try forEachPart(view, in: range, skip: skip, limit: limit) { chunk, order in
+            rows += chunk.indexRows(order)
             return true
         }
         return rows
@@ -53,7 +52,8 @@ package struct IndexReading {
     ///   - range: Which rows.
     ///   - skip: How many of them to pass over.
     ///   - limit: How many at the most.
-    ///   - body: Gets the rows, and says whether it wants more.
+    ///   - body: Gets the rows, and says whether it wants more. Downward it gets the other rows of the same document and key
+    ///     all the same.
     /// - Returns: How many rows there were, and the range of those that follow; `nil` when there are none.
     /// - Throws: ``DatabaseError``, or what the closure throws.
     package func forEachRow(
@@ -61,10 +61,9 @@ package struct IndexReading {
     ) throws -> (count: Int, rest: RowRange?) {
         var count = 0
         var rest: RowRange?
-        try forEachPart(view, in: range, skip: skip, limit: limit) { chunk, part in
+        try forEachPart(view, in: range, skip: skip, limit: limit) { chunk, order in
             try chunk.bytes.withUnsafeBufferPointer { bytes in
-                for offset in 0..<part.count {
-                    let index = range.descending ? part.upperBound - 1 - offset : part.lowerBound + offset
+                for (place, index) in zip(order.indices, order) {
                     let row = chunk.rows[index]
                     count += 1
                     let wantsMore = try body(
@@ -72,10 +71,13 @@ package struct IndexReading {
                             key: UnsafeBufferPointer(rebasing: bytes[row.key]),
                             id: UnsafeBufferPointer(rebasing: bytes[row.id]),
                             value: UnsafeBufferPointer(rebasing: bytes[row.value])))
-                    guard wantsMore else {
-                        rest = range.after(Array(chunk.position(index)))
-                        return false
-                    }
+                    if wantsMore { continue }
+                    // Downward, rows of one document and one key are given whole, for the rest is what stands below them.
+                    let isWithin = range.descending && place + 1 < order.endIndex && order[place + 1] == index + 1
+                    if isWithin { continue }
+                    let last = range.descending ? chunk.start(ofGroupAt: index) : index
+                    rest = range.after(Array(chunk.position(last)))
+                    return false
                 }
                 return true
             }
@@ -83,9 +85,9 @@ package struct IndexReading {
         return (count, rest)
     }
 
-    /// Calls a closure for the chunks of a range with the part of each that is wanted, until it returns `false`.
+    /// Calls a closure for the chunks of a range with the rows of each that are wanted, in order, until it returns `false`.
     private func forEachPart(
-        _ view: Int, in range: RowRange, skip: Int, limit: Int, _ body: (RowChunk, Range<Int>) throws -> Bool
+        _ view: Int, in range: RowRange, skip: Int, limit: Int, _ body: (RowChunk, ArraySlice<Int>) throws -> Bool
     ) throws {
         var (left, toSkip) = (limit, skip)
         guard left > 0 else { return }
@@ -95,11 +97,10 @@ package struct IndexReading {
                 toSkip -= part.count
                 return true
             }
-            let wanted = range.descending ? part.dropLast(toSkip) : part.dropFirst(toSkip)
+            let some = chunk.order(of: part, descending: range.descending).dropFirst(toSkip).prefix(left)
             toSkip = 0
-            let some = range.descending ? wanted.suffix(left) : wanted.prefix(left)
             left -= some.count
-            return try body(chunk, some.startIndex..<some.endIndex) && left > 0
+            return try body(chunk, some) && left > 0
         }
     }
 }

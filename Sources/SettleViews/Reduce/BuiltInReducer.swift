@@ -2,28 +2,41 @@ package import SettleDatabase
 
 /// CouchDB's own reduce functions.
 package enum BuiltInReducer {
-    /// The function of a name: `_count`, `_sum`, `_stats`, `_approx_count_distinct`, `_first`, `_last`, `_top_N`, `_bottom_N`.
+    private static let highestRank = 100
+
+    /// The function of a name, which CouchDB knows by what it begins with: `_count`, `_sum`, `_stats`,
+    /// `_approx_count_distinct`, `_first`, `_last`, `_top_N`, `_bottom_N`.
     ///
     /// - Parameters:
     ///   - name: The name.
     ///   - order: The order of the view's keys.
-    /// - Returns: `nil` for a name that is none.
+    /// - Returns: The function, or `nil` where ``problem(with:)`` tells one.
     package static func named(_ name: String, order: KeyOrder = .collation) -> (any ViewReducer)? {
-        switch name {
-        case "_count": CountReducer()
-        case "_sum": SumReducer()
-        case "_stats": StatisticsReducer()
-        case "_approx_count_distinct": DistinctReducer()
-        case "_first": EdgeReducer(isLast: false, order: order)
-        case "_last": EdgeReducer(isLast: true, order: order)
-        default: ranked(name)
-        }
+        if let rank = rank(in: name) { return rank.count.map { RankReducer(count: $0, isTop: rank.isTop) } }
+        let functions: [(String, any ViewReducer)] = [
+            ("_sum", SumReducer()), ("_count", CountReducer()), ("_stats", StatisticsReducer()),
+            ("_approx_count_distinct", DistinctReducer()), ("_first", EdgeReducer(isLast: false, order: order)),
+            ("_last", EdgeReducer(isLast: true, order: order)),
+        ]
+        // By bytes: a line's end behind the name is a part of its last character.
+        return functions.first { name.utf8.starts(with: $0.0.utf8) }?.1
     }
 
-    private static func ranked(_ name: String) -> (any ViewReducer)? {
-        for (prefix, isTop) in [("_top_", true), ("_bottom_", false)] where name.hasPrefix(prefix) {
-            guard let count = Int(name.dropFirst(prefix.count)), 1...100 ~= count else { return nil }
-            return RankReducer(count: count, isTop: isTop)
+    /// Why a name, which begins with `_`, is none of these functions, in CouchDB's words; `nil` if it is one.
+    package static func problem(with name: String) -> String? {
+        if named(name) != nil { return nil }
+        guard let rank = rank(in: name) else { return "`\(name)` is not a supported reduce function." }
+        return rank.isNumber ? "rank value must be between 1 and \(highestRank)" : "invalid rank reducer"
+    }
+
+    /// Of how many values a function of ranks is, `nil` for a number that can't be; `nil` for another function.
+    private static func rank(in name: String) -> (isTop: Bool, isNumber: Bool, count: Int?)? {
+        for (prefix, isTop) in [("_top_", true), ("_bottom_", false)] where name.utf8.starts(with: prefix.utf8) {
+            let text = Substring(name.utf8.dropFirst(prefix.utf8.count))
+            let digits = text.first == "-" || text.first == "+" ? text.dropFirst() : text
+            let isNumber = !digits.isEmpty && digits.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            let count = Int(text).flatMap { 1...highestRank ~= $0 ? $0 : nil }
+            return (isTop, isNumber, isNumber ? count : nil)
         }
         return nil
     }

@@ -1,5 +1,5 @@
 package import RevisionTree
-package import SettleDatabase
+import SettleDatabase
 
 /// Search indexes that design documents define, in the form of CouchDB's and Cloudant's text indexes.
 ///

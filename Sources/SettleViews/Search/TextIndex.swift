@@ -90,6 +90,6 @@ public struct TextIndex: Sendable, Hashable {
             let prefix = "app-text-\(Self.digits(name.utf8.prefix(100)))-"
             folder.remove { $0.hasPrefix(prefix) && $0 != file }
         }
-        return try folder.index(file) { TextRows(path: $0, self) }
+        return try folder.index(file) { TextRows(at: $0, self) }
     }
 }

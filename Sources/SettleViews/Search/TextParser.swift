@@ -94,7 +94,8 @@ struct TextParser {
         guard !wanted.isEmpty else {
             guard let firstNot else { return nil }
             throw TextScanner.failure(
-                "NOT takes away from what else is found, and nothing else is wanted", at: firstNot)
+                "NOT takes away from what else is found, and nothing else is wanted; put a text that begins with - into quotes",
+                at: firstNot)
         }
         let found: TextExpression = wanted.count == 1 ? wanted[0] : hasAnd ? .all(wanted) : .any(wanted)
         guard !unwanted.isEmpty else { return found }
@@ -110,7 +111,7 @@ struct TextParser {
         case .phrase(let text, let isPrefix, let distance):
             if isSilent(text) { return nil }
             let words = text.split(whereSeparator: \.isWhitespace).map(String.init).filter { !isSilent($0) }
-            guard let distance, words.count > 1 else { return phrase(text, isPrefix, column) }
+            guard let distance, words.count > 1, !index.tokenizer.isWhole else { return phrase(text, isPrefix, column) }
             return .near(words, distance: distance, column: column ?? defaultColumn)
         case .field(let name): return try parseOne(try self.column(of: name, at: position), after: position)
         case .opening:

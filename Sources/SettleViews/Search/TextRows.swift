@@ -1,12 +1,15 @@
 package import SettleDatabase
 
 /// The words in the documents of a database, in a file of their own that follows it as those of views do.
-package final class TextRows: Sendable {
+package final class TextRows: FiledIndex {
     private let follower: IndexFollower<TextWriter>
     private let readers: ReaderPool<TextReader>
     private let mapper: TextMapper
+    package let use: IndexUse
 
-    init(path: String, _ index: TextIndex) {
+    init(at place: IndexPlace, _ index: TextIndex) {
+        let path = place.path
+        use = IndexUse(among: place.openIndexes)
         let weights = index.weights
         let tables = IndexTables.texts(columns: weights.count, tokenizer: index.tokenizer.specification)
         readers = ReaderPool { try TextReader(path, tables, weights: weights) }
@@ -25,7 +28,8 @@ package final class TextRows: Sendable {
     package func update(
         from database: Database, report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
     ) throws {
-        try follower.update(from: database, by: mapper, renew: readers.clear, report: report)
+        if follower.isCurrent(with: database) { return }
+        try using { try follower.update(from: database, by: mapper, renew: readers.clear, report: report) }
     }
 
     /// Whether nothing was committed since the index was brought up to date.
@@ -34,7 +38,7 @@ package final class TextRows: Sendable {
     /// Runs a closure that reads one state of the index.
     func read<Result>(_ body: (TextReader) throws -> Result) throws -> Result {
         do {
-            return try readers.withReader { try $0.snapshot(body) }
+            return try using { try readers.withReader { try $0.snapshot(body) } }
         } catch {
             follower.note(error)
             throw error
@@ -43,4 +47,9 @@ package final class TextRows: Sendable {
 
     /// How far the index is, if it was ever built.
     package func sequence() throws -> UpdateSequence { try read { try $0.sequence() } }
+
+    package func closeFiles() {
+        readers.clear()
+        follower.close()
+    }
 }

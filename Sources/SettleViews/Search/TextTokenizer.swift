@@ -45,9 +45,12 @@ public struct TextTokenizer: Hashable, Sendable {
     /// Letters alone: digits part words as signs do.
     public static let letters = TextTokenizer("unicode61 remove_diacritics 2 categories 'L*'")
 
-    /// Each text as one.
+    /// Each text as one, which a search names as a whole in quotes; upper and lower case are the same, and so are accents.
     public static let whole = TextTokenizer(
-        "unicode61 remove_diacritics 2 categories 'L* M* N* P* S* Z* Co'", takesSigns: true)
+        "unicode61 remove_diacritics 2 categories 'L* M* N* P* S* Z* C*'", takesSigns: true)
+
+    /// Whether each text is one word, so that no two stand near each other.
+    var isWhole: Bool { self == .whole }
 
     /// The tokenizer that comes nearest to one of the analyzers that CouchDB's text indexes name; `nil` for those of
     /// languages other than English, and for unknown ones.

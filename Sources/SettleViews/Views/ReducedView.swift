@@ -1,5 +1,5 @@
-public import RevisionTree
-public import SettleDatabase
+import RevisionTree
+import SettleDatabase
 
 /// A view whose rows are reduced to one value for each key, or for all of them.
 ///

@@ -1,5 +1,5 @@
-public import RevisionTree
-public import SettleDatabase
+import RevisionTree
+import SettleDatabase
 
 /// Rows that a closure makes of the documents of a database, kept in order of their keys and always up to date.
 ///
@@ -60,8 +60,8 @@ public struct View<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable
         let folder = IndexFolder.of(database)
         let name = indexName(suffix)
         if folder.isNew(name) { folder.remove(where: isOutdated) }
-        return try folder.index(name) { path in
-            ViewIndex(path: path, definitions: [ViewDefinition(reducers: reducer.map { [$0] } ?? [])])
+        return try folder.index(name) { place in
+            ViewIndex(at: place, definitions: [ViewDefinition(reducers: reducer.map { [$0] } ?? [])])
         }
     }
 

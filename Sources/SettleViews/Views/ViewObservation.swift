@@ -1,4 +1,4 @@
-public import SettleDatabase
+import SettleDatabase
 
 /// The rows of a view as they change, without end: first as they are, then each time they are others.
 ///

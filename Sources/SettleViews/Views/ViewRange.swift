@@ -1,4 +1,4 @@
-public import RevisionTree
+import RevisionTree
 
 /// Which rows of a view, and in which order.
 ///

@@ -2,10 +2,22 @@ import Foundation
 import RevisionTree
 import Testing
 
-/// The recorded exchanges with a CouchDB 3.5.0, where the corpus is at hand.
+/// Recorded exchanges with a CouchDB 3.5.0: those of this repository, and the larger corpus where it is at hand.
 enum ConformanceCases {
+    /// Whether the corpus is at hand.
+    static let isAtHand = FileManager.default.fileExists(atPath: folder.path)
+
+    /// Why its tests are skipped where it is not.
+    static let absence: Comment = "there is no corpus in \(folder.path): set SETTLE_CONFORMANCE to its folder"
+
+    /// A recording of this repository.
+    static func fixture(_ name: String) throws -> JSON {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        return try JSON(utf8: [UInt8](Data(contentsOf: folder.appending(path: "Fixtures/\(name)"))))
+    }
+
     /// The folder of case files: `SETTLE_CONFORMANCE/cases`, or the corpus beside the project.
-    static let folder: URL = {
+    private static let folder: URL = {
         if let path = ProcessInfo.processInfo.environment["SETTLE_CONFORMANCE"] {
             return URL(fileURLWithPath: path).appendingPathComponent("cases")
         }

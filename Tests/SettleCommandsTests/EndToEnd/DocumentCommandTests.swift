@@ -108,6 +108,20 @@ struct DocumentCommandTests {
         #expect(attributes[.size] as? UInt64 == size)
     }
 
+    @Test func `a file of 96 MB is compacted in 60 MB of memory`() throws {
+        let room = try Room()
+        let database = try Database.create(room.path("g"))
+        let text = JSON.string(String(repeating: "x", count: 1_000_000))
+        for number in 0..<96 {
+            try database.save(
+                Document(id: DocumentID(validating: "d\(number)"), body: DocumentBody(["t": text])), onConflict: .fail)
+        }
+        database.close()
+        let compacted = try room.run(all: ["compact", "g"], memory: 60_000)
+        #expect(compacted.status == 0, "\(compacted.errors)")
+        #expect(try room.run("docs", "g").lines.count == 96)
+    }
+
     @Test func `attachments go in and out`() throws {
         try room.write("hello", to: "h.txt")
         let added = try room.run("attach", "g", "a", "h.txt")

@@ -18,6 +18,8 @@ struct SyncCommandTests {
         #expect(all.json["sent"]?["documents"] == 4 && all.json["sent"]?["revisions"] == 0)
         let text = try room.run("sync", "b", "a", "--from-start").line
         #expect(text.hasPrefix("Sent nothing new; received nothing new; 8 changed documents compared in "))
+        // There are checkpoints again.
+        #expect(try room.run("sync", "a", "b", "--json").json["sent"]?["documents"] == 0)
         #expect(try room.run("get", "a", "milk", "--attachment", "oats.txt").output == "a picture of oats")
         for name in ["a", "b"] { #expect(try room.run("verify", name).status == 0) }
     }

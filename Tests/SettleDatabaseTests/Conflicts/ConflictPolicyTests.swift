@@ -20,7 +20,7 @@ import Testing
         #expect(try database.leafBodies("a") == [#"!{"$closed":"2-t"}"#, "!{}"])
     }
 
-    // SEMANTICS 13, 63
+    // SEMANTICS 63
     @Test(arguments: [ConflictPolicy.keepAll, .mostRevisions, .threeWayMerge()])
     func `policies that decide between live leaves only leave a deletion beside`(policy: ConflictPolicy) throws {
         let (database, settlement) = try settledDeletion(policy)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    // SEMANTICS 12, 43
+    // SEMANTICS 12
     @Test(arguments: [ConflictPolicy.mostRevisions, .deletesWin, .localWins, .remoteWins, .threeWayMerge()])
     func `after a settling policy no conflict is left`(policy: ConflictPolicy) throws {
         try withTemporaryDatabase(.memory) { database in
@@ -93,13 +93,43 @@ import Testing
     }
 
     // SEMANTICS 15, 18, 25
-    @Test func `local wins keeps what was here`() throws {
-        try withTemporaryDatabase(.memory) { database in
-            try database.makeConflict("a")
-            try database.settle("a", using: .localWins)
-            #expect(try database.document("a")?["v"] == "here")
-            #expect(try database.conflictedDocumentIDs() == [])
+    @Test(arguments: [true, false])
+    func `local wins keeps what was here with its attachments, and brings it to others`(isWinner: Bool) throws {
+        try withTwoDatabases { first, second in
+            try first.add("a")
+            try second.pull(from: first)
+            // The leaf with more revisions is CouchDB's winner; local wins is asked with either leaf here.
+            let (here, there) = isWinner ? (2, 1) : (1, 2)
+            for number in 1...here { try first.set("a", "here", .number(JSONNumber(number))) }
+            for number in 1...there { try second.set("a", "there", .number(JSONNumber(number))) }
+            var document = try #require(try first.document("a"))
+            document.attach(try first.makeAttachment("f", contentType: "text/plain", content: Array("mine".utf8)))
+            try first.save(document, onConflict: .fail)
+            try second.set("a", "more", 1)
+            try first.pull(from: second)
+            #expect(try first.settle("a", using: .localWins).outcome == .settled)
+            try second.pull(from: first)
+            for database in [first, second] {
+                let kept = try #require(try database.document("a"))
+                #expect(kept["here"] == .number(JSONNumber(here)) && kept["there"] == nil)
+                let attachment = try #require(kept.attachment("f"))
+                #expect(try database.content(of: attachment) == Array("mine".utf8))
+                #expect(try database.conflictedDocumentIDs() == [])
+            }
         }
+    }
+
+    // SEMANTICS 13
+    @Test func `saving over a deletion follows the rules of saving though deletions win among replicas`() async throws {
+        let database = try Database.inMemory(options: .quiet)
+        defer { database.close() }
+        let settling = database.settleAutomatically(using: .deletesWin)
+        let stale = try database.save(Document(id: "a", body: ["v": 1]), onConflict: .fail)
+        try database.delete(stale, onConflict: .fail)
+        try database.save(stale, onConflict: .lastWriteWins)
+        try await settling.idle()
+        await settling.stop()
+        #expect(try database.document("a")?["v"] == 1)
     }
 
     // SEMANTICS 15

@@ -106,6 +106,7 @@ import Testing
         }
         thread.start()
         while done.all.isEmpty { try await Task.sleep(for: .milliseconds(100)) }
-        #expect(!done.all.isEmpty)
+        #expect(done.all.count == 1)
+        #expect(done.all[0].hasPrefix("conflict: ") && done.all[0].contains("settle outside of a snapshot"))
     }
 }

@@ -51,14 +51,23 @@ import Testing
                 peer("d", path("2-t", "a"), isDeleted: true),
                 peer("d", path("3-x", "y", "a"), ["$closed": "2-t"], isDeleted: true),
             ])
-            database.addValidation("tombstones keep their type") { context in
-                if context.newRevision.isDeleted, context.newRevision["type"] == nil { throw ValidationError() }
+            database.addValidation("typed") { context in
+                if context.newRevision["type"] == nil { throw ValidationError() }
             }
             let before = try database.lastSequence()
-            let results = try database.saveAll([Document(id: "d", body: ["type": "t"])], onConflict: .fail)
-            guard case .failure = results[0] else { return }
+            let typed: DocumentBody = ["type": "t"]
+            let results = try database.saveAll(
+                [Document(id: "a", body: typed), Document(id: "d", body: ["v": 1]), Document(id: "b", body: typed)],
+                onConflict: .fail)
+            let error = #expect(throws: DatabaseError.self) { try results[1].get() }
+            #expect(error?.code == .refused)
             #expect(try database.document("d") == nil)
-            #expect(try database.lastSequence() == before)
+            #expect(try database.documents().map(\.id) == ["a", "b"])
+            #expect(try database.lastSequence().number == before.number + 2)
+            // A document that the validation lets through is revived with its closed branch.
+            let revived = try database.saveAll([Document(id: "d", body: typed)], onConflict: .fail)
+            #expect(throws: Never.self) { try revived[0].get() }
+            #expect(try database.document("d")?.body() == typed)
         }
     }
 

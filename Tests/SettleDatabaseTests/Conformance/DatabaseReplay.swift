@@ -119,10 +119,11 @@ final class DatabaseReplay {
         let saved: Document?
         if isDeleted, body != .empty {
             // The database's delete keeps members of the document, and none that come with the deletion.
-            guard let expected, let parent = document.revision else { return }
+            guard let expected else { return }
             let revision = try RevisionID(validating: expected)
+            let parent = try document.revision ?? database.tree(of: id)?.winner?.revision
             let history = try RevisionHistory(
-                start: revision.generation, signatures: [revision.signature, parent.signature])
+                start: revision.generation, signatures: [revision.signature] + (parent.map { [$0.signature] } ?? []))
             try database.insertReplicated([peer(id, history, body, isDeleted: true)])
             return
         } else if isDeleted {

@@ -3,8 +3,20 @@ import Settle
 import SettleTesting
 import Testing
 
-/// The recorded exchanges with a CouchDB 3.5.0, where the corpus is at hand.
+/// Recorded exchanges with a CouchDB 3.5.0: those of this repository, and the larger corpus where it is at hand.
 enum RecordedExchange {
+    /// Whether the corpus is at hand.
+    static let isAtHand = FileManager.default.fileExists(atPath: folder.path)
+
+    /// Why its tests are skipped where it is not.
+    static let absence: Comment = "there is no corpus in \(folder.path): set SETTLE_CONFORMANCE to its folder"
+
+    /// The steps of the revision ids that are recorded in this repository.
+    static func revisionIDs() throws -> [JSON] {
+        let file = URL(filePath: #filePath).appending(path: "../../../RevisionTreeTests/Fixtures/revision-ids.json")
+        return try #require(try JSON(utf8: [UInt8](Data(contentsOf: file.standardized)))["steps"]?.array)
+    }
+
     /// The folder of case files: `SETTLE_CONFORMANCE/cases`, or the corpus beside the project.
     private static let folder: URL = {
         if let path = ProcessInfo.processInfo.environment["SETTLE_CONFORMANCE"] {

@@ -2,7 +2,7 @@ import Settle
 import Testing
 
 /// What a CouchDB found by a selector, the selector finds as a plain filter.
-@Suite(.enabled(if: !RecordedExchange.files("mango-").isEmpty, "the corpus is not at hand"))
+@Suite(.enabled(if: RecordedExchange.isAtHand, RecordedExchange.absence))
 struct SelectorConformanceTests {
     // COUCHDB-FACTS 26, 27
     @Test(arguments: [("mango-operators--", 140), ("mango-find--", 100)])

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    // SEMANTICS 131
+    // SEMANTICS 131, K19
     @Test(arguments: DatabaseKind.allCases)
     func `the members kept on delete belong to the database and last`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
@@ -49,6 +49,30 @@ import Testing
         try database.setMembersKeptOnDelete([])
         #expect(try database.membersKeptOnDelete().isEmpty)
         #expect(try database.problems() == [])
+    }
+
+    // SEMANTICS 131
+    @Test(arguments: DatabaseKind.allCases)
+    func `a tombstone may keep all members, and have others besides`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            let body: DocumentBody = ["a": 1, "$kept": true, "b": ["c": 2]]
+            try database.add("a", body)
+            #expect(try database.delete("a", keeping: .all)?.body() == ["a": 1, "b": ["c": 2]])
+            try database.add("b", ["a": 1, "b": 2])
+            let added = try database.delete("b", keeping: ["b"], adding: ["by": "anna", "b": 3])
+            #expect(try added?.body() == ["b": 3, "by": "anna"])
+            let mine = try database.add("c", ["a": 1])
+            try database.set("c", "a", 2)
+            let late = try database.delete(mine, keeping: .all, adding: ["by": "anna"], onConflict: .lastWriteWins)
+            #expect(try late?.body() == ["a": 2, "by": "anna"])
+            #expect(try database.document("c", revision: #require(late?.revision))?["by"] == "anna")
+            try database.add("d")
+            #expect(code { try database.delete("d", adding: ["$closed": "1-a"]) } == .invalid)
+            #expect(try database.document("d") != nil)
+            try database.setMembersKeptOnDelete(["x"])
+            try database.add("e", ["x": 1, "y": 2])
+            #expect(try database.delete("e", keeping: .all)?.body() == ["x": 1, "y": 2])
+        }
     }
 
     // SEMANTICS 88

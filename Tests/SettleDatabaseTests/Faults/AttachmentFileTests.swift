@@ -56,6 +56,17 @@ import Testing
         #expect(try database.verify().problems == [])
     }
 
+    @Test func `a file that a crashed writer left is not taken for the content`() throws {
+        let name = try large(9).blob.description
+        let path = folder.path("a/attachments/\(name.prefix(2))/\(name)")
+        // What a loss of power can leave of bytes that were not forced to the disk.
+        try Data(repeating: 0, count: 100_000).write(to: URL(fileURLWithPath: path))
+        try database.save(Document(id: "a", attachments: [large(9)]), onConflict: .fail)
+        let stored = try #require(try database.document("a")?.attachments.first)
+        #expect(try database.content(of: stored) == Array(repeating: 9, count: 100_000))
+        #expect(try database.verify().problems == [])
+    }
+
     @Test func `contents whose files get the same new folder are adopted by many threads at once`() throws {
         let blobs = database.blobs
         let failures = Log<String>()

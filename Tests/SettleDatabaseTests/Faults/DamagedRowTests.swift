@@ -82,7 +82,9 @@ import Testing
     func `a date of expiration past all dates is one`(date: String) throws {
         let database = try damaged("UPDATE expirations SET at = \(date)")
         _ = try database.expiration(of: "bread")
+        // A time before all others is over, one after all others is not.
         try database.purgeExpired()
+        #expect(try (database.document("bread") == nil) == date.hasPrefix("-"))
     }
 
     @Test(arguments: ["-1", "0", "x"])

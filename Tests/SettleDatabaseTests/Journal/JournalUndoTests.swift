@@ -15,7 +15,7 @@ struct JournalUndoTests {
         }
     }
 
-    // SEMANTICS 191, 192
+    // SEMANTICS 191, 192, K13
     @Test(arguments: [false, true]) func `the journal is whole and is undone from its end`(withClocks: Bool) throws {
         try withDatabase(clocks: withClocks) { database, journal in
             #expect((try database.document("1")?["$clocks"] != nil) == withClocks)

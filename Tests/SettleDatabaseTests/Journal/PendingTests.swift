@@ -34,7 +34,34 @@ struct PendingTests {
         #expect(try database.document("envelope")?.json == ["name": "A New Name"])
     }
 
-    // SEMANTICS 150, 151
+    // SEMANTICS 149
+    @Test func `what is to be sent stands by type and id, a deletion under the type it had`() throws {
+        let database = try Database.inMemory(options: time.options)
+        let gone = try database.add("gone", ["type": "transfers", "n": 1])
+        try database.markShared([("gone", try #require(gone.revision))])
+        time.now = 1_423_083_473
+        try database.add("17bb2c1c", ["type": "envelopes", "name": "A New Name", "budget": "50.00"])
+        try database.add("b", ["type": "envelopes"])
+        try database.add("t", ["type": "transfers", "from": "b"])
+        try database.add("untyped", ["type": 7, "n": 1])
+        try database.delete(gone, onConflict: .fail)
+        let changes = try #require(try database.journal?.pendingByType())
+        #expect(Set(changes.keys) == ["envelopes", "transfers", ""])
+        let at = time.now
+        #expect(
+            changes["envelopes"] == [
+                "17bb2c1c": [
+                    .init(name: "name", value: "A New Name", time: at), .init(name: "budget", value: "50.00", time: at),
+                ], "b": [],
+            ])
+        #expect(changes["transfers"] == ["t": [.init(name: "from", value: "b", time: at)], "gone": []])
+        #expect(changes[""]?["untyped"] == [.init(name: "n", value: 1, time: at)])
+        let other = try #require(try database.journal?.pendingByType("from"))
+        #expect(Set(other.keys) == ["b", ""])
+        #expect(other["b"]?["t"]?.map(\.name) == ["type"])
+    }
+
+    // SEMANTICS 150, 151, K13
     @Test func `changes of one document are one, with each attribute's last value and time`() throws {
         let database = try database()
         time.now = 10

@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: DatabaseKind.allCases)
+    @Test(.timeLimit(.minutes(5)), arguments: DatabaseKind.allCases)
     func `compacting inside a transaction is refused and does not hang`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a")
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: DatabaseKind.allCases)
+    @Test(.timeLimit(.minutes(5)), arguments: DatabaseKind.allCases)
     func `writers go on while a database is compacted`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database throws in
             let failures = Log<String>()

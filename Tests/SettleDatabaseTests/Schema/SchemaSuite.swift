@@ -14,18 +14,20 @@ struct SchemaSuite {
     var failed: Set<String> = []
 
     /// Runs all files right in a folder; `optional` holds what an implementation need not do.
-    init(folder: String) throws {
+    init(folder: String, checksFormats: Bool = false) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() where name.hasSuffix(".json") {
             let data = try Data(contentsOf: URL(fileURLWithPath: folder).appendingPathComponent(name))
             files += 1
-            for group in try JSON(utf8: Array(data)).array ?? [] { run(group, of: String(name.dropLast(5))) }
+            for group in try JSON(utf8: Array(data)).array ?? [] {
+                run(group, of: String(name.dropLast(5)), checksFormats)
+            }
         }
     }
 
-    private mutating func run(_ group: JSON, of file: String) {
+    private mutating func run(_ group: JSON, of file: String, _ checksFormats: Bool) {
         let title = "\(file): \(group["description"]?.string ?? "")"
         do {
-            let schema = try JSONSchema(group["schema"] ?? .null)
+            let schema = try JSONSchema(group["schema"] ?? .null, checksFormats: checksFormats)
             for test in group["tests"]?.array ?? [] {
                 if schema.problems(in: test["data"] ?? .null).isEmpty == test["valid"]?.bool {
                     passed += 1

@@ -62,18 +62,28 @@ import Testing
         (DocumentBody(dictionaryLiteral: ("created_at", "2014-02-03T10:00:00Z")), true),
         (DocumentBody(dictionaryLiteral: ("created_at", "yesterday")), false),
     ])
-    func `the guide's date rule can be written`(body: DocumentBody, isFine: Bool) throws {
-        let refusal = try check(nil, body) { context in
-            guard let date = context.newRevision["created_at"]?.string else { return }
-            if date.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)/) == nil {
-                throw ValidationError(message: "invalid date \(date)")
+    func `the guide's date rule decides about saves and replicated revisions`(body: DocumentBody, isFine: Bool) throws {
+        try withTemporaryDatabase(.memory) { database in
+            database.addValidation("date") { context in
+                guard let date = context.newRevision["created_at"]?.string else { return }
+                if date.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)/) == nil {
+                    throw ValidationError(message: "invalid date \(date)")
+                }
             }
+            do {
+                try database.save(Document(id: "a", body: body), onConflict: .fail)
+                #expect(isFine)
+            } catch let error as DatabaseError {
+                #expect(!isFine && error.code == .refused)
+                #expect((error.cause as? ValidationError)?.message == "invalid date yesterday")
+            }
+            let outcomes = try database.insertReplicated([peer("b", path("1-b"), body)])
+            #expect(outcomes.map(\.word) == [isFine ? "stored" : "refused"])
+            for id: DocumentID in ["a", "b"] { #expect(try database.document(id)?.body() == (isFine ? body : nil)) }
         }
-        #expect((refusal == nil) == isFine)
-        if !isFine { #expect(refusal?.message.contains("yesterday") == true) }
     }
 
-    // SEMANTICS 115, 123
+    // SEMANTICS 115, 123, K17
     @Test func `the older shapes refuse with their status and the first message`() throws {
         let old = ValidationAdapter.returning { _, response in
             response.errorType = 401

@@ -112,10 +112,3 @@ import Testing
         }
     }
 }
-
-/// A client that must not be asked.
-private struct NoNetwork: HTTPClient {
-    func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
-        throw HTTPClientError(.failed, "there is no network here")
-    }
-}

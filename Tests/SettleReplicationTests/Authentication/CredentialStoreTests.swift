@@ -2,6 +2,8 @@ import RevisionTree
 import Settle
 import Testing
 
+@testable import SettleReplication
+
 /// Passwords by the places they are for, against a server that asks for a realm.
 @Suite(.timeLimit(.minutes(5))) struct CredentialStoreTests {
     /// A server that lets `anna` in, and tells its realm where it is to.
@@ -68,5 +70,59 @@ import Testing
         var text = "\(store) \(Credentials.stored(store))"
         dump(store, to: &text)
         #expect(!text.contains("wrong"))
+    }
+
+    @Test func `a sealed store opens with its key, and with no other`() throws {
+        let key = [UInt8](repeating: 7, count: 32)
+        var store = try store("https://couch.example:6984/notes", realm: "notes")
+        store.add(user: "bert", password: "h\u{fc}tte \"2\"", for: try HTTPURL("http://[::1]:5984"))
+        let sealed = try store.sealed(key: key)
+        #expect(try store.sealed(key: key) != sealed)
+        let text = String(decoding: sealed, as: UTF8.self)
+        for secret in ["hunter2", "anna", "couch.example", "notes"] { #expect(!text.contains(secret)) }
+        let opened = try CredentialStore(opening: sealed, key: key)
+        #expect("\(opened)" == "\(store)".replacing("/notes", with: ""))
+        #expect(opened.entries.map(\.password) == ["hunter2", "h\u{fc}tte \"2\""])
+        #expect(opened.entries.map(\.realm) == ["notes", nil])
+        #expect(try CredentialStore(opening: CredentialStore().sealed(key: key), key: key).entries.isEmpty)
+
+        var other = key
+        other[31] ^= 1
+        let wrong = #expect(throws: PeerError.self) { try CredentialStore(opening: sealed, key: other) }
+        #expect(wrong?.code == .unauthorized)
+        for index in sealed.indices {
+            var changed = sealed
+            changed[index] ^= 1
+            #expect(throws: PeerError.self) { try CredentialStore(opening: changed, key: key) }
+        }
+        for count in 0..<sealed.count {
+            #expect(throws: PeerError.self) { try CredentialStore(opening: Array(sealed.prefix(count)), key: key) }
+        }
+        for bad in [[], Array(key.dropLast()), key + [0]] {
+            let error = #expect(throws: PeerError.self) { try store.sealed(key: bad) }
+            #expect(error?.code == .badRequest && error?.message.contains("32 bytes") == true)
+            #expect(throws: PeerError.self) { try CredentialStore(opening: sealed, key: bad) }
+        }
+    }
+
+    @Test func `a peer without credentials finds those of its server in the shared store`() async throws {
+        let server = try makeServer()
+        let before = CredentialStore.shared
+        defer { CredentialStore.shared = before }
+        var shared = before
+        shared.add(user: "anna", password: "hunter2", for: try HTTPURL(server.url))
+        CredentialStore.shared = shared
+        let url = try HTTPURL(server.url + "/db")
+        let ask = { (credentials: Credentials?) async throws in
+            try await CouchDBConnection(database: url, client: CurlHTTPClient(), credentials: credentials).json(
+                "GET", "")
+        }
+        #expect(try await ask(nil).json["ok"] == true)
+        #expect(try CouchDBPeer(url).credentials.description == "stored credentials")
+        // Who says who one is, is taken at that word, and other servers are other places.
+        await #expect(throws: CouchDBError.self) { try await ask(Credentials.none) }
+        #expect(try CouchDBPeer(HTTPURL("http://eve:x@127.0.0.1:\(url.port)/db")).credentials.user == "eve")
+        let elsewhere = try HTTPURL("http://127.0.0.1:\(url.port + 1)/db")
+        #expect(try CouchDBPeer(elsewhere).credentials.description == "no authentication")
     }
 }

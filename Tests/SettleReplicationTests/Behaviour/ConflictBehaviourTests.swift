@@ -1,4 +1,6 @@
 import Settle
+import SettleDatabase
+import SettleReplication
 import SettleTesting
 import Testing
 
@@ -102,13 +104,15 @@ struct ConflictBehaviourTests {
         }
         var configuration = ReplicationConfiguration.pull(here.database, from: there.peer)
         configuration.conflictPolicy = failing
-        let replicator = Replicator(configuration)
-        let events = replicator.events
-        let result = try await replicator.run()
+        // Its events end when nobody holds it any more.
+        var replicator: Replicator? = Replicator(configuration)
+        let events = try #require(replicator?.events)
+        let result = try #require(try await replicator?.run())
         #expect(result.counts.conflictsSettled == 5)
         #expect(result.counts.conflictsFailed == 1)
         #expect(result.ledger["d3"].first?.kind == .conflicted)
-        #expect(replicator.status.error == nil)
+        #expect(try #require(replicator).status.error == nil)
+        replicator = nil
         // SEMANTICS 33: one event for each document, and after its conflict.
         var told: [DocumentID: Int] = [:]
         for await event in events {
@@ -125,9 +129,8 @@ struct ConflictBehaviourTests {
                     continue
                 }
             }
-            if told.count == 6 { break }
         }
-        #expect(told.values.allSatisfy { $0 == 1 })
+        #expect(told.count == 6 && told.values.allSatisfy { $0 == 1 })
         #expect(try here.database.conflictedDocumentIDs() == ["d3"])
         configuration.conflictPolicy = .mostRevisions
         let again = try await Replicator(configuration).run()
@@ -146,6 +149,56 @@ struct ConflictBehaviourTests {
         let (answers, answer) = AsyncStream.makeStream(of: Void.self)
         var configuration = ReplicationConfiguration.pull(here.database, from: there.peer)
         configuration.isContinuous = true
+        let order = Guarded<[String]>([])
+        configuration.conflictPolicy = .asking("person") { conflict in
+            isAsked.yield()
+            for await _ in answers { break }
+            order.withLock { $0.append("answered") }
+            return .keep(conflict.winner.revision ?? conflict.tree.revisions[0])
+        }
+        let replicator = Replicator(configuration)
+        // What its status is whenever it rests after it was active.
+        let statuses = replicator.statuses
+        let resting = Task {
+            var (wasActive, seen) = (false, [ReplicationStatus]())
+            for await status in statuses {
+                wasActive = wasActive || status.mode == .active
+                if wasActive, status.mode != .active { seen.append(status) }
+                if wasActive, status.mode == .stopped { break }
+            }
+            return seen
+        }
+        replicator.start()
+        for await _ in asked { break }
+        let database = here.database
+        let stopping = Task {
+            await replicator.stop()
+            order.withLock { $0.append("stopped") }
+        }
+        for _ in 0..<1000 {
+            #expect(replicator.status.mode == .active)
+            await Task.yield()
+        }
+        answer.yield()
+        await stopping.value
+        #expect(order.withLock(\.self) == ["answered", "stopped"])
+        #expect(try database.conflictedDocumentIDs().isEmpty)
+        let seen = await resting.value
+        #expect(seen.last?.mode == .stopped && seen.allSatisfy { $0.counts.conflictsSettled == 1 })
+    }
+
+    // SEMANTICS 40
+    @Test func `a replication is not idle before the last of several conflicts is settled`() async throws {
+        let (here, there) = try await PeerPair.local[0].make()
+        for id: DocumentID in ["a", "b", "c"] {
+            try here.database.put(id, ["by": "here"])
+            try there.database.put(id, ["by": "there"])
+        }
+        let (asked, isAsked) = AsyncStream.makeStream(of: Void.self)
+        let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+        var configuration = ReplicationConfiguration.pull(here.database, from: there.peer)
+        configuration.isContinuous = true
+        configuration.conflictsAtOnce = 1
         configuration.conflictPolicy = .asking("person") { conflict in
             isAsked.yield()
             for await _ in answers { break }
@@ -153,19 +206,17 @@ struct ConflictBehaviourTests {
         }
         let replicator = Replicator(configuration)
         replicator.start()
-        for await _ in asked { break }
-        #expect(replicator.status.mode == .active)
-        let stopping = Task { await replicator.stop() }
-        let database = here.database
-        let statuses = replicator.statuses
-        answer.yield()
-        await stopping.value
-        #expect(try database.conflictedDocumentIDs().isEmpty)
-        for await status in statuses {
-            guard status.mode == .stopped else { continue }
-            break
+        var questions = asked.makeAsyncIterator()
+        for settled in 0..<3 {
+            _ = await questions.next()
+            await replicator.waits { $0.counts.conflictsSettled == settled && $0.pendingConflicts == 3 - settled }
+            #expect(replicator.status.mode == .active)
+            answer.yield()
         }
-        #expect(replicator.status.counts.conflictsSettled == 1)
+        await replicator.waits { $0.mode == .idle }
+        #expect(replicator.status.counts.conflictsSettled == 3)
+        #expect(try here.database.conflictedDocumentIDs().isEmpty)
+        await replicator.stop()
     }
 
     // SEMANTICS 41

@@ -63,7 +63,7 @@ struct ContinuousBehaviourTests {
             while !Task.isCancelled {
                 number += 1
                 let count = number
-                try await database.perform { database in
+                _ = try await database.perform { database in
                     try database.put(DocumentID(validating: "w\(count % 50)"), ["n": .number(JSONNumber(count))])
                 }
             }

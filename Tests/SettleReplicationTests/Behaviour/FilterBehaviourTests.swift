@@ -124,11 +124,29 @@ struct FilterBehaviourTests {
         let (source, target) = try await PeerPair.local[0].make()
         try fill(source.database)
         source.database.addReplicationFilter("owned") { document, parameters in
-            document["owner"]?.string == parameters["by"]
+            document["owner"] == parameters["by"] && document["n"]?.int ?? 0 >= parameters["from"]?.int ?? 0
         }
-        let result = try await replicate(source, to: target) { $0.filter = .named("owned", parameters: ["by": "bob"]) }
-        #expect(result.counts.revisionsWritten == 20)
-        #expect(result.counts.documentsFiltered == 20)
+        func run(_ parameters: [String: JSON]) async throws -> ReplicationResult {
+            try await replicate(source, to: target) { $0.filter = .named("owned", parameters: parameters) }
+        }
+        let result = try await run(["by": "bob", "from": 20])
+        #expect(result.counts.revisionsWritten == 10)
+        #expect(result.counts.documentsFiltered == 30)
+        #expect(try await run(["by": "bob", "from": 10]).counts.revisionsWritten == 5)
+    }
+
+    @Test func `a registered function of another version is asked about all documents again`() async throws {
+        let (source, target) = try await PeerPair.local[0].make()
+        try fill(source.database)
+        func run() async throws -> ReplicationResult {
+            try await replicate(source, to: target) { $0.filter = .named("owned") }
+        }
+        source.database.addReplicationFilter("owned") { document, _ in document["owner"] == "ada" }
+        #expect(try await run().counts.revisionsWritten == 20)
+        source.database.addReplicationFilter("owned") { document, _ in document["owner"] == "bob" }
+        #expect(try await run().counts.revisionsChecked == 0)
+        source.database.addReplicationFilter("owned", version: 2) { document, _ in document["owner"] == "bob" }
+        #expect(try await run().counts.revisionsWritten == 20)
     }
 
     // SEMANTICS 130

@@ -35,7 +35,7 @@ struct GuideBehaviourTests {
         return edits.sorted { $0.0 < $1.0 }.map { (revision: $0.0, by: $0.1) }
     }
 
-    // SEMANTICS 140, 141, 142, 143, 144
+    // SEMANTICS 140, 141, 142, 143, 144, K12, K20
     @Test(arguments: PeerPair.everywhere)
     func `concurrent edits are no error, one wins everywhere, and both are found and settled by hand`(
         pair: PeerPair

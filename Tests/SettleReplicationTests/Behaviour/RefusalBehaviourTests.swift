@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 import Testing
 
@@ -108,5 +109,37 @@ struct RefusalBehaviourTests {
         expectSums(result.counts)
         #expect(result.ledger["d4"].first?.kind == .gone)
         #expect(result.end.number == 10)
+    }
+
+    @Test(arguments: PeerPair.local[1...])
+    func `a damaged document at the source is listed, and the others arrive`(pair: PeerPair) async throws {
+        let (source, target) = try await pair.make()
+        for name in ["a", "bad", "c"] {
+            let file = try source.database.makeAttachment("f", content: [1, 2, 3])
+            try source.database.save(
+                Document(id: DocumentID(validating: name), attachments: [file]), onConflict: .fail)
+        }
+        try SQLiteConnection(path: #require(source.database.path) + "/database.sqlite").execute(
+            "UPDATE documents SET attachments = '[[1]]' WHERE id = x'626164'")
+        let result = try await replicate(source, to: target)
+        #expect(try target.database.documents().map(\.id) == ["a", "c"])
+        #expect(result.counts.revisionsFailed == 1)
+        expectSums(result.counts)
+        #expect(result.ledger["bad"].first?.reason.contains("damaged") == true)
+    }
+
+    @Test func `an attachment whose numbers can't be fails alone, with its reason`() async throws {
+        let (source, target) = try await PeerPair.local[1].make()
+        try source.database.put("a", ["n": 1])
+        let file = try source.database.makeAttachment("f", contentType: "text/plain", content: Array("hello".utf8))
+        try source.database.save(Document(id: "bad", attachments: [file]), onConflict: .fail)
+        try SQLiteConnection(path: #require(source.database.path) + "/database.sqlite").execute(
+            "UPDATE documents SET attachments = CAST(replace(CAST(attachments AS TEXT), ',5,', ',6,') AS BLOB)")
+        let result = try await replicate(source, to: target)
+        #expect(try target.database.documents().map(\.id) == ["a"])
+        #expect(result.counts.revisionsFailed == 1)
+        expectSums(result.counts)
+        let reason = result.ledger["bad"].first?.reason ?? ""
+        #expect(reason.contains("\"f\"") && reason.contains("5") && reason.contains("6"), "\(reason)")
     }
 }

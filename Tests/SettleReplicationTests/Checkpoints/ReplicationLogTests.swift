@@ -96,6 +96,14 @@ struct ReplicationLogTests {
         #expect(
             id(.named("f", parameters: ["a": "1", "b": "2"])) == id(.named("f", parameters: ["b": "2", "a": "1"])))
         #expect(id(.named("f", parameters: ["a": "1"])) != id(.named("f")))
+        #expect(
+            id(.named("f", parameters: ["o": ["a": 1, "b": 2]]))
+                == id(.named("f", parameters: ["o": ["b": 2, "a": 1]])))
+        #expect(id(.named("f", parameters: ["a": 1])) != id(.named("f", parameters: ["a": "1"])))
+        let codes = [nil, "function () {}", "function () { return true }"].map { code in
+            ReplicationID(source: "a", target: "b", filter: .named("f"), filterCode: code, branching: .allowed)
+        }
+        #expect(Set(codes).count == 3 && codes[0].description == id(.named("f")))
         #expect(id(.channels(["a", "b"])) == id(.channels(["b", "a", "a"])))
     }
 

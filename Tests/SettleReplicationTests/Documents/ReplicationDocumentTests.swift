@@ -73,10 +73,17 @@ import Testing
                     ],
                 ] as JSON).object))
         #expect(!JSON.object(shown).description.contains("hush") && !JSON.object(shown).description.contains("sh@"))
-        #expect(shown["source"] == "http://h:1/a?x=1" && shown["owner"] == "u")
-        #expect(shown["target"] == ["url": "https://h/b", "note": 1])
-        let broken = ReplicationDocument.withoutCredentials(["source": "http://u:hu/sh@h/a"])
-        #expect(broken["source"]?.isNull == true)
+        #expect(shown["source"] == "http://h:1/a" && shown["owner"] == "u")
+        #expect(shown["target"] == ["url": "https://h/b"])
+        for text in ["http://u:hu/sh@h/a", "http://u:hush?x@h/a", "u:hush@h/a", "a?k=hush"] {
+            let broken = ReplicationDocument.withoutCredentials([
+                "source": .string(text), "target": ["url": .string(text)],
+            ])
+            #expect(broken["source"]?.isNull == true && broken["target"] == ["url": .null], "\(text)")
+            #expect(ReplicationDocument.shownAddress(.string(text)).isNull)
+        }
+        #expect(ReplicationDocument.withoutCredentials(["source": "http://h/a#hush"])["source"] == "http://h/a")
+        #expect(ReplicationDocument.withoutCredentials(["source": "a"])["source"] == "a")
         #expect(ReplicationDocument.shownAddress("http://u:hush@h/a") == "http://h/a/")
         #expect(
             ReplicationDocument.shownAddress(["url": 1]).isNull && ReplicationDocument.shownAddress("http://").isNull)

@@ -10,8 +10,8 @@ struct OfflineMachineTests {
 
     private var conflict: OfflineConflict {
         OfflineConflict(
-            number: 1, documentID: "1", operation: .update, old: nil, new: nil, server: nil, serverHistory: nil,
-            reason: .changed)
+            number: 1, documentID: "1", operation: .update, old: nil, new: nil, server: nil, isDeletedAtServer: false,
+            serverHistory: nil, reason: .changed, message: "")
     }
 
     private var unreachable: OfflineMachine.Event { .unreachable(PeerError(.unreachable, "no network")) }

@@ -1,7 +1,9 @@
 import Settle
 import SettleDatabase
-import SettleReplication
+import SettleServer
 import Testing
+
+@testable import SettleReplication
 
 @Suite(.timeLimit(.minutes(5))) struct OfflineSessionTests {
     // SEMANTICS 170
@@ -75,7 +77,113 @@ import Testing
         #expect(try await world.session.goOnline().state == .syncFailed)
     }
 
-    // SEMANTICS 188, 189
+    // SEMANTICS 171
+    @Test(arguments: ServerKind.all)
+    func `what is deleted at the server goes here, too`(kind: ServerKind) async throws {
+        let world = try await OfflineWorld(kind)
+        try await world.begin()
+        try await world.write("2", ["name": "item2", "updatedat": "9:00"])
+        try await world.session.fetch()
+        #expect(try world.client() == ["1 item1 9:00", "2 item2 9:00"])
+        try await world.delete("1")
+        // A deletion may keep members, and one of a document that was never here is no news.
+        try await world.write("2", ["_deleted": true, "name": "item2"])
+        try await world.write("3", ["name": "item3"])
+        try await world.delete("3")
+        world.time(9, 10)
+        try await world.session.fetch()
+        try await world.expect("Client (9:10) ONLINE", history: [], client: [], server: [])
+        #expect(try world.database.document("1") == nil)
+        // It may come back, on either side.
+        try await world.write("1", ["name": "again", "updatedat": "9:11"])
+        try world.database.save(Document(id: "2", body: ["name": "mine"]), onConflict: .fail)
+        #expect(try await world.session.goOnline().state == .online)
+        #expect(try world.client() == ["1 again 9:11", "2 mine 9:10"])
+        #expect(try await world.server() == ["1 again 9:11 false", "2 mine 9:10 false"])
+        #expect(try world.database.verify().problems == [])
+    }
+
+    // SEMANTICS 171, 177
+    @Test(arguments: ServerKind.all)
+    func `an edit of what was deleted at the server is a conflict, and a deletion of it none`(
+        kind: ServerKind
+    ) async throws {
+        let world = try await OfflineWorld(kind)
+        try await world.begin()
+        try await world.write("2", ["name": "item2", "updatedat": "9:00"])
+        try await world.session.fetch()
+        await world.session.goOffline()
+        try world.set("1", "name", "mine")
+        let second = try #require(try world.database.document("2"))
+        try world.database.delete(second, onConflict: .fail)
+        try await world.delete("1")
+        try await world.delete("2")
+        #expect(try await world.session.goOnline().state == .syncFailed)
+        let conflict = try #require(world.session.status.conflict)
+        #expect(conflict.server == nil && conflict.serverRevision == nil && conflict.new?.body["name"] == "mine")
+        #expect(conflict.isDeletedAtServer && conflict.message == "Document update conflict.")
+        #expect(
+            conflict.differences == [
+                .init(name: "name", old: "item1", new: "mine", server: nil),
+                .init(name: "updatedat", old: "9:00", new: "9:00", server: nil),
+            ])
+        try await world.session.discard()
+        #expect(try await world.session.goOnline().state == .online)
+        #expect(try world.client() == [] && world.history() == [])
+        #expect(try await world.server() == [])
+    }
+
+    // SEMANTICS 177, 180
+    @Test(arguments: ServerKind.all)
+    func `a conflict has the server's words, and each member that differs`(kind: ServerKind) async throws {
+        let world = try await OfflineWorld(kind)
+        try await world.write("1", ["name": "item1", "price": 3, "color": "red", "same": true, "updatedat": "9:00"])
+        try await world.session.fetch()
+        await world.session.goOffline()
+        var mine = try #require(try world.database.document("1"))
+        mine["price"] = 4
+        mine["size"] = "L"
+        mine["color"] = nil
+        try world.database.save(mine, onConflict: .fail)
+        try await world.write(
+            "1", ["name": "theirs", "price": 5, "color": "red", "same": true, "size": "L", "updatedat": "9:10"])
+        #expect(try await world.session.goOnline().state == .syncFailed)
+        let conflict = try #require(world.session.status.conflict)
+        #expect(conflict.reason == .changed && conflict.message == "Document update conflict.")
+        #expect(!conflict.isDeletedAtServer)
+        let found = conflict.differences
+        #expect(found.map(\.name) == ["name", "price", "updatedat", "size", "color"])
+        #expect(found[0] == .init(name: "name", old: "item1", new: "item1", server: "theirs"))
+        #expect(found[1] == .init(name: "price", old: 3, new: 4, server: 5))
+        #expect(found[3] == .init(name: "size", old: nil, new: "L", server: "L"))
+        #expect(found[4] == .init(name: "color", old: "red", new: nil, server: "red"))
+        #expect(found.filter(\.isClash).map(\.name) == ["price"])
+    }
+
+    // SEMANTICS 177
+    @Test func `what a server refuses is said in its words`() async throws {
+        let server = try LiveServer { $0.largestDocument = 200 }
+        let peer = try CouchDBPeer(server.url("notes"))
+        try await peer.create()
+        var options = DatabaseOptions()
+        options.journal = true
+        let database = try Database.inMemory(options: options)
+        let session = try OfflineSession(database, server: peer)
+        try database.save(
+            Document(id: "long", body: ["text": .string(String(repeating: "x", count: 300))]), onConflict: .fail)
+        #expect(try await session.goOnline().state == .syncFailed)
+        let conflict = try #require(session.status.conflict)
+        // CouchDB's reason for a document that is too large is its id.
+        #expect(conflict.message == "long" && !conflict.isDeletedAtServer && conflict.server == nil)
+        guard case .refused(let told) = conflict.reason else {
+            Issue.record("\(conflict.reason)")
+            return
+        }
+        #expect(told.contains("413"))
+        database.close()
+    }
+
+    // SEMANTICS 188, 189, K14
     @Test(arguments: ServerKind.all)
     func `temporary ids become the server's, in references too`(kind: ServerKind) async throws {
         let world = try await OfflineWorld(kind) { $0.identifiers = .server }

@@ -5,7 +5,7 @@ import Testing
 @testable import SettleReplication
 
 /// How a session works by itself where something is in its way for a while.
-@Suite(.timeLimit(.minutes(1))) struct OfflineSessionWatchTests {
+@Suite(.timeLimit(.minutes(5))) struct OfflineSessionWatchTests {
     private func session(_ world: OfflineWorld, _ client: BrokenClient) throws -> OfflineSession {
         var options = OfflineSessionOptions()
         options.stampMember = "updatedat"

@@ -150,7 +150,7 @@ import Testing
         #expect(try world.client() == ["1 item1_2 9:10"])
     }
 
-    // SEMANTICS 196
+    // SEMANTICS 196, K15
     @Test(arguments: ServerKind.all)
     func `erasing takes the history and the documents, and the server brings its own again`(
         kind: ServerKind

@@ -4,7 +4,7 @@ import Testing
 @testable import SettleReplication
 
 /// What is done one after the other, and given up together.
-@Suite(.timeLimit(.minutes(1))) struct OfflineWorkTests {
+@Suite(.timeLimit(.minutes(5))) struct OfflineWorkTests {
     private func hang() async throws {
         let (never, continuation) = AsyncStream.makeStream(of: Void.self)
         for await _ in never {}

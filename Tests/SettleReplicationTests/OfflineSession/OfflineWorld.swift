@@ -58,6 +58,12 @@ final class OfflineWorld: Sendable {
         _ = try await remote.json("PUT", .document(id), body: body)
     }
 
+    /// Somebody else deletes a document at the server.
+    func delete(_ id: DocumentID) async throws {
+        let revision = try #require(try await remote.json("GET", .document(id)).json["_rev"]?.string)
+        _ = try await remote.json("DELETE", .document(id), query: ["rev": revision])
+    }
+
     /// The beginning of the reference's tables: one record, the same on both sides, at 9:00.
     func begin() async throws {
         try await write("1", ["name": "item1", "updatedat": "9:00"])

@@ -59,6 +59,116 @@ import Testing
         #expect(told == ["basic authentication as 'anna' goes to couch.example in the open: use https"])
     }
 
+    // SEMANTICS 137
+    @Test func `unless somebody is told, the database is warned, and the replication says so`() async throws {
+        let logged = Guarded<[String]>([])
+        var options = DatabaseOptions()
+        options.journal = true
+        options.warn = { message in logged.withLock { $0.append(message) } }
+        let notes = try Database.inMemory(options: options)
+        defer { notes.close() }
+        let told = "basic authentication as 'anna' goes to couch.example in the open: use https"
+        func run(_ peer: CouchDBPeer) async throws -> [ReplicationWarning] {
+            var configuration = ReplicationConfiguration.push(notes, to: peer)
+            configuration.retry.attempts = 1
+            let replicator = Replicator(configuration)
+            let events = replicator.events
+            await #expect(throws: PeerError.self) { try await replicator.run() }
+            for await case .warning(let warning) in events { return [warning] }
+            return []
+        }
+        let open = try CouchDBPeer(HTTPURL("http://anna:hunter2@couch.example/db"), client: NoNetwork())
+        let warnings = try await run(open)
+        #expect(warnings.map(\.kind) == [.credentialsInTheOpen] && warnings.map(\.message) == [told])
+        #expect(logged.withLock(\.self) == [told])
+        _ = try OfflineSession(notes, server: open)
+        #expect(logged.withLock(\.self) == [told, told])
+        // Where an app is told itself, or nothing can be read on the way, the database is not.
+        let heard = Guarded<[String]>([])
+        let own = try CouchDBPeer(HTTPURL("http://anna:hunter2@couch.example/db"), client: NoNetwork()) { message in
+            heard.withLock { $0.append(message) }
+        }
+        for peer in [
+            own, try CouchDBPeer(HTTPURL("https://anna:hunter2@couch.example/db"), client: NoNetwork()),
+            try CouchDBPeer(HTTPURL("http://couch.example/db"), client: NoNetwork()),
+            try CouchDBPeer(HTTPURL("http://anna:hunter2@localhost:1/db"), client: NoNetwork()),
+        ] {
+            await #expect(throws: PeerError.self) { try await Replicator(.push(notes, to: peer)).run() }
+        }
+        #expect(logged.withLock(\.self).count == 2 && heard.withLock(\.self) == [told])
+    }
+
+    // SEMANTICS 138
+    @Test func `a kept replication that runs takes new tokens, and keeps them with its checkpoint`() async throws {
+        let server = try makeServer()
+        let hub = try Store(path: server.folder.path).create("hub")
+        let folder = try TemporaryFolder()
+        var notes = try Database.openOrCreate(folder("notes.settle"))
+        let gate = TokenGate(CurlHTTPClient(), token: "old", user: try server.url().withBasic)
+        func keys(_ token: String) -> Credentials {
+            .oauth1(OAuth1(consumerKey: "app", consumerSecret: "s1", token: token, tokenSecret: "s2"))
+        }
+        for number in 0..<5 { try hub.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
+        let peer = try CouchDBPeer(server.url("hub", credentials: ""), credentials: keys("old"), client: gate)
+        var configuration = ReplicationConfiguration.pull(notes, from: peer)
+        configuration.isContinuous = true
+        configuration.retry.firstDelay = .milliseconds(1)
+        let pull = try await notes.replications.replicator(configuration)
+        let name = try await notes.replications.persist(pull, storesCredentials: true)
+        pull.start()
+        await pull.waits { $0.mode == .idle }
+        // The old token runs out while it waits.
+        gate.tokens.withLock { $0 = ["old", "new"] }
+        try await notes.replications.renewPersistent(name, keys("new"))
+        gate.tokens.withLock { $0 = ["new"] }
+        try hub.put("late", ["n": 1])
+        for try await document in notes.observe("late") where document != nil { break }
+        #expect(pull.status.error == nil && pull.status.counts.resyncs == 0)
+        await pull.stop()
+        #expect(try notes.replications.persistent().map(\.hasPassword) == [true])
+        notes.close()
+
+        notes = try Database.openOrCreate(folder("notes.settle"))
+        try hub.put("later", ["n": 1])
+        let resumed = try await notes.replications.resume(client: gate)
+        for try await document in notes.observe("later") where document != nil { break }
+        #expect(resumed.first?.status.counts.changesRead == 1)
+        let other = try #require(try notes.replications.persistent().first?.name)
+        await #expect(throws: PeerError.self) {
+            try await notes.replications.renewPersistent(other, .basic(user: "eve", password: "x"))
+        }
+        await #expect(throws: PeerError.self) { try await notes.replications.renewPersistent("none", keys("new")) }
+        await notes.replications.removeAll()
+        notes.close()
+    }
+
+    @Test func `headers of a peer are sent to its server alone, and kept with its credentials`() async throws {
+        let server = try OddServer { request in
+            request.head.contains("\r\nX-Gate: hush\r\n") ? .init(200, "{\"update_seq\":0}") : .init(403, "{}")
+        }
+        var options = CouchDBPeerOptions()
+        options.headers = ["X-Gate": "hush"]
+        let peer = try CouchDBPeer(HTTPURL(server.url + "/db"), options: options)
+        #expect(try await peer.connect().lastSequence == PeerSequence(0))
+        await #expect(throws: PeerError.self) {
+            try await CouchDBPeer(HTTPURL(server.url + "/db")).connect()
+        }
+        var shown = "\(options)"
+        dump(peer, to: &shown)
+        #expect(!shown.contains("hush"))
+        let notes = try Database.inMemory()
+        defer { notes.close() }
+        let push = try await notes.replications.replicator(.push(notes, to: peer))
+        for isKept in [false, true] {
+            try await notes.replications.persist(push, storesCredentials: isKept)
+            let stored = try notes.localDocument("_local/settle-replications")?.body.json.description
+            #expect(stored?.contains("hush") == isKept)
+        }
+        let name = try #require(try notes.replications.persistent().first?.name)
+        await notes.replications.remove(push)
+        #expect(name.count == 32)
+    }
+
     // SEMANTICS 138
     @Test func `new tokens of OAuth take the place of old ones, and the checkpoint stays`() async throws {
         let server = try makeServer()
@@ -76,7 +186,7 @@ import Testing
         let replicator = try await notes.replications.replicator(pull("old"))
         #expect(try await replicator.run().counts.changesRead == 20)
         // The token ran out: it is refused, and the replication says with what it tried.
-        gate.token.withLock { $0 = "new" }
+        gate.tokens.withLock { $0 = ["new"] }
         try hub.put("late", ["n": 1])
         let error = await #expect(throws: PeerError.self) { try await replicator.run() }
         #expect(error?.code == .unauthorized && error?.message.contains("OAuth 1 with the key 'app'") == true)
@@ -87,22 +197,23 @@ import Testing
     }
 }
 
-/// Lets requests through that are signed with the present token, as a gate in front of a server does.
+/// Lets requests through that are signed with the present tokens, as a gate in front of a server does.
 private final class TokenGate: HTTPClient {
-    let token: Guarded<String>
+    let tokens: Guarded<Set<String>>
     private let client: any HTTPClient
     private let user: String
 
     init(_ client: any HTTPClient, token: String, user: String) {
         self.client = client
-        self.token = Guarded(token)
+        tokens = Guarded([token])
         self.user = user
     }
 
     func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
         var request = request
         let signed = request.headers["Authorization"] ?? ""
-        let isRight = signed.hasPrefix("OAuth ") && signed.contains("oauth_token=\"\(token.withLock(\.self))\"")
+        let isKnown = tokens.withLock(\.self).contains { signed.contains("oauth_token=\"\($0)\"") }
+        let isRight = signed.hasPrefix("OAuth ") && isKnown
         request.headers["Authorization"] = isRight ? user : nil
         return try await client.send(request)
     }

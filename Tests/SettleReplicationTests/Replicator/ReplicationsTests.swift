@@ -15,7 +15,7 @@ struct ReplicationsTests {
         )
     }
 
-    // SEMANTICS 95, 96, 98
+    // SEMANTICS 95, 96, 98, K16
     @Test func `a pair is a pull and a push, not continuous and not started`() async throws {
         let pair = try await here.database.replicate(with: LocalPeer(hub.database))
         #expect(pair.map(\.configuration.direction) == [.pull, .push])
@@ -23,6 +23,34 @@ struct ReplicationsTests {
         // What is set now counts at the start.
         for replicator in pair { replicator.configuration.isContinuous = true }
         for replicator in pair { replicator.start() }
+        await pair[0].waits { $0.mode == .idle }
+        await pair[1].waits { $0.mode == .idle }
+        for replicator in pair { await replicator.stop() }
+    }
+
+    // SEMANTICS 96
+    @Test func `a continuous pair is one call, also where one of them runs once`() async throws {
+        let peer = LocalPeer(hub.database)
+        try hub.database.put("there", ["n": 1])
+        let pair = try await here.database.replicateContinuously(with: peer) { configuration in
+            configuration.conflictPolicy = .mostRevisions
+        }
+        #expect(pair.map(\.configuration.direction) == [.pull, .push])
+        #expect(pair.allSatisfy { $0.configuration.isContinuous })
+        #expect(pair[0].configuration.conflictPolicy.name == "mostRevisions")
+        try here.database.put("here", ["n": 1])
+        for try await document in hub.database.observe("here") where document != nil { break }
+        for try await document in here.database.observe("there") where document != nil { break }
+        // Again, it is the same pair, which goes on.
+        let again = try await here.database.replicateContinuously(with: peer)
+        #expect(again[0] === pair[0] && again[1] === pair[1])
+        try hub.database.put("later", ["n": 1])
+        for try await document in here.database.observe("later") where document != nil { break }
+        for replicator in pair { await replicator.stop() }
+        // One that is to run once becomes continuous.
+        for replicator in pair { replicator.configuration.isContinuous = false }
+        pair[0].start()
+        try await here.database.replicateContinuously(with: peer)
         await pair[0].waits { $0.mode == .idle }
         await pair[1].waits { $0.mode == .idle }
         for replicator in pair { await replicator.stop() }

@@ -1,10 +1,34 @@
 import Settle
+import SettleReplication
 import SettleTesting
 import Testing
 
 /// What a replication shows of itself.
 @Suite(.timeLimit(.minutes(5)))
 struct StatusTests {
+    /// Lets a number of calls pass, and has others wait.
+    private actor Gate {
+        private var left = 0
+        private var waiting: [CheckedContinuation<Void, Never>] = []
+
+        /// Lets this many pass from now on.
+        func open(_ count: Int) {
+            left = count
+            while left > 0, !waiting.isEmpty {
+                left -= 1
+                waiting.removeFirst().resume()
+            }
+        }
+
+        func wait() async {
+            if left > 0 {
+                left -= 1
+            } else {
+                await withCheckedContinuation { waiting.append($0) }
+            }
+        }
+    }
+
     // SEMANTICS 104-107
     @Test func `completed is never more than total, and a run ends stopped without error`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
@@ -28,6 +52,41 @@ struct StatusTests {
         #expect(last?.error == nil)
         #expect(last?.counts.changesRead == 3000)
         #expect((last?.bytesWritten ?? 0) > 0)
+    }
+
+    // SEMANTICS 106, 107
+    @Test func `completed and total count the documents of the batch that is under way`() async throws {
+        let (source, target) = try await PeerPair.local[0].make()
+        for number in 0..<30 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
+        let slow = ScriptedPeer(target.peer)
+        let gate = Gate()
+        slow.tell { $0.beforeStore = { await gate.wait() } }
+        var configuration = ReplicationConfiguration(source: source.peer, target: slow)
+        configuration.isContinuous = true
+        configuration.limits.changes = 10
+        let replicator = Replicator(configuration)
+        replicator.start()
+        let begun = await replicator.waits { $0.total == 30 }
+        #expect(begun.mode == .active && begun.completed == 0)
+        await gate.open(1)
+        let first = await replicator.waits { $0.completed > 0 }
+        #expect(first.mode == .active && first.completed < first.total && first.total == 30)
+        // What is written meanwhile counts, too: the fraction may go back (SEMANTICS 107).
+        for number in 0..<10 { try source.database.put(DocumentID(validating: "e\(number)"), ["n": 1]) }
+        await gate.open(1)
+        let second = await replicator.waits { $0.completed > first.completed }
+        #expect(second.mode == .active && second.completed < second.total)
+        await gate.open(.max)
+        let idle = await replicator.waits { $0.mode == .idle && $0.counts.revisionsWritten == 40 }
+        #expect(idle.completed == 0 && idle.total == 0)
+        await gate.open(0)
+        try source.database.put("last", ["n": 1])
+        // The next batch is counted from its own beginning.
+        let next = await replicator.waits { $0.mode == .active && $0.total > 0 }
+        #expect(next.total == 1)
+        await gate.open(1)
+        await replicator.waits { $0.mode == .idle && $0.counts.revisionsWritten == 41 }
+        await replicator.stop()
     }
 
     // SEMANTICS 93, 105, 110, 113

@@ -14,6 +14,8 @@ final class ScriptedPeer: Peer {
         var always: [Call: PeerError] = [:]
         /// What is made of each revision on its way to be stored.
         var onStore: @Sendable (PeerRevision) -> StoreOutcome? = { _ in nil }
+        /// What each call to store waits for.
+        var beforeStore: @Sendable () async -> Void = {}
         /// What is made of each answer.
         var onAnswer: @Sendable (RevisionRequest, RevisionAnswer) -> RevisionAnswer = { $1 }
         /// What is made of each page of changes.
@@ -69,6 +71,7 @@ final class ScriptedPeer: Peer {
 
     func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
         try pass(.store)
+        await script.withLock(\.beforeStore)()
         let change = script.withLock(\.onStore)
         let given = revisions.map(change)
         var stored = try await base.store(zip(revisions, given).filter { $1 == nil }.map(\.0), branching: branching)[

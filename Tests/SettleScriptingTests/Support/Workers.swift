@@ -1,4 +1,5 @@
 import Foundation
+import RevisionTree
 import SettleDatabase
 import Testing
 
@@ -30,9 +31,13 @@ struct Workers {
         }
     }
 
-    /// Runs a validation function.
+    /// Runs a validation function with an array of its arguments.
     func validate(_ function: String, _ arguments: String) throws -> String {
-        let answer = try pool.run(.validate([Array(arguments.utf8)], by: Self.design("validate_doc_update", function)))
+        let all = try JSON(utf8: Array(arguments.utf8)).array ?? []
+        let documents = JSON.array(Array(all.prefix(2))).utf8
+        let user = JSON.array(Array(all.dropFirst(2))).utf8
+        let source = Self.design("validate_doc_update", function)
+        let answer = try pool.run(.validate([documents], of: user, by: source))
         return answer.map { String(decoding: $0, as: UTF8.self) }.joined()
     }
 

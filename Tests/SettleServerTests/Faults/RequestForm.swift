@@ -65,6 +65,11 @@ struct RequestForm {
         RequestForm(path: "/_node/_local/_stats", methods: ["GET"]),
         RequestForm(path: "/_node/_local/_stats/couchdb/httpd", methods: ["GET"]),
         RequestForm(path: "/_node/_local/_system", methods: ["GET"]),
+        RequestForm(path: "/_node/_local", methods: ["GET"]),
+        RequestForm(path: "/_node/_local/_versions", methods: ["GET"]),
+        RequestForm(path: "/_membership", methods: ["GET"]),
+        RequestForm(
+            path: "/_db_updates", methods: ["GET"], query: ["limit={n}", "since={n}", "since=now", "descending=true"]),
         RequestForm(path: "/_cluster_setup", methods: ["GET", "POST"], body: .document),
         RequestForm(
             path: "/{db}", methods: ["GET", "GET", "POST", "POST", "PUT", "HEAD", "DELETE"],
@@ -98,6 +103,7 @@ struct RequestForm {
         RequestForm(path: "/{db}/_index/a/json/b", methods: ["DELETE"]),
         RequestForm(path: "/{db}/_index/_design/a/json/b", methods: ["DELETE"]),
         RequestForm(path: "/{db}/_index/a", methods: ["GET", "DELETE"]),
+        RequestForm(path: "/{db}/_temp_view", methods: ["POST"], body: .document),
         RequestForm(path: "/{db}/_partition/x/_find", methods: ["GET", "POST"], body: .find),
         RequestForm(path: "/{db}/_all_docs", methods: ["GET", "POST", "HEAD"], query: listing, body: .keys),
         RequestForm(path: "/{db}/_design_docs", methods: ["GET", "POST"], query: listing, body: .keys),
@@ -107,7 +113,10 @@ struct RequestForm {
         RequestForm(path: "/{db}/_local_docs/queries", methods: ["POST"], body: .queries),
         RequestForm(path: "/{db}/_design/d/_view/v", methods: ["GET", "POST"], query: listing, body: .keys),
         RequestForm(path: "/{db}/_design/d/_view/v/queries", methods: ["POST"], body: .queries),
+        RequestForm(path: "/{db}/_design/d/_view", methods: ["GET", "POST"]),
+        RequestForm(path: "/{db}/_design/d/_view/v/x", methods: ["GET"]),
         RequestForm(path: "/{db}/_design/d/_info", methods: ["GET"]),
+        RequestForm(path: "/{db}/_design/d/_update", methods: ["POST"]),
         RequestForm(path: "/{db}/_design/d/_update/u", methods: ["POST"]),
         RequestForm(path: "/{db}/_design/d/_show/s", methods: ["GET"]),
         RequestForm(path: "/{db}/_design/d/_list/l/v", methods: ["GET"]),
@@ -117,6 +126,7 @@ struct RequestForm {
             body: .document),
         RequestForm(
             path: "/{db}/_design/{doc}/{file}", methods: ["GET", "PUT", "DELETE"], query: ["rev={rev}"], body: .bytes),
+        RequestForm(path: "/{db}/_local%2F", methods: ["GET", "PUT"], body: .document),
         RequestForm(path: "/{db}/_local", methods: ["GET", "PUT"], body: .document),
         RequestForm(
             path: "/{db}/_local/{doc}", methods: ["GET", "PUT", "DELETE", "COPY"], query: reading + writing,

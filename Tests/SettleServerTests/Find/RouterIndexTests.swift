@@ -50,7 +50,7 @@ import Testing
                     "map": ["fields": ["a": "asc"], "partial_filter_selector": [:]], "reduce": "_count",
                     "options": ["def": ["fields": ["a"]]],
                 ],
-                "no": ["map": ["fields": ["a"]], "options": [:]], "not": ["map": "function", "options": [:]],
+                "no": ["map": ["fields": ["a"]], "options": [:]],
             ],
         ]
         #expect(try client.send("PUT", "/db/_design/x", body).status == 201)

@@ -55,6 +55,18 @@ import Testing
         #expect(answer.json["success"] == [["id": "_design/u", "ok": true]])
     }
 
+    @Test func `an index that could answer no search is refused, and one of a design document is not there`() throws {
+        let client = try client()
+        let index: JSON = ["index": ["default_field": ["enabled": false]], "type": "text", "ddoc": "t", "name": "n"]
+        let answer = try client.send("POST", "/db/_index", index)
+        #expect(answer.status == 400 && answer.error.hasPrefix("invalid_index: "))
+        #expect(answer.error.contains("without `default_field` there must be `fields` of type string"))
+        let design: JSON = ["language": "query", "indexes": ["n": ["index": ["default_field": ["enabled": false]]]]]
+        #expect(try client.send("PUT", "/db/_design/t", design).status == 201)
+        #expect(try client.send("GET", "/db/_index").json["total_rows"] == 1)
+        #expect(try client.send("POST", "/db/_find", ["selector": ["$text": "cat"]]).status == 400)
+    }
+
     @Test func `words are found, with bookmarks, an order and what it took`() throws {
         let client = try client()
         #expect(try client.send("POST", "/db/_index", made).status == 200)

@@ -7,7 +7,7 @@ import Testing
 @testable import SettleServer
 
 /// What a CouchDB answered, the server answers: the recorded exchanges, replayed over a socket.
-@Suite(.enabled(if: Corpus.replay != nil, "the corpus is not at hand"), .serialized)
+@Suite(.enabled(if: Corpus.replay != nil, "SETTLE_CONFORMANCE names no folder with replay.py"), .serialized)
 struct ConformanceTests {
     /// For each topic how many steps pass at least, as `Scripts/conformance-floors.txt` says.
     private static func served() throws -> [(topic: String, passing: Int)] {
@@ -24,7 +24,7 @@ struct ConformanceTests {
         #expect(try Corpus.topics() == Set(try Self.served().map(\.topic)))
     }
 
-    @Test func `recorded answers are ours`() throws {
+    @Test func `recorded answers are ours`() async throws {
         let served = try Self.served()
         let live = try LiveServer { $0.scripts = .built }
         let report = live.folder("report.json")
@@ -34,8 +34,7 @@ struct ConformanceTests {
             ["python3", try #require(Corpus.replay), "--base", "http://127.0.0.1:\(live.port)", "--json", report]
             + served.flatMap { ["--only", $0.topic] }
         python.standardOutput = FileHandle.nullDevice
-        try python.run()
-        python.waitUntilExit()
+        try await python.runToEnd()
         let topics = try JSON(utf8: Array(try Data(contentsOf: URL(filePath: report))))["topics"]
         for (topic, passing) in served {
             let passed = topics?[topic]?["passed"]?.int ?? 0

@@ -72,12 +72,12 @@ import Testing
             _ = try feed.read(through: "\r\n\r\n")
         }
         live.server.stop()
-        for feed in feeds { #expect(try feed.read(through: "0\r\n\r\n") == "0\r\n\r\n") }
+        for feed in feeds { #expect(try feed.read(through: "0\r\n\r\n").contains("{\"last_seq\":\"0-")) }
         #expect(throws: (any Error).self) { try RawConnection(port: port) }
         live.server.stop()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `stopping does not wait for ever for an upload that makes no progress`() throws
+    @Test(.timeLimit(.minutes(5))) func `stopping does not wait for ever for an upload that makes no progress`() throws
     {
         let live = try LiveServer { $0.stopTimeout = 0.2 }
         _ = try live.send("PUT", "/db")

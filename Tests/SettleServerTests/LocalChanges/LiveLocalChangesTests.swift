@@ -45,6 +45,49 @@ import Testing
         #expect(try name == "Family Holidays")
     }
 
+    // SEMANTICS 149, 160, 164
+    @Test func `a thin client sends what it has by type and id, and reads what became of it`() async throws {
+        let peer = try CouchDBPeer(HTTPURL("http://admin:admin@127.0.0.1:\(live.port)/airmail"))
+        let id = try DocumentID(validating: envelope)
+        func send(_ name: JSON?, _ time: Int64) async throws -> LocalChangeOutcome? {
+            let change = PendingChange.Attribute(name: "name", value: name, time: time)
+            return try await peer.sendLocalChanges(["envelopes": [id: [change]], "transfers": ["none": []]]).first
+        }
+        let first = try #require(try await send("Family Holidays", 1_423_083_500_250))
+        #expect(first.type == "envelopes" && first.documentID == id && first.refusal == nil)
+        #expect(first.revision?.generation == 1 && first.attributes == ["name": .applied])
+        let late = try #require(try await send("Holiday 2015", 1_423_083_400_000))
+        #expect(late.attributes == ["name": .superseded(by: "Family Holidays", time: 1_423_083_500_250)])
+        #expect(try name == "Family Holidays")
+        let ahead = try #require(try await send("from the future", 7_000_000_000_000))
+        #expect(ahead.revision == nil && ahead.attributes.isEmpty)
+        #expect(ahead.refusal?.hasPrefix("forbidden: The timestamp of `name` is ahead") == true)
+        #expect(try await send(nil, 1_423_083_600_000)?.attributes == ["name": .applied])
+        #expect(try name == nil)
+        #expect(try await peer.sendLocalChanges(["transfers": ["none": []]]).isEmpty)
+    }
+
+    // SEMANTICS 149, 150
+    @Test func `a device sends its journal as local changes`() async throws {
+        var options = DatabaseOptions()
+        options.journal = true
+        let device = try TemporaryDatabase(.memory, options: options)
+        try device.database.save(
+            Document(id: "a", body: ["type": "envelopes", "name": "A", "budget": 7]), onConflict: .fail)
+        try device.database.save(Document(id: "t", body: ["type": "transfers", "envelope": "a"]), onConflict: .fail)
+        let peer = try CouchDBPeer(HTTPURL("http://admin:admin@127.0.0.1:\(live.port)/airmail"))
+        let changes = try #require(try device.database.journal?.pendingByType())
+        let outcomes = try await peer.sendLocalChanges(changes)
+        #expect(outcomes.map(\.documentID) == ["a", "t"] && outcomes.allSatisfy { $0.refusal == nil })
+        let stored = try JSON(utf8: try live.send("GET", "/airmail/a").body)
+        #expect(stored["name"] == "A" && stored["budget"] == 7 && stored["type"] == "envelopes")
+        // A CouchDB has no such way in.
+        _ = try live.send("PUT", "/plain")
+        let plain = try CouchDBPeer(HTTPURL("http://admin:admin@127.0.0.1:\(live.port)/plain"))
+        let error = await #expect(throws: PeerError.self) { try await plain.sendLocalChanges(changes) }
+        #expect(error?.code == .badRequest && error?.message.contains("clocks are off") == true)
+    }
+
     // SEMANTICS 157, 168
     @Test func `a thin client and a device that replicates meet in one document`() async throws {
         #expect(try upload("Holidays", 1_423_083_000)["outcome"] == "applied")

@@ -21,6 +21,20 @@ import Testing
         #expect(try await room.near.ask("GET", "/_scheduler/jobs").json["total_rows"] == 0)
     }
 
+    @Test func `nothing to do is told, also of an empty source and of one whose documents do not pass`() async throws {
+        let room = try await ReplicatorRoom()
+        let empty = try await room.replicate()
+        #expect(empty.json["ok"] == true && empty.json["no_changes"] == true)
+        for name in ["x", "y"] { #expect(try await room.near.ask("PUT", "/a/\(name)", ["n": 1]).status == 201) }
+        for filter: JSONObject in [["doc_ids": ["x"]], ["selector": ["n": 1]], ["selector": ["n": 2]]] {
+            var members = filter
+            members["create_target"] = true
+            _ = try await room.replicate(members, to: "some")
+            let again = try await room.replicate(members, to: "some")
+            #expect(again.json["no_changes"] == true, "\(JSON.object(filter))")
+        }
+    }
+
     @Test func `a server may replicate with itself over HTTP, all its threads being asked`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)

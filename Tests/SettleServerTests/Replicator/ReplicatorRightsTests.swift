@@ -92,6 +92,50 @@ import Testing
         #expect(text.contains("replication") && !text.contains("hush"))
     }
 
+    @Test func `what an address asks, and what nobody knows of a side, is shown to nobody else`() async throws {
+        let lines = try LogRoom()
+        let room = try await open { $0.log = try? lines.open(.text) }
+        let (source, target) = (room.url(room.far, "a", "").string ?? "", room.url(room.far, "b", "").string ?? "")
+        var body: JSON = [
+            "source": .string(source + "?k=hush1#hush2"),
+            "target": ["url": .string(target + "?k=hush3"), "key": "hush4", "headers": ["X-Key": "hush5"]],
+            "continuous": true,
+        ]
+        #expect(try await room.near.ask("PUT", "/_replicator/mine", body, as: "anna:pw").status == 201)
+        let other = try await room.near.ask("GET", "/_replicator/mine", as: "bert:pw")
+        #expect(other.status == 200 && !other.text.contains("hush"), "\(other.text)")
+        #expect(other.json["source"]?.string == source && other.json["target"] == ["url": .string(target)])
+        #expect(try await room.near.ask("PUT", "/_replicator/his", body).status == 201)
+        try await room.wait("his", for: "crashing")
+        // One that a peer brought names no address at all, and a user of the scheme is none.
+        let brought: JSON = [
+            "docs": [
+                ["_id": "odd", "_rev": "1-a", "source": "a?k=hush6", "target": "anna:hush7@far.example/a"],
+                [
+                    "_id": "done", "_rev": "1-a", "source": "a?k=hush6", "target": "anna:hush7@far.example/a",
+                    "_replication_state": "failed",
+                ],
+            ], "new_edits": false,
+        ]
+        #expect(try await room.near.ask("POST", "/_replicator/_bulk_docs", brought).json == [])
+        try await room.wait("odd", for: "failed")
+        for name in ["odd", "done"] {
+            let shown = try await room.near.ask("GET", "/_replicator/\(name)", as: "bert:pw")
+            #expect(shown.status == 200 && !shown.text.contains("hush"), "\(shown.text)")
+        }
+        for path in [
+            "/_scheduler/jobs", "/_scheduler/docs", "/_scheduler/docs/_replicator/his", "/_active_tasks",
+            "/_scheduler/docs/_replicator/odd", "/_scheduler/docs/_replicator/done",
+        ] {
+            let answer = try await room.near.ask("GET", path)
+            #expect(answer.status == 200 && !answer.text.contains("hush"), "\(answer.text)")
+        }
+        body["continuous"] = false
+        let asked = try await room.near.ask("POST", "/_replicate", body)
+        #expect(asked.status >= 400 && !asked.text.contains("hush"), "\(asked.text)")
+        #expect(try !lines.lines(6).joined().contains("hush"))
+    }
+
     @Test func `a user's replication can't reach this machine, an administrator's can`() async throws {
         let room = try await open()
         let fine = body(room, ["source": room.url(room.near, "a"), "target": room.url(room.far, "a")])

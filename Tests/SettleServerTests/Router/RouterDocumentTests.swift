@@ -78,10 +78,6 @@ import Testing
         let docs: JSON = ["docs": [["_id": "_local/a", "v": 1], stub]]
         #expect(try client.send("POST", "/db/_bulk_docs", docs).status == 412)
         #expect(try client.send("GET", "/db/_local/a").status == 404)
-        let bad: JSON = ["docs": [["_id": "c"], ["_id": "_local/a", "v": 1], ["_id": "_local/b", "_rev": "1-a"]]]
-        #expect(try client.send("POST", "/db/_bulk_docs", bad).status == 400)
-        #expect(try client.send("GET", "/db/_local/a").status == 404)
-        #expect(try client.send("GET", "/db/c").status == 404)
         let replica: JSON = ["_id": "b", "_rev": "1-a", "_attachments": ["x": ["stub": true]]]
         let replicated: JSON = ["new_edits": false, "docs": [["_id": "_local/a", "_rev": "0-1"], replica]]
         #expect(try client.send("POST", "/db/_bulk_docs", replicated).status == 412)

@@ -7,7 +7,7 @@ import Testing
     @Test func `a configuration sets what it names, and nothing else`() throws {
         let text = #"""
             {"session_timeout": 60, "same_site": "strict", "anonymous": "up", "lockout_threshold": 0,
-             "users_security_editable": true, "public_user_fields": ["name"], "www_authenticate": "Basic",
+             "users_security_editable": true, "live_settings": true, "public_user_fields": ["name"], "www_authenticate": "Basic",
              "tokens": {"keys": [{"kid": "a", "secret": "czNjcmV0"}], "issuer": "me", "required_claims": ["exp", "sub"]},
              "proxy": {"secret": "x", "name_header": "X-Name"},
              "cors": {"origins": ["https://a"], "credentials": true, "max_age": 0}}
@@ -15,13 +15,15 @@ import Testing
         let options = try SecurityOptions(configuration: Array(text.utf8))
         #expect(options.sessionTimeout == 60 && options.sameSite == .strict && options.anonymousAccess == .upOnly)
         #expect(options.lockoutThreshold == 0 && options.isUsersSecurityEditable && options.isListingForAdmins)
+        #expect(options.allowsLiveSettings)
         #expect(options.publicUserFields == ["name"] && options.challenge == "Basic")
         #expect(options.tokens?.keys.first?.id == "a" && options.tokens?.issuer == "me")
         #expect(options.proxy?.nameHeader == "X-Name" && options.proxy?.tokenHeader == "X-Auth-CouchDB-Token")
         #expect(options.crossOrigin?.origins == ["https://a"] && options.crossOrigin?.allowsCredentials == true)
         let none = try SecurityOptions(configuration: Array("{}".utf8))
         #expect(
-            none.passwordIterations == 600_000 && none.tokens == nil && none.proxy == nil && none.crossOrigin == nil)
+            none.passwordIterations == 600_000 && none.tokens == nil && none.proxy == nil && none.crossOrigin == nil
+                && !none.allowsLiveSettings)
     }
 
     @Test(arguments: [

@@ -20,6 +20,7 @@ import Testing
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
 
+        first.stop()
         let second = Server(store: try Store(path: folder.path), options: options)
         #expect(try second.makeAdministrator() == nil)
         let login = try second.state.authenticator.login("admin", Array(password.utf8), peer: "")

@@ -9,15 +9,19 @@ final class LiveServer {
     let server: Server
     var port: Int { server.port }
 
-    init(_ change: (inout ServerOptions) -> Void = { _ in }) throws {
-        folder = try TemporaryFolder()
+    init(
+        in folder: TemporaryFolder? = nil, databases: DatabaseOptions = DatabaseOptions(),
+        _ change: (inout ServerOptions) -> Void = { _ in }
+    ) throws {
+        let folder = try folder ?? TemporaryFolder()
+        self.folder = folder
         var options = ServerOptions()
         options.port = 0
         options.stopTimeout = 2
         options.security.admins = ["admin": "admin"]
         options.security.passwordIterations = 10
         change(&options)
-        server = Server(store: try Store(path: folder.path), options: options)
+        server = Server(store: try Store(path: folder.path, options: databases), options: options)
         try server.start()
     }
 

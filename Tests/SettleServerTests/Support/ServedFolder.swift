@@ -30,6 +30,9 @@ final class ServedFolder {
 
     deinit { if process.isRunning { kill() } }
 
+    /// Whether the process goes on.
+    var isRunning: Bool { process.isRunning }
+
     /// The answer to a request of the administrator's, with its head.
     func ask(_ method: String, _ path: String, _ body: String? = nil) throws -> String {
         let answer = try answer(method, path, body)

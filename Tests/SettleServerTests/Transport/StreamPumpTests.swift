@@ -41,4 +41,67 @@ import Testing
         pool.submit { other.signal() }
         #expect(other.wait(timeout: .now() + 20) == .success)
     }
+
+    /// A stream that gives a piece each time it is woken.
+    private final class Gushing: ResponseStream {
+        private struct State {
+            var wake: (@Sendable () -> Void)?
+            var isWoken = true
+            var asked = 0
+        }
+
+        private let state = Guarded(State())
+        static let piece = [UInt8](repeating: 0, count: 40 * 1024)
+
+        func begin(wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
+
+        func next() -> ResponseStep {
+            state.withLock { state in
+                defer { state.isWoken = false }
+                guard state.isWoken else { return .wait }
+                state.asked += 1
+                return .piece(Self.piece)
+            }
+        }
+
+        /// How many pieces it gave.
+        var asked: Int { state.withLock(\.asked) }
+
+        func gush() {
+            let wake = state.withLock { state in
+                state.isWoken = true
+                return state.wake
+            }
+            wake?()
+        }
+    }
+
+    @Test func `a client that takes nothing holds two pieces of a feed and no more, and gets the rest later`() {
+        let (pool, feeds) = (WorkerPool(limit: 1), WorkerPool(limit: 1))
+        defer {
+            pool.close()
+            feeds.close()
+        }
+        let stream = Gushing()
+        let pump = StreamPump(stream, pool: pool, wakePool: feeds) {}
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
+        defer { buffer.deallocate() }
+        _ = pump.supply(buffer) {}
+        func settle() {
+            let done = DispatchSemaphore(value: 0)
+            pool.submit { feeds.submit { done.signal() } }
+            #expect(done.wait(timeout: .now() + 20) == .success)
+        }
+        for _ in 0..<20 {
+            settle()
+            stream.gush()
+        }
+        settle()
+        #expect(stream.asked == 2)
+        // Taking some lets it go on.
+        _ = pump.supply(buffer) {}
+        settle()
+        #expect(stream.asked == 3)
+        pump.close()
+    }
 }

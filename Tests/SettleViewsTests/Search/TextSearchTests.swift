@@ -132,6 +132,26 @@ struct TextSearchTests {
         }
     }
 
+    @Test func `texts that are whole are found by all of them, lines and numbers too`() throws {
+        let database = try Database.inMemory()
+        for (id, text) in [("two", "blue cat\nred dog"), ("one", "red dog"), ("number", "-1.5")] {
+            try database.save(
+                Document(id: DocumentID(stringLiteral: id), body: ["t": .string(text)]), onConflict: .fail)
+        }
+        let whole = TextIndex("whole", fields: ["t"], tokenizer: .whole)
+        #expect(try ids("\"Red dog\"", in: whole, database) == ["one"])
+        #expect(try ids("\"red dog\"~3", in: whole, database) == ["one"])
+        #expect(try ids("\"blue cat\nred dog\"", in: whole, database) == ["two"])
+        #expect(try ids("\"blue\"*", in: whole, database) == ["two"])
+        #expect(try ids("\"dog\"", in: whole, database).isEmpty)
+        let words = TextIndex("words", fields: ["t"])
+        for index in [whole, words] {
+            #expect(try ids("\"-1.5\"", in: index, database) == ["number"])
+            let error = #expect(throws: DatabaseError.self) { try database.search("-1.5", in: index) }
+            #expect(error?.message.contains("put a text that begins with - into quotes") == true)
+        }
+    }
+
     @Test(arguments: ["standard", "classic", "email", "simple", "whitespace", "keyword", "english"])
     func `each analyzer that has a tokenizer finds a word`(analyzer: String) throws {
         let database = try Database.inMemory()

@@ -41,6 +41,10 @@ struct FetchedDocument: Sendable {
                 "bad_answer", "the server sent the attachment \"\(name)\" without digest", status: .damaged)
         }
         let length = Int64(value["length"]?.int ?? 0)
+        guard length >= 0, value["encoded_length"]?.int ?? 0 >= 0 else {
+            throw CommandError(
+                "bad_answer", "the server sent the attachment \"\(name)\" with a length below zero", status: .damaged)
+        }
         let encoding = value["encoding"]?.string.flatMap { Attachment.Encoding(rawValue: $0) } ?? .identity
         return Attachment(
             name: name, contentType: value["content_type"]?.string ?? "application/octet-stream",

@@ -63,7 +63,7 @@ struct RemoteExport {
     private func bring(
         _ attachment: PeerAttachment, of id: DocumentID, into database: Database
     ) throws -> Attachment {
-        let writer = try database.attachmentWriter(contentType: attachment.contentType, encoding: .identity)
+        let writer = try database.attachmentWriter(contentType: attachment.contentType, encoding: attachment.encoding)
         switch attachment.content {
         case .bytes(let bytes): try writer.write(bytes)
         case .source(let source):
@@ -81,7 +81,7 @@ struct RemoteExport {
         }
         return try writer.finish(name: attachment.name).described(
             as: attachment.name, contentType: attachment.contentType, revpos: attachment.revpos,
-            encoding: attachment.encoding, length: attachment.length)
+            length: attachment.length)
     }
 
     private func writeLocals(_ exporter: Exporter) throws {

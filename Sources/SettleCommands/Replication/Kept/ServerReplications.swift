@@ -166,7 +166,7 @@ struct ServerReplications: ReplicationKeeper {
     }
 
     private static func address(_ json: JSON?) -> String {
-        ReplicationDocument.shownAddress(json).string ?? json?.string ?? ""
+        ReplicationDocument.shownAddress(json).string ?? ""
     }
 
     /// One side, with what is needed to log in there.

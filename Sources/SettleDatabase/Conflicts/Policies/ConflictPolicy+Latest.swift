@@ -46,6 +46,54 @@ extension ConflictPolicy {
         }
     }
 
+    /// The document that was changed last wins as a whole, and a deletion wins over any edit:
+    /// ``latestDocumentWins(deletions:)`` with its default, as Couchbase Lite 4 has it unless told otherwise.
+    public static let latestDocumentWins = latestDocumentWins()
+
+    /// The document that was changed last wins as a whole, by the clocks that databases with
+    /// ``DatabaseOptions/attributeClocks`` keep in documents; changes of other members in the other leaves are discarded
+    /// (SEMANTICS 10). ``latestAttributeWins(onClash:deletions:)`` keeps them.
+    ///
+    ///     John    {"name": "Holiday 2015" @1,    "budget": 50 @3}
+    ///     Marie   {"name": "Family Holidays" @2, "budget": 40 @0}
+    ///     result  {"name": "Holiday 2015" @1,    "budget": 50 @3}
+    ///
+    /// Where of one of the leaves it is not known when all of it was changed, since it was edited by software which knows no
+    /// clocks or before clocks were switched on, none is known to be the latest: the winner that every read shows stays, as
+    /// by ``mostRevisions``. It does so of equal moments, too. Every replica writes the same: no clock is read to settle a
+    /// conflict.
+    ///
+    /// - Parameter deletions: What becomes of a document that was deleted here and edited there;
+    ///   ``DeletionRule/deletionWins`` unless given.
+    /// - Returns: The policy.
+    public static func latestDocumentWins(deletions: DeletionRule = .deletionWins) -> ConflictPolicy {
+        let latest = ConflictPolicy("latestDocumentWins", kinds: [.branches], .now(latestDocument))
+        return switch deletions {
+        case .editRevives: latest
+        case .deletionWins: .deletesWin(otherwise: latest, name: latest.name)
+        case .latestWins:
+            ConflictPolicy("latestDocumentWins, deletions too", .now { self.latest($0) ?? latestDocument($0) })
+        }
+    }
+
+    /// The live leaf whose latest change is the latest of all.
+    @Sendable private static func latestDocument(_ conflict: Conflict) -> PolicyDecision {
+        func keep(_ leaf: Document, _ reason: String) -> PolicyDecision {
+            leaf.revision.map { PolicyDecision(.keep($0), reason: "\($0) stays: \(reason)") }
+                ?? PolicyDecision(.leaveConflicted)
+        }
+        var latest: (leaf: Document, moment: AttributeClock)?
+        for leaf in conflict.liveLeaves {
+            guard let moment = ClockedDocument(leaf.json.object ?? JSONObject()).wholeMoment else {
+                let name = leaf.revision?.description ?? ""
+                return keep(
+                    conflict.winner, "it is the winner every read shows, and when \(name) was changed is not known")
+            }
+            if latest.map({ $0.moment < moment }) ?? true { latest = (leaf, moment) }
+        }
+        return keep(latest?.leaf ?? conflict.winner, "it was changed last")
+    }
+
     /// What stays where a deletion is concerned; `nil` when only live leaves are left to merge.
     private static func latest(_ conflict: Conflict) -> PolicyDecision? {
         guard !conflict.deletions.isEmpty else { return nil }

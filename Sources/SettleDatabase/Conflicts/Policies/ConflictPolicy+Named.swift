@@ -23,6 +23,11 @@ extension ConflictPolicy {
     /// A user's deletion wins (SEMANTICS 7); conflicts without one go to another policy.
     public static func deletesWin(otherwise policy: ConflictPolicy) -> ConflictPolicy {
         let name = policy.name == "mostRevisions" ? "deletesWin" : "deletesWin, else \(policy.name)"
+        return deletesWin(otherwise: policy, name: name)
+    }
+
+    /// The same under a name of its own.
+    static func deletesWin(otherwise policy: ConflictPolicy, name: String) -> ConflictPolicy {
         let decider: Decider =
             switch policy.decider {
             case .now(let decide):

@@ -20,6 +20,8 @@
 /// - ``threeWayMerge(_:deletionsWin:)``
 /// - ``latestAttributeWins``
 /// - ``latestAttributeWins(onClash:deletions:)``
+/// - ``latestDocumentWins``
+/// - ``latestDocumentWins(deletions:)``
 /// ### Rules of an app
 /// - ``custom(_:version:deletions:_:)``
 /// - ``asking(_:version:deletions:_:)``

@@ -76,10 +76,10 @@ extension Database {
     }
 
     /// Tells the log why a conflict stays (SEMANTICS 29).
-    private func reported(_ error: any Error, _ id: DocumentID) -> any Error {
-        if let error = error as? DatabaseError, error.code.isOfOneDocument, error.code != .notFound {
+    func reported<Failure: Error>(_ failure: Failure, _ id: DocumentID) -> Failure {
+        if let error = failure as? DatabaseError, error.code.isOfOneDocument, error.code != .notFound {
             options.warn("the conflict of \"\(id)\" was not settled: \(error)")
         }
-        return error
+        return failure
     }
 }

@@ -13,8 +13,8 @@ public import RevisionTree
 /// `additionalItems`, `items` with an array).
 ///
 /// Ignored, as the draft has it, are annotations: `title`, `description`, `default`, `examples`, `deprecated`,
-/// `readOnly`, `writeOnly`, `$comment`, `format`, `contentEncoding`, `contentMediaType`, `contentSchema`; and members
-/// that are no keyword of any draft.
+/// `readOnly`, `writeOnly`, `$comment`, `contentEncoding`, `contentMediaType`, `contentSchema`; members that are no keyword of any
+/// draft; and `format`, unless it is asked for.
 ///
 /// Numbers are compared by their exact decimal value, so `1` is `1.0`; strings by their code points.
 ///
@@ -28,12 +28,17 @@ public struct JSONSchema: Sendable {
 
     /// Compiles a schema, and everything it refers to.
     ///
+    /// - Parameters:
+    ///   - schema: The schema.
+    ///   - checksFormats: Whether `format` refuses strings that do not have it; no unless given, as in the draft. Known are
+    ///     `date-time`, `date`, `time`, `email`, `hostname`, `ipv4`, `ipv6`, `uri`, `uri-reference`, `uuid`, `json-pointer`,
+    ///     `relative-json-pointer` and `regex`; a schema with another one is refused then.
     /// - Throws: ``SchemaError`` with code `malformed` for a keyword whose value the draft does not allow, `unsupported`
     ///   for what is refused, `unresolvedReference`, `endlessReference` for one that leads back to itself at the same
     ///   value, `tooDeep` past ``JSONLimits/depth`` levels.
     /// - Complexity: O(*n*) in the size of the schema.
-    public init(_ schema: JSON) throws(SchemaError) {
-        var compiler = SchemaCompiler(root: schema)
+    public init(_ schema: JSON, checksFormats: Bool = false) throws(SchemaError) {
+        var compiler = SchemaCompiler(root: schema, checksFormats: checksFormats)
         nodes = try compiler.compile()
         tracksEvaluated = compiler.tracksEvaluated
     }

@@ -19,6 +19,7 @@ struct SchemaCompiler {
     }
 
     let root: JSON
+    private let checksFormats: Bool
     private(set) var tracksEvaluated = false
     private var nodes: [SchemaNode] = []
     private var indexes: [String: Int] = [:]
@@ -28,7 +29,10 @@ struct SchemaCompiler {
     /// How deep the schema that is being compiled stands.
     private var depth = 0
 
-    init(root: JSON) { self.root = root }
+    init(root: JSON, checksFormats: Bool) {
+        self.root = root
+        self.checksFormats = checksFormats
+    }
 
     /// Compiles everything; the first node is the root.
     mutating func compile() throws(SchemaError) -> [SchemaNode] {
@@ -70,7 +74,7 @@ struct SchemaCompiler {
                 }
                 references.append(Reference(index: next.index, text: text, path: next.path + "/$ref"))
             }
-            var keywords = SchemaKeywords(members: members, path: next.path)
+            var keywords = SchemaKeywords(members: members, path: next.path, checksFormats: checksFormats)
             try keywords.compile(&self)
             nodes[next.index].rules = keywords.rules
             nodes[next.index].inPlace += keywords.inPlace

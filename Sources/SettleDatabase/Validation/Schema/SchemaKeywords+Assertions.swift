@@ -22,6 +22,12 @@ extension SchemaKeywords {
         case "pattern":
             guard case .string(let text)? = members[name] else { throw malformed(name, "must be a string") }
             add(SchemaValueRules.PatternRule(text: text, pattern: try pattern(text, at: "\(path)/pattern")))
+        case "format" where checksFormats:
+            guard case .string(let text)? = members[name] else { throw malformed(name, "must be a string") }
+            guard let format = SchemaFormat(rawValue: text) else {
+                throw SchemaError(.unsupported, "the format \(text) can't be checked", at: "\(path)/format")
+            }
+            add(SchemaFormatRule(format: format))
         case "required":
             add(SchemaObjectRules.RequiredRule(trigger: nil, names: try names(members[name] ?? .null, of: name)))
         case "dependentRequired":

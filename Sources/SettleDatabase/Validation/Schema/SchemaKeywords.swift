@@ -4,13 +4,15 @@ import RevisionTree
 struct SchemaKeywords {
     let members: JSONObject
     let path: String
+    let checksFormats: Bool
     private(set) var rules: [any SchemaRule] = []
     /// The subschemas that are applied to the same value.
     private(set) var inPlace: [Int] = []
 
-    init(members: JSONObject, path: String) {
+    init(members: JSONObject, path: String, checksFormats: Bool) {
         self.members = members
         self.path = path
+        self.checksFormats = checksFormats
     }
 
     /// Compiles all keywords; those that want to know what the others have looked at come last.

@@ -46,7 +46,7 @@ struct ChangesQuery {
             query["filter"] = name
             // What the replication itself asks is not to be changed by a parameter of the same name, as in CouchDB.
             for (name, value) in parameters.sorted(by: { $0.key < $1.key }) where query[name] == nil {
-                query[name] = value
+                query[name] = value.string ?? value.description
             }
         case .channels(let channels):
             query["filter"] = "sync_gateway/bychannel"

@@ -1,3 +1,5 @@
+internal import SettleDatabase
+
 /// Knows all connections, and cuts those off whose requests come too slowly.
 ///
 /// The library's own limit begins anew with each byte, so a client that sends one now and then would stay for ever. Here a

@@ -4,7 +4,7 @@ internal import SettleDatabase
 /// One request on a libmicrohttpd connection, and its answer.
 ///
 /// The library's thread calls ``receive(_:)`` and ``answerIfReady()``; when they have nothing to say, the connection is
-/// suspended, and whoever brings the answer, room for more of the body, or bytes of a stream resumes it. Suspending and
+/// suspended, and whoever brings the answer, has put a part of the body away, or has bytes of a stream resumes it. Suspending and
 /// resuming happen under the lock of `state`, and never once the request is completed.
 final class MicroHTTPDExchange: Sendable {
     private struct State {
@@ -13,11 +13,20 @@ final class MicroHTTPDExchange: Sendable {
         var method = ""
         var headers = HTTPHeaders()
         var declaredLength: Int64?
+        /// How large any body may be.
+        var bodyLimit = Int64.max
         var hasHeader = false
         /// The body as long as it is short.
         var collected: [UInt8] = []
         var received: Int64 = 0
-        var pipe: BodyPipe?
+        /// How large this body may be.
+        var limit = Int64.max
+        /// What has come of a long body, but for what is in `collected`.
+        var upload: UploadFile?
+        /// Whether a thread is just putting a part of the body there.
+        var isSpooling = false
+        /// Where the request comes from: the other end of the connection, or the client whom a trusted proxy names.
+        var client: String
         var isHandedOn = false
         var response: HTTPResponse?
         var isQueued = false
@@ -35,7 +44,7 @@ final class MicroHTTPDExchange: Sendable {
     private let handler: HTTPHandler
     private let turn: LoneTurn
     private let state: Guarded<State>
-    /// A body up to this size is taken whole before its request is handed on.
+    /// So much of a body is kept in memory.
     private static let wholeBody = 1 << 20
     /// A request with a body up to this size may be answered where it was read.
     private static let shortBody = 16 << 10
@@ -52,7 +61,7 @@ final class MicroHTTPDExchange: Sendable {
         self.pools = pools
         self.handler = handler
         self.turn = turn
-        state = Guarded(State(connection: connection))
+        state = Guarded(State(connection: connection, client: peer))
     }
 
     /// Takes the header, the first time it is called for the request.
@@ -71,10 +80,13 @@ final class MicroHTTPDExchange: Sendable {
             return state.withLock { refuse(Self.malformed(problem), on: connection, &$0) }
         }
         let length = headers["Content-Length"].flatMap { Int64($0) }
+        let limit = options.bodyLimit()
         return state.withLock { state in
             state.headers = headers
             state.declaredLength = length
-            guard let length, length > options.bodyLimit else { return true }
+            state.client = options.trustedProxies.client(of: peer, headers)
+            (state.bodyLimit, state.limit) = (limit, limit)
+            guard let length, length > limit else { return true }
             return refuse(Self.tooLarge, on: connection, &state)
         }
     }
@@ -95,33 +107,63 @@ final class MicroHTTPDExchange: Sendable {
     func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool? {
         state.withLock { state in
             if state.isForcedToEnd { return true }
-            let received = state.received + Int64(bytes.count)
-            if state.response == nil, received > options.bodyLimit {
-                state.pipe?.abort(.tooLarge)
-                if state.pipe == nil { state.response = Self.tooLarge }
+            if state.isSpooling {
+                suspend(&state)
+                return false
             }
-            if state.response != nil || received > options.bodyLimit {
+            state.received += Int64(bytes.count)
+            if state.response == nil, state.received > state.limit { state.response = Self.tooLarge }
+            guard state.response == nil else {
                 // The rest is read and dropped, but not for ever.
-                state.received = received
-                return received <= options.bodyLimit + Self.mostDropped ? true : nil
-            }
-            if let pipe = state.pipe {
-                guard pipe.write(bytes) else {
-                    suspend(&state)
-                    return false
-                }
-                state.received = received
-                return true
+                (state.upload, state.collected) = (nil, [])
+                return state.received <= state.bodyLimit + Self.mostDropped ? true : nil
             }
             state.collected.append(contentsOf: bytes)
-            state.received = received
-            guard state.collected.count > Self.wholeBody else { return true }
-            let pipe = BodyPipe(state.collected, declaredLength: state.declaredLength) { [weak self] in self?.resume() }
-            state.pipe = pipe
-            state.collected = []
-            handOn(pipe, in: pools.uploads, &state)
+            if state.collected.count > Self.wholeBody { spool(&state) }
             return true
         }
+    }
+
+    /// Has a part of a long body put into a file, by a thread that waits for the disk and for nobody's client; before the first
+    /// part, it is asked whether the request may go on.
+    private func spool(_ state: inout State) {
+        let (part, upload) = (state.collected, state.upload)
+        let request = makeRequest(BufferedBody(), state)
+        (state.collected, state.isSpooling) = ([], true)
+        suspend(&state)
+        pools.uploads.submit(for: state.client) { [self] in
+            let outcome = Result { () throws -> (UploadFile, Int64?) in
+                var limit: Int64?
+                if upload == nil {
+                    switch handler.admit(request) {
+                    case .refused(let response): throw Refusal(response: response)
+                    case .admitted(let most): limit = most
+                    }
+                }
+                let file = try upload ?? UploadFile(in: options.uploadFolder)
+                try file.append(part)
+                return (file, limit)
+            }
+            self.state.withLock { take(outcome, &$0) }
+            resume()
+        }
+    }
+
+    private struct Refusal: Error { let response: HTTPResponse }
+
+    private func take(_ outcome: Result<(UploadFile, Int64?), any Error>, _ state: inout State) {
+        state.isSpooling = false
+        switch outcome {
+        case .success(let (file, limit)):
+            state.upload = file
+            if let limit { state.limit = min(limit, state.limit) }
+            let length = max(state.declaredLength ?? 0, state.received)
+            if length > state.limit { state.response = Self.tooLarge }
+        case .failure(let error):
+            if !(error is Refusal) { options.warn?("an upload can't be taken: \(error)") }
+            state.response = (error as? Refusal)?.response ?? .error(HTTPError(error))
+        }
+        if state.response != nil { state.upload = nil }
     }
 
     /// Says that the body is complete: queues the answer when there is one, else suspends the connection until then.
@@ -131,16 +173,12 @@ final class MicroHTTPDExchange: Sendable {
         answerHere()
         return state.withLock { state in
             if state.isForcedToEnd { return false }
-            state.pipe?.finish()
             if let response = state.response {
                 guard !state.isQueued, let connection = state.connection else { return !state.isQueued }
                 state.isQueued = true
                 return queue(response, on: connection, &state)
             }
-            if !state.isHandedOn {
-                handOn(BufferedBody(state.collected), in: pools.workers, &state)
-                state.collected = []
-            }
+            if !state.isHandedOn, !state.isSpooling { handOn(&state) }
             suspend(&state)
             return true
         }
@@ -158,13 +196,12 @@ final class MicroHTTPDExchange: Sendable {
     ///
     /// - Parameter isCut: Whether the connection ended before the answer did.
     func complete(isCut: Bool) {
-        let (pump, pipe, record) = state.withLock { state in
+        let (pump, record) = state.withLock { state in
             state.connection = nil
             state.isSuspended = false
-            let record = options.observer == nil ? nil : makeRecord(state, isCut: isCut)
-            return (state.pump, state.pipe, record)
+            (state.upload, state.collected) = (nil, [])
+            return (state.pump, options.observer == nil ? nil : makeRecord(state, isCut: isCut))
         }
-        pipe?.abort()
         pump?.close()
         if let record { options.observer?(record) }
     }
@@ -172,25 +209,22 @@ final class MicroHTTPDExchange: Sendable {
     /// Lets a waiting stream end; with `isForced` the request is cut off whatever it does.
     func stop(isForced: Bool) {
         if isForced { state.withLock { $0.isForcedToEnd = true } }
-        let (pump, pipe) = state.withLock { ($0.pump, $0.pipe) }
-        pump?.stop(isForced: isForced)
-        if isForced {
-            pipe?.abort()
-            resume()
-        }
+        state.withLock({ $0.pump })?.stop(isForced: isForced)
+        if isForced { resume() }
     }
 
     /// Has the answer made here, on the library's thread, where that takes little: at once, or in a turn that nobody else
     /// waits for; see ``LoneTurn``.
     private func answerHere() {
         let request = state.withLock { state -> HTTPRequest? in
-            guard !state.isHandedOn, state.response == nil, state.pipe == nil, !state.isForcedToEnd else { return nil }
-            guard state.collected.count <= Self.shortBody else { return nil }
+            guard !state.isHandedOn, state.response == nil, !state.isForcedToEnd else { return nil }
+            guard state.received <= Self.shortBody else { return nil }
             return makeRequest(BufferedBody(state.collected), state)
         }
         guard let request else { return }
         if let response = handler.answerAtOnce(request) {
-            return state.withLock { ($0.response, $0.isHandedOn, $0.collected) = (response, true, []) }
+            state.withLock { ($0.isHandedOn, $0.collected) = (true, []) }
+            return answer(response)
         }
         guard handler.isShort(request) else { return }
         turn.take {
@@ -200,13 +234,18 @@ final class MicroHTTPDExchange: Sendable {
     }
 
     private func makeRequest(_ body: any RequestBody, _ state: State) -> HTTPRequest {
-        HTTPRequest(method: state.method, target: target, headers: state.headers, body: body, peer: peer)
+        HTTPRequest(method: state.method, target: target, headers: state.headers, body: body, peer: state.client)
     }
 
-    private func handOn(_ body: any RequestBody, in pool: WorkerPool, _ state: inout State) {
+    /// Has a worker answer, which waits for nothing the client has still to send.
+    private func handOn(_ state: inout State) {
         state.isHandedOn = true
+        let body: any RequestBody =
+            state.upload.map { SpooledBody($0, rest: state.collected, length: state.received) }
+            ?? BufferedBody(state.collected)
+        (state.collected, state.upload) = ([], nil)
         let request = makeRequest(body, state)
-        pool.submit { [self] in answer(handler.answer(request)) }
+        pools.workers(for: target).submit(for: state.client) { [self] in answer(handler.answer(request)) }
     }
 
     private func answer(_ response: HTTPResponse) {
@@ -214,6 +253,13 @@ final class MicroHTTPDExchange: Sendable {
             // Others hold it until it is there, and need not hold a connection that is gone.
             return deferred.whenReady { [weak self] in self?.answer($0) }
         }
+        let (method, client) = state.withLock { ($0.method, $0.client) }
+        guard method == "HEAD", case .stream(_, nil) = response.body else { return give(response) }
+        // To find its length takes longer than some threads have.
+        pools.workers.submit(for: client) { [self] in give(HeadLength.measured(response)) }
+    }
+
+    private func give(_ response: HTTPResponse) {
         let isGone = state.withLock { state in
             state.response = response
             return state.connection == nil
@@ -241,7 +287,7 @@ extension MicroHTTPDExchange {
     private func makeRecord(_ state: State, isCut: Bool) -> RequestRecord {
         let response = state.isQueued ? state.response : nil
         return RequestRecord(
-            target: target, method: state.method, peer: peer, id: response?.headers["X-Couch-Request-ID"],
+            target: target, method: state.method, peer: state.client, id: response?.headers["X-Couch-Request-ID"],
             user: response?.user, status: response?.status, bytes: state.sent, duration: ContinuousClock.now - start,
             isCut: isCut)
     }
@@ -269,7 +315,15 @@ extension MicroHTTPDExchange {
     }
 
     /// Gives an answer to the library.
-    private func queue(_ response: HTTPResponse, on connection: OpaquePointer, _ state: inout State) -> Bool {
+    private func queue(_ given: HTTPResponse, on connection: OpaquePointer, _ state: inout State) -> Bool {
+        var response = given
+        if !(200...599).contains(given.status) {
+            // One below 200 has no end: the client waits for what follows it.
+            options.warn?("an answer has the status \(given.status), which can't be sent: \(target.rawPath)")
+            response = Self.noStatus
+            if case .stream(let stream, _) = given.body { stream.end() }
+            state.response = response
+        }
         guard let made = make(response, &state) else { return false }
         defer { MHD_destroy_response(made) }
         for field in response.headers.fields where MHD_add_response_header(made, field.name, field.value) != .YES {
@@ -287,8 +341,16 @@ extension MicroHTTPDExchange {
                     buffer.count, UnsafeMutableRawPointer(mutating: buffer.baseAddress), .RESPMEM_MUST_COPY)
             }
         case .later: return nil
+        case .stream(let stream, let length) where state.method == "HEAD":
+            stream.end()
+            let made = MHD_create_response_from_callback(
+                length.map { UInt64($0) } ?? UInt64.max, 1024, { _, _, _, _ in -1 }, nil, nil)
+            if length == nil, let made { settle_mhd_end_by_closing(made) }
+            return made
         case .stream(let stream, let length):
-            state.pump = StreamPump(stream, pool: pools.workers) { [weak self] in self?.resume() }
+            state.pump = StreamPump(
+                stream, pool: pools.workers(for: target), wakePool: pools.feeds, owner: state.client
+            ) { [weak self] in self?.resume() }
             // The exchange outlives the response: the library lets go of that before it says the request is over.
             let context = Unmanaged.passUnretained(self).toOpaque()
             // Chunks are made in the connection's own memory: only answers of a known length need a block, and thousands
@@ -301,6 +363,11 @@ extension MicroHTTPDExchange {
     private static let tooLarge = HTTPResponse(
         status: 413, headers: ["Content-Type": "application/json"],
         body: .bytes(Array("{\"error\":\"too_large\",\"reason\":\"the request entity is too large\"}\n".utf8)))
+
+    private static let noStatus = HTTPResponse(
+        status: 500, headers: ["Content-Type": "application/json"],
+        body: .bytes(
+            Array("{\"error\":\"unknown_error\",\"reason\":\"the answer had a status that can't be sent\"}\n".utf8)))
 
     private static func headers(of connection: OpaquePointer) -> HTTPHeaders {
         var headers = HTTPHeaders()

@@ -1,3 +1,5 @@
+internal import SettleDatabase
+
 /// What the library's callbacks need: how requests are handled, and how many are under way.
 final class MicroHTTPDRegistrar: Sendable {
     struct State {

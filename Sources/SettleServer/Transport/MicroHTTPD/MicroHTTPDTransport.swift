@@ -29,7 +29,8 @@ final class MicroHTTPDTransport: HTTPTransport {
         signal(SIGPIPE, SIG_IGN)
         let address = try SocketAddress(host: options.host, port: options.port)
         pools = WorkerPools(
-            workers: WorkerPool(limit: options.workers), uploads: WorkerPool(limit: options.uploads))
+            workers: WorkerPool(limit: options.workers), uploads: WorkerPool(limit: options.uploads),
+            feeds: WorkerPool(limit: options.feedThreads))
         state = Monitor(MicroHTTPDRegistrar.State())
         errno = 0
         watch = ConnectionWatch(limit: options.idleTimeout)
@@ -39,8 +40,8 @@ final class MicroHTTPDTransport: HTTPTransport {
         var settings = settle_mhd_options()
         settings.is_ipv6 = address.isIPv6 ? 1 : 0
         settings.threads = UInt32(min(4, max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
-        settings.connection_limit = UInt32(options.connectionLimit)
-        settings.connection_timeout_seconds = UInt32(options.idleTimeout)
+        settings.connection_limit = UInt32(clamping: options.connectionLimit)
+        settings.connection_timeout_seconds = UInt32(clamping: options.idleTimeout)
         settings.connection_memory_limit = options.headerLimit
         settings.handler_context = context.toOpaque()
         settings.handler = takeRequest
@@ -57,14 +58,22 @@ final class MicroHTTPDTransport: HTTPTransport {
         guard let daemon else {
             context.release()
             pools.close()
-            let reason =
-                certificate != nil && errno == 0
-                ? "the certificate does not fit its key" : String(cString: strerror(errno))
-            throw TransportError(description: "can't listen on \(options.host) port \(options.port): \(reason)")
+            throw TransportError(
+                description: "can't listen on \(options.host) port \(options.port): "
+                    + Self.reason(errno, hasCertificate: certificate != nil))
         }
         port = Int(settle_mhd_port(daemon))
         state.update { $0.daemon = daemon }
         watch.start(on: watchers)
+    }
+
+    /// Why the library could not start, and what to do about it.
+    private static func reason(_ number: Int32, hasCertificate: Bool) -> String {
+        switch number {
+        case EADDRINUSE: "another program listens there already; stop it, or choose another port"
+        case 0 where hasCertificate: "the certificate does not fit its key"
+        default: String(cString: strerror(number))
+        }
     }
 
     /// How many connections there are, and how many requests are under way.

@@ -14,6 +14,8 @@ final class StreamPump: Sendable {
         var isWokenEarly = false
         /// Whether it ends where it next waits.
         var isEnding = false
+        /// Whether the stream was asked to end, and does so by itself.
+        var isFinishing = false
         var isStopping = false
         var ready: [UInt8] = []
         var offset = 0
@@ -34,17 +36,29 @@ final class StreamPump: Sendable {
 
     private let stream: any ResponseStream
     private let pool: WorkerPool
+    private let wakePool: WorkerPool
+    private let owner: String
     private let notify: @Sendable () -> Void
     private let state = Guarded(State())
     private static let highWater = 256 * 1024
+    /// With more than this ready, a stream that is woken has to wait until the client has taken it.
+    private static let lowWater = 64 * 1024
 
     /// - Parameters:
     ///   - stream: What is to be sent.
     ///   - pool: Where it is asked.
+    ///   - wakePool: Where it is asked after it has waited: thousands may be woken at once, and requests should not queue
+    ///     behind them. The same as `pool` unless given.
+    ///   - owner: On whose share of the pool.
     ///   - notify: Is called when there is something for a connection that got none.
-    init(_ stream: any ResponseStream, pool: WorkerPool, notify: @escaping @Sendable () -> Void) {
+    init(
+        _ stream: any ResponseStream, pool: WorkerPool, wakePool: WorkerPool? = nil, owner: String = "",
+        notify: @escaping @Sendable () -> Void
+    ) {
         self.stream = stream
         self.pool = pool
+        self.wakePool = wakePool ?? pool
+        self.owner = owner
         self.notify = notify
     }
 
@@ -79,17 +93,22 @@ final class StreamPump: Sendable {
             return (.copied(count), begins, runs)
         }
         if begins { stream.begin { [weak self] in self?.wake() } }
-        if runs { pool.submit { self.run() } }
+        if runs { run(in: pool) }
         return supply
     }
 
     /// Ends the stream where it waits; with `isForced` also where it does not.
     func stop(isForced: Bool) {
-        state.withLock { state in
+        let isFinishing = !isForced && stream.finish()
+        let runs = state.withLock { state in
             state.isEnding = true
+            state.isFinishing = isFinishing
             if isForced { state.isStopping = true }
-            if state.phase == .waiting { state.phase = .ended }
+            guard state.phase == .waiting else { return false }
+            state.phase = isFinishing ? .running : .ended
+            return isFinishing
         }
+        if runs { run(in: pool) }
         notify()
     }
 
@@ -110,17 +129,21 @@ final class StreamPump: Sendable {
         let runs = state.withLock { state in
             switch state.phase {
             case .waiting:
-                state.phase = .running
-                return true
+                // A client that takes nothing gets nothing more; it goes on where the client does.
+                let isSlow = state.ready.count - state.offset > Self.lowWater
+                state.phase = isSlow ? .idle : .running
+                return !isSlow
             case .running: state.isWokenEarly = true
             case .idle, .ended, .failed: break
             }
             return false
         }
-        if runs { pool.submit { self.run() } }
+        if runs { run(in: wakePool) }
     }
 
-    private func run() {
+    private func run(in pool: WorkerPool) { pool.submit(for: owner) { self.goOn(in: pool) } }
+
+    private func goOn(in pool: WorkerPool) {
         while true {
             let step = Result { try stream.next() }
             let goesOn = state.withLock { state in
@@ -136,7 +159,7 @@ final class StreamPump: Sendable {
                     if state.ready.count < Self.highWater, !state.isStopping { return true }
                     state.phase = .idle
                 case .success(.wait):
-                    if state.isWokenEarly {
+                    if state.isWokenEarly || state.isFinishing {
                         state.isWokenEarly = false
                         return true
                     }
@@ -148,7 +171,7 @@ final class StreamPump: Sendable {
             }
             if case .success(.piece(let bytes)) = step, bytes.isEmpty, goesOn {
                 // It looks for something to send, and others want the worker too.
-                return pool.submit { self.run() }
+                return run(in: pool)
             }
             if case .success(.wait) = step {
                 if goesOn { continue }

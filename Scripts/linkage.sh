@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Checks which C libraries each product needs, on Linux: Scripts/linkage.sh [--write]
+# What it finds must be what Scripts/linkage.txt says; with --write that file is made anew. A program of this package stands
+# for a library: CrashTool for Settle, ShoppingList for SettleServer, and one that is made here for RevisionTree.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+[[ $(uname) == Linux ]] || exit 0
+table=Scripts/linkage.txt
+for product in settle CrashTool ShoppingList; do swift build --product "$product" >/dev/null; done
+bin=$(swift build --show-bin-path)
+room=$(mktemp -d)
+trap 'rm -rf "$room"' EXIT
+
+cat >"$room/main.swift" <<'SWIFT'
+import RevisionTree
+print(RevisionHasher().revision(of: .empty))
+SWIFT
+swiftc -I "$bin/Modules" -I Sources/CCrypto "$room/main.swift" "$bin"/RevisionTree.build/*.o \
+    -module-name Probe -o "$room/RevisionTree"
+
+# The libraries of a program but for Swift's own and the system's, in one line.
+needed() {
+    readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\.so.*\]/\1/p' |
+        grep -vE '^(lib(swift.*|Foundation.*|_Foundation.*|BlocksRuntime|dispatch|c|m|gcc_s|stdc\+\+|pthread|dl|rt)|ld-.*)$' |
+        sort -u | paste -sd ' '
+}
+found() {
+    echo "RevisionTree $(needed "$room/RevisionTree")"
+    echo "Settle $(needed "$bin/CrashTool")"
+    echo "SettleServer $(needed "$bin/ShoppingList")"
+    echo "settle $(needed "$bin/settle")"
+}
+found >"$room/found"
+if [[ ${1:-} == --write ]]; then
+    { grep '^#' "$table"; cat "$room/found"; } >"$room/table"
+    cp "$room/table" "$table"
+elif ! diff <(grep -v '^#' "$table") "$room/found"; then
+    echo "a product needs other C libraries than $table says: if that is meant, run Scripts/linkage.sh --write" >&2
+    exit 1
+fi

@@ -1,0 +1,33 @@
+/// Looks at bytes that are said to be gzip, piece by piece and in bounded memory: whether they are, and how long their
+/// content is.
+final class GzipCheck {
+    private let gzip: Gzip
+    /// The length of the content so far, in bytes.
+    private(set) var length: Int64 = 0
+
+    init() throws { gzip = try Gzip(.expand) }
+
+    /// Takes the next piece.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for what is no gzip.
+    func take(_ bytes: UnsafeRawBufferPointer) throws {
+        do { try gzip.process(bytes, isLast: false) { length += Int64($0.count) } } catch let error as DatabaseError
+            where error.code == .attachmentMissing
+        { throw Self.isNone }
+        if gzip.hasRest { throw Self.isNone }
+    }
+
+    /// Sees that the last piece was the end.
+    ///
+    /// - Throws: ``DatabaseError`` with code `invalid` for what is no whole gzip.
+    func finish() throws { if !gzip.isAtEnd { throw Self.isNone } }
+
+    private static var isNone: DatabaseError {
+        DatabaseError(
+            .invalid,
+            """
+            the content of an attachment is said to be gzip and is no whole gzip file; send it compressed, or without the \
+            encoding
+            """)
+    }
+}

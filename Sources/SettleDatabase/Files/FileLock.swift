@@ -1,0 +1,52 @@
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// A lock on a file that one process has at a time; the system lets go of it when the process ends, however it ends.
+package final class FileLock: Sendable {
+    /// The locked file; `nil` once the lock was let go.
+    private let locked: Guarded<Int32?>
+
+    /// Takes the lock, and makes the file if there is none.
+    ///
+    /// - Returns: `nil` when another one has it.
+    /// - Throws: ``DatabaseError`` with code `inputOutput`.
+    package init?(path: String) throws {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        if descriptor < 0 { throw systemError("opening \(path)") }
+        if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let error = errno == EWOULDBLOCK ? nil : systemError("locking \(path)")
+            close(descriptor)
+            if let error { throw error }
+            return nil
+        }
+        locked = Guarded(descriptor)
+    }
+
+    /// Writes a line into the locked file, for others to read, in place of what is there.
+    package func note(_ line: String) {
+        locked.withLock { descriptor in
+            guard let descriptor else { return }
+            let bytes = Array("\(line)\n".utf8)
+            if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, bytes, bytes.count, 0) }
+        }
+    }
+
+    deinit { release() }
+
+    /// Lets another take the lock.
+    ///
+    /// Unlocked by name, for a process that is just being started has a copy of the descriptor until it runs its own
+    /// program; closing ours alone would leave the lock taken until then.
+    package func release() {
+        locked.withLock { descriptor in
+            if let open = descriptor {
+                flock(open, LOCK_UN)
+                close(open)
+            }
+            descriptor = nil
+        }
+    }
+}

@@ -1,0 +1,33 @@
+public import RevisionTree
+
+extension Journal {
+    /// What is to be sent, as type → id → changes of attributes (SEMANTICS 149).
+    ///
+    ///     let changes = try journal.pendingByType()
+    ///     changes["envelopes"]?["17bb2c1c-313d-41a6-ae31-c90785155687"]      // [name = "A New Name"]
+    ///
+    /// The type is that of the document as it is now, or was before it was deleted. Documents without one stand under the
+    /// empty name. A document that is to be deleted has no changes.
+    ///
+    /// - Parameter member: The member that holds the type, which is not among the changes.
+    /// - Returns: The changes of each document of each type, in the order in which attributes were changed first.
+    /// - Throws: ``DatabaseError`` of the storage.
+    /// - Complexity: O(*n* log *m*) for *n* documents to be sent of *m*; ``pending`` reads none of them.
+    public func pendingByType(
+        _ member: String = "type"
+    ) throws -> [String: [DocumentID: [PendingChange.Attribute]]] {
+        try database.snapshot {
+            var types: [String: [DocumentID: [PendingChange.Attribute]]] = [:]
+            for change in pending {
+                let attributes = change.attributes.filter { !$0.name.utf8.elementsEqual(member.utf8) }
+                types[try type(of: change, member), default: [:]][change.documentID] = attributes
+            }
+            return types
+        }
+    }
+
+    private func type(of change: PendingChange, _ member: String) throws -> String {
+        if let document = try database.document(change.documentID) { return document[member]?.string ?? "" }
+        return try history(of: change.documentID).last?.old?.body[member]?.string ?? ""
+    }
+}

@@ -1,0 +1,52 @@
+internal import RevisionTree
+
+extension Database {
+    /// How large the database is.
+    ///
+    /// Contents are counted when this is first asked for, and again after a sixteenth of the documents changed; the figures in
+    /// between lag behind by that much. The sizes of files are as they are now.
+    ///
+    /// - Returns: The sizes. Which old contents a compaction will let go of is estimated: those that came since the last one.
+    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
+    /// - Complexity: O(1); O(*n*) in documents when contents are counted.
+    public func sizes() throws -> DatabaseSizes {
+        let payload = try payload()
+        let pages = try engine.sizeOnDisk()
+        let needed = try setting(Self.neededContentsSetting).flatMap { Int64($0) } ?? 0
+        let old = max(0, payload.apart - needed)
+        let used = pages - (try engine.freeBytes())
+        return DatabaseSizes(
+            file: max(pages, blobs.databaseFileSize() ?? pages) + payload.attachmentFiles,
+            active: max(0, used - old) + payload.attachmentFiles,
+            external: payload.winners + payload.apart - old + payload.attachments)
+    }
+
+    /// The setting with the size of the contents kept apart that the last compaction left.
+    static var neededContentsSetting: String { "needed_contents" }
+
+    /// What is kept, as it was counted lately.
+    private func payload() throws -> StoragePayload {
+        let sequence = try lastSequence()
+        let known = sizeCount.withLock { $0 }
+        if let known, sequence.number - known.sequence.number <= known.tolerance { return known.payload }
+        try Waiting.check()
+        return try countPayload()
+    }
+
+    private func countPayload() throws -> StoragePayload {
+        let count = try engine.snapshot { reader in
+            let counts = try reader.counts()
+            return SizeCount(
+                payload: try reader.payload(), sequence: try reader.lastSequence,
+                tolerance: Int64((counts.live + counts.deleted) / 16))
+        }
+        sizeCount.withLock { $0 = count }
+        return count.payload
+    }
+
+    /// Counts anew after a compaction, and remembers what it left of contents kept apart.
+    func noteCompactedSize() throws {
+        let payload = try countPayload()
+        try engine.write { try $0.setSetting(Self.neededContentsSetting, to: String(payload.apart)) }
+    }
+}

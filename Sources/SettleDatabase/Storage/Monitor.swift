@@ -1,0 +1,101 @@
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// A value that one thread at a time may touch, and whose changes threads can wait for.
+///
+/// Limits of time are measured by the clock that nobody sets.
+///
+/// Unchecked: `value` is touched only while `mutex`, the lock, is held.
+package final class Monitor<Value>: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    private var value: Value
+
+    package init(_ value: Value) {
+        self.value = value
+        mutex = .allocate(capacity: 1)
+        condition = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        #if canImport(Glibc)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+        #else
+        pthread_cond_init(condition, nil)
+        #endif
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Runs a closure with the value, then wakes all who wait.
+    package func update<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        pthread_mutex_lock(mutex)
+        defer {
+            pthread_cond_broadcast(condition)
+            pthread_mutex_unlock(mutex)
+        }
+        return try body(&value)
+    }
+
+    /// Runs a closure with the value, then wakes one of those who wait.
+    package func updateForOne<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        // Woken behind the lock, or it would only wait for that.
+        defer { pthread_cond_signal(condition) }
+        return try withLock(body)
+    }
+
+    /// Runs a closure with the value and wakes nobody.
+    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&value)
+    }
+
+    /// Waits until a closure gives a result, asking it again after each change.
+    package func wait<Result>(for body: (inout Value) throws -> Result?) rethrows -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = try body(&value) { return result }
+            pthread_cond_wait(condition, mutex)
+        }
+    }
+
+    /// Waits until a closure gives a result, or a number of seconds is over; more than a year counts as a year.
+    package func wait<Result>(seconds: Double, for body: (inout Value) throws -> Result?) rethrows -> Result? {
+        let end = ContinuousClock.now + .seconds(max(0, min(seconds, 31_536_000)))
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = try body(&value) { return result }
+            let left = end - ContinuousClock.now
+            guard left > .zero else { return nil }
+            waitForChange(atMost: left)
+        }
+    }
+
+    /// Waits until somebody is woken, or for some time.
+    private func waitForChange(atMost time: Duration) {
+        let (seconds, attoseconds) = time.components
+        var limit = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        #if canImport(Glibc)
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        limit.tv_sec += now.tv_sec + (limit.tv_nsec + now.tv_nsec) / 1_000_000_000
+        limit.tv_nsec = (limit.tv_nsec + now.tv_nsec) % 1_000_000_000
+        pthread_cond_timedwait(condition, mutex, &limit)
+        #else
+        pthread_cond_timedwait_relative_np(condition, mutex, &limit)
+        #endif
+    }
+}

@@ -1,0 +1,11 @@
+import RevisionTree
+
+/// `format`, where it is checked.
+struct SchemaFormatRule: SchemaRule {
+    let format: SchemaFormat
+
+    func check(_ value: JSON, _ evaluation: inout SchemaEvaluation) {
+        guard case .string(let text) = value, !format.allows(text) else { return }
+        evaluation.report("format", "is not of the format \(format.rawValue): \(text)")
+    }
+}

@@ -1,0 +1,23 @@
+internal import RevisionTree
+
+extension ValidationContext {
+    /// Refuses the new revision when one of these members is there and is no date of ISO 8601 (SEMANTICS 127).
+    ///
+    ///     database.addValidation("dates") { try $0.requireDates("created_at", "due") }
+    ///
+    /// A date is text of the form `2024-02-29`, which may go on with `T` or a blank, a time `08:30`, `08:30:06` or `08:30:06.25`, and
+    /// a zone `Z`, `+01:00`, `+0100` or `+01`. Days that no calendar has are none. A member that is absent or null is allowed, and
+    /// so is a tombstone.
+    ///
+    /// - Parameter names: The members.
+    /// - Throws: ``ValidationError`` with status 403, which names the first such member and its value.
+    public func requireDates(_ names: String...) throws {
+        guard !newRevision.isDeleted else { return }
+        for name in names {
+            guard let value = newRevision[name], !value.isNull else { continue }
+            guard let text = value.string, DateText.isISO8601(text) else {
+                throw ValidationError(message: "'\(name)' is not an ISO 8601 date: \(value)")
+            }
+        }
+    }
+}

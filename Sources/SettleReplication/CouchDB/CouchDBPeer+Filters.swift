@@ -1,0 +1,19 @@
+internal import RevisionTree
+
+extension CouchDBPeer {
+    /// The function of the design document that a filter names, or the map function of the view of the filter `_view`; `nil`
+    /// where there is none or it may not be read, which the feed of changes then tells.
+    public func filterCode(_ filter: ReplicationFilter) async throws -> String? {
+        guard case .named(let name, let parameters) = filter else { return nil }
+        let isView = name == "_view"
+        let parts = (isView ? parameters["view"]?.string ?? "" : name).split(separator: "/", maxSplits: 1)
+        guard parts.count == 2, !parts[0].hasPrefix("_") else { return nil }
+        let design: JSON
+        do {
+            design = try await calls().json("GET", .document(DocumentID(unchecked: "_design/\(parts[0])")))
+        } catch let error as PeerError where [401, 403, 404].contains(error.status) { return nil }
+        let place = String(parts[1])
+        let code = isView ? design["views"]?[place]?["map"]?.string : design["filters"]?[place]?.string
+        return code.map { String($0.drop(while: \.isWhitespace)) }
+    }
+}

@@ -1,0 +1,43 @@
+public import RevisionTree
+public import SettleDatabase
+
+extension CouchDBPeer {
+    /// Sends changes of attributes to a Settle server whose database has attribute clocks, as a thin client does that keeps no
+    /// revisions: `POST /{db}/_local_changes`.
+    ///
+    ///     let outcomes = try await peer.sendLocalChanges(journal.pendingByType())
+    ///
+    /// The later change of each attribute stays, whoever sends first, so it does no harm to send changes twice. Objects
+    /// without changes, deletions among them, are not sent.
+    ///
+    /// - Parameter changes: Type → id → changes (SEMANTICS 149), whose times the server compares.
+    /// - Returns: What became of each object, types and ids in order.
+    /// - Throws: ``PeerError``: `notFound` where the server is none of Settle's, `badRequest` where the database has no
+    ///   attribute clocks, `badAnswer`.
+    public func sendLocalChanges(
+        _ changes: [String: [DocumentID: [PendingChange.Attribute]]]
+    ) async throws -> [LocalChangeOutcome] {
+        let types = changes.sorted { $0.key < $1.key }.compactMap { type, objects -> (String, JSON)? in
+            let rows = objects.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { id, attributes -> JSON in
+                ["id": .string(id.string), "changes": .array(attributes.map(Self.json))]
+            }
+            return rows.isEmpty ? nil : (type, .array(rows))
+        }
+        guard !types.isEmpty else { return [] }
+        let answer = try await calls().json("POST", "_local_changes", json: JSON.object(JSONObject(types)).utf8)
+        return types.flatMap { type, _ in
+            (answer[type]?.array ?? []).compactMap { LocalChangeOutcome($0, type: type) }
+        }
+    }
+
+    private static func json(_ attribute: PendingChange.Attribute) -> JSON {
+        let seconds = attribute.time / 1000
+        let isWhole = attribute.time % 1000 == 0
+        let fraction = isWhole ? nil : JSONNumber(Double(attribute.time) / 1000).map(JSON.number)
+        var json: JSON = [
+            "attribute": .string(attribute.name), "timestamp": fraction ?? .number(JSONNumber(seconds)),
+        ]
+        json["value"] = attribute.value
+        return json
+    }
+}

@@ -1,0 +1,74 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+extension DocumentPrinter {
+    /// Contents of so many bytes at the most are put into the text; larger ones are read when it is sent.
+    private static let largestInText = 64 * 1024
+
+    /// Appends the member `_attachments`.
+    func append(
+        _ attachments: [Attachment], of id: DocumentID, _ history: RevisionHistory?, to text: inout WireText
+    ) throws {
+        text += ",\"_attachments\":{".utf8
+        for (index, attachment) in attachments.enumerated() {
+            if index > 0 { text += ",".utf8 }
+            JSON.append(attachment.name, to: &text.bytes)
+            text += ":{\"content_type\":".utf8
+            JSON.append(attachment.contentType, to: &text.bytes)
+            text += ",\"revpos\":\(attachment.revpos),\"digest\":\"\(attachment.digest)\"".utf8
+            if !isWanted(attachment, history) {
+                text += ",\"length\":\(attachment.length),\"stub\":true".utf8
+            } else if options.follows {
+                text += ",\"length\":\(attachment.length),\"follows\":true".utf8
+            } else {
+                try append(dataOf: attachment, of: id, to: &text)
+            }
+            if options.hasEncodingInfo, attachment.encoding != .identity {
+                let (encoding, length) = (attachment.encoding.rawValue, attachment.encodedLength)
+                text += ",\"encoding\":\"\(encoding)\",\"encoded_length\":\(length)".utf8
+            }
+            text += "}".utf8
+        }
+        text += "}".utf8
+    }
+
+    /// Appends the content as `data`. What can't be read is a stub in a list, which goes on, and an error elsewhere.
+    private func append(dataOf attachment: Attachment, of id: DocumentID, to text: inout WireText) throws {
+        let content: Content
+        do { content = try self.content(of: attachment) } catch let error as DatabaseError
+            where error.code == .attachmentMissing
+        {
+            let told = DatabaseError(
+                .attachmentMissing,
+                "the attachment \"\(attachment.name)\" of \"\(id)\" can't be read: \(error.message)",
+                cause: error)
+            guard options.isInList else { throw told }
+            database.note(told, of: id)
+            text += ",\"length\":\(attachment.length),\"stub\":true".utf8
+            return
+        }
+        text += ",\"data\":\"".utf8
+        switch content {
+        case .small(let bytes): text += Base64.encode(bytes).utf8
+        case .large(let held): text.append(contentOf: held)
+        }
+        text += "\"".utf8
+    }
+
+    private enum Content {
+        case small([UInt8])
+        case large(Attachment)
+    }
+
+    private func content(of attachment: Attachment) throws -> Content {
+        // Kept from being collected until it was sent.
+        let held = try database.held(attachment)
+        let reader = try database.attachmentReader(for: held)
+        var bytes: [UInt8] = []
+        while let piece = try reader.read() {
+            bytes += piece
+            if bytes.count > Self.largestInText { return .large(held) }
+        }
+        return .small(bytes)
+    }
+}

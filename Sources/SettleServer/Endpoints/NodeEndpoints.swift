@@ -1,0 +1,32 @@
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleReplication
+
+/// What the only node of the server says of itself.
+enum NodeEndpoints {
+    /// Its name, that of a CouchDB which is no part of a cluster.
+    static let name = "nonode@nohost"
+
+    /// `GET /_membership`
+    static let membership: Endpoint = { _ in
+        .json(["all_nodes": [.string(name)], "cluster_nodes": [.string(name)]])
+    }
+
+    /// `GET /_node/{node}`
+    static let node: Endpoint = { context in
+        try ConfigurationEndpoints.checkNode(context)
+        return .json(["name": .string(name)])
+    }
+
+    /// `GET /_node/{node}/_versions`: what there is here, and nothing of what CouchDB is made of.
+    static let versions: Endpoint = { context in
+        try ConfigurationEndpoints.checkNode(context)
+        let collation = Collation.version.replacing("icu ", with: "")
+        var members: JSONObject = [
+            "settle": ["version": .string(ProductVersion.current)],
+            "collation_driver": ["name": "libicu", "collator_version": .string(collation)],
+        ]
+        if context.server.scripts != nil { members["javascript_engine"] = ["name": "javascriptcore"] }
+        return .json(.object(members))
+    }
+}

@@ -1,0 +1,95 @@
+internal import Dispatch
+internal import RevisionTree
+internal import SettleDatabase
+internal import SettleScripting
+
+/// Reading changes for this feed alone: what nobody else wants, and what is older than what the hub keeps.
+extension ChangesStream {
+    /// Appends the rows of the next page.
+    func appendOwn(to bytes: inout WireText, _ state: inout State) throws -> Progress {
+        let limit = min(state.page.count, max(state.left, 1))
+        guard let (page, newest, chosen) = try page(in: range(state), limit: limit, &state) else { return .pause }
+        state.looksItself = false
+        guard let last = page.last else {
+            // A purge moves the sequence on without a change.
+            if !query.isDescending { state.position = max(state.position, newest) }
+            return .end
+        }
+        let before = bytes.count
+        defer { state.page.learn(count: page.count, bytes: bytes.count - before) }
+        for (index, record) in page.enumerated() {
+            if query.isDescending {
+                state.through = UpdateSequence(record.sequence.number - 1)
+            }
+            state.position = record.sequence
+            guard let line = try row.text(record, of: database, chosen: chosen?[index]) else { continue }
+            row.append(line, record.sequence, isFirst: state.rows == 0, to: &bytes)
+            state.rows += 1
+            state.left -= 1
+            if state.left == 0 {
+                state.isDone = true
+                return .end
+            }
+        }
+        if query.isDescending, last.sequence.number <= 1 { return .end }
+        return .page
+    }
+
+    /// What is left of the changes.
+    private func range(_ state: State) -> SequenceRange {
+        query.isDescending
+            ? SequenceRange(after: 0, through: state.through, descending: true) : SequenceRange(after: state.position)
+    }
+
+    /// Has a function asked about the first changes and waits for it, so that what it does wrong can still be told.
+    ///
+    /// - Throws: ``ScriptError``; ``DatabaseError``.
+    func prepare() throws {
+        let question = try state.withLock { state in
+            _ = try page(in: range(state), limit: 1, &state)
+            defer { state.asked?.question = nil }
+            return state.asked?.question
+        }
+        guard let question, let script = row.filter.script else { return }
+        let (done, box) = (DispatchSemaphore(value: 0), Guarded<Result<ScriptFilter.Chosen, ScriptError>?>(nil))
+        script.ask(question) { answer in
+            box.withLock { $0 = answer }
+            done.signal()
+        }
+        done.wait()
+        let answer = box.withLock { $0 }
+        _ = try answer?.get()
+        state.withLock { $0.asked?.answer = answer }
+    }
+
+    /// The next changes and, where a function was asked, what it lets through of each; `nil` while it is asked.
+    private func page(
+        in range: SequenceRange, limit: Int, _ state: inout State
+    ) throws -> (page: [DocumentRecord], newest: UpdateSequence, chosen: ScriptFilter.Chosen?)? {
+        if let asked = state.asked {
+            guard let answer = asked.answer else { return nil }
+            state.asked = nil
+            return (asked.page, asked.newest, try answer.get())
+        }
+        // Of one state: what is committed behind the page must come later, and must not be passed over.
+        return try database.snapshot {
+            let newest = try database.lastSequence()
+            let isAsked = row.filter.script != nil
+            let page = try database.records(
+                changedIn: range, limit: isAsked ? state.page.count : limit, withContent: row.needsContent)
+            guard isAsked, !page.isEmpty else { return (page, newest, nil) }
+            let question = try page.map { try row.candidates(of: $0, in: database) }
+            state.asked = Asked(page: page, newest: newest, question: question)
+            return nil
+        }
+    }
+
+    /// A function has answered.
+    func answer(_ answer: Result<ScriptFilter.Chosen, ScriptError>) {
+        let wake = state.withLock { state in
+            state.asked?.answer = answer
+            return state.wake
+        }
+        wake?()
+    }
+}

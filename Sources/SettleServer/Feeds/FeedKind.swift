@@ -1,0 +1,43 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// What decides how the rows of a feed look: feeds of one kind send the same bytes for the same changes.
+///
+/// The right to read is the same for all rows of a database, so it is no part of this. A filter function sees the request that
+/// it runs for, so no two feeds with one are of a kind; and rows with contents of attachments are too large to be kept.
+struct FeedKind: Hashable, Sendable {
+    private enum Filter: Hashable {
+        case all
+        case ids(Set<DocumentID>)
+        case design
+        case selector(Selector, [String]?)
+    }
+
+    private let feed: ChangesQuery.Feed
+    private let subject: ChangesQuery.Subject
+    private let hasAllLeaves: Bool
+    private let hasDocuments: Bool
+    private let hasConflicts: Bool
+    private let hasEncodingInfo: Bool
+    private let filter: Filter
+
+    /// The kind of a feed that waits for changes.
+    ///
+    /// - Returns: `nil` for a feed that shares its rows with no other.
+    init?(_ query: ChangesQuery, _ filter: ChangesFilter) {
+        guard query.feed != .normal, !query.isDescending, !query.documents.hasAttachments else { return nil }
+        switch filter {
+        case .all: self.filter = .all
+        case .ids(let ids): self.filter = .ids(ids)
+        case .design: self.filter = .design
+        case .selector(let selector, let projection): self.filter = .selector(selector, projection?.fields)
+        case .script: return nil
+        }
+        feed = query.feed
+        subject = query.subject
+        hasAllLeaves = query.hasAllLeaves
+        hasDocuments = query.hasDocuments
+        hasConflicts = query.documents.hasConflicts
+        hasEncodingInfo = query.documents.hasEncodingInfo
+    }
+}

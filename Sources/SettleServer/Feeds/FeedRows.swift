@@ -1,0 +1,93 @@
+internal import SettleDatabase
+
+/// The rows of a kind of feed that were rendered lately.
+struct FeedRows: Sendable {
+    /// What was taken last: feeds that were woken together are at the same position.
+    private struct Taken: Sendable {
+        let position: UpdateSequence
+        let newest: UpdateSequence
+        let limit: Int
+        let isFirst: Bool
+        let found: FeedGroup.Found
+    }
+
+    /// The newest change that has a row.
+    private(set) var lastRow: UpdateSequence
+    /// From where on it is known which changes have a row.
+    private let origin: UpdateSequence
+    /// From where on rows are kept.
+    private var from: UpdateSequence
+    private var batches: [FeedBatch] = []
+    private var size = 0
+    private var taken: Taken?
+
+    /// - Parameters:
+    ///   - position: Where to begin.
+    ///   - hasNews: Whether there may be something to show up to there.
+    init(at position: UpdateSequence, hasNews: Bool = false) {
+        lastRow = hasNews ? position : 0
+        origin = position
+        from = position
+    }
+
+    /// Keeps a batch, and forgets the oldest ones when there are too many bytes.
+    mutating func add(_ batch: FeedBatch, keeping limit: Int) {
+        // Without rows it is enough to know that there are none.
+        guard let last = batch.lastRow else { return }
+        lastRow = last
+        taken = nil
+        batches.append(batch)
+        size += batch.bytes.count
+        var forgotten = 0
+        while size > limit || batches.count - forgotten > Self.mostBatches, forgotten < batches.count {
+            size -= batches[forgotten].bytes.count
+            from = batches[forgotten].through
+            forgotten += 1
+        }
+        batches.removeFirst(forgotten)
+    }
+
+    /// What follows a position, up to some 64 KiB.
+    mutating func find(
+        after position: UpdateSequence, newest: UpdateSequence, limit: Int, isFirst: Bool
+    ) -> FeedGroup.Found {
+        if position >= origin, position >= lastRow { return .nothing(through: newest) }
+        guard position >= from else { return .missing }
+        if let taken, taken.position == position, taken.newest == newest, taken.limit == limit, taken.isFirst == isFirst
+        {
+            return taken.found
+        }
+        let found = gather(after: position, newest: newest, limit: limit, isFirst: isFirst)
+        taken = Taken(position: position, newest: newest, limit: limit, isFirst: isFirst, found: found)
+        return found
+    }
+
+    private func gather(
+        after position: UpdateSequence, newest: UpdateSequence, limit: Int, isFirst: Bool
+    ) -> FeedGroup.Found {
+        var (bytes, count, through): ([UInt8], Int, UpdateSequence) = ([], 0, newest)
+        for index in first(after: position)..<batches.count {
+            let next = batches[index].rows(after: position, limit: limit - count, isFirst: isFirst && count == 0)
+            if bytes.isEmpty { bytes = next.bytes } else { bytes += next.bytes }
+            count += next.count
+            through = next.through
+            if count >= limit || bytes.count >= Self.piece { break }
+        }
+        // Changes behind the last row have none.
+        if count < limit, through >= lastRow { through = newest }
+        return count > 0 ? .rows(bytes, count: count, through: through) : .nothing(through: newest)
+    }
+
+    /// The first batch that has rows behind a position.
+    private func first(after position: UpdateSequence) -> Int {
+        var (low, high) = (0, batches.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if batches[middle].through > position { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    private static let mostBatches = 4096
+    private static let piece = 64 * 1024
+}

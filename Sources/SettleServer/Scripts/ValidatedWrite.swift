@@ -1,0 +1,152 @@
+internal import RevisionTree
+internal import SettleDatabase
+
+/// A write of several items, each of which the validation functions are asked about, on the parent it really gets.
+///
+///     write   in a transaction: what is allowed is stored, what is refused is not, the rest is noted with its parent
+///     ask     outside of it, so that no other writer waits for a script
+///     write   what was noted, until nothing is
+///
+/// One round of asking does for most writes. It takes more where items of one document follow on each other, or where somebody
+/// else writes the same documents.
+struct ValidatedWrite<Outcome> {
+    /// What a function sees of a new revision beside its content.
+    struct View {
+        /// The path to it or, of an edit, to its parent.
+        let history: RevisionHistory?
+        /// Whether the parent is shown: not where a deleted document is made anew.
+        let hasParent: Bool
+    }
+
+    let database: Database
+    let context: RequestContext
+    /// Whether items depend on others of other documents, so that they are written together.
+    var isWhole = false
+    /// What a function sees of an item.
+    let view: (ValidationAnswers.Open) -> View
+    /// The outcome of an item that is kept out.
+    let refused: (DatabaseError) -> Outcome
+    /// Whether an outcome is that of an item that was kept out.
+    let isRefused: (Outcome) -> Bool
+
+    /// How often an item is tried.
+    private var mostAttempts: Int { 24 }
+    /// From which round on the items are written one by one, so that the work for a long chain does not grow with its square.
+    private var firstSingleRound: Int { 4 }
+    /// How many bytes of documents are asked about at a time.
+    private var pieceLength: Int { 4 << 20 }
+
+    /// Writes all items.
+    ///
+    /// - Parameters:
+    ///   - ids: The document of each item; those of one document are written in their order.
+    ///   - functions: The validation functions as they were read.
+    ///   - write: Writes some items by their indexes, with the outcomes that are known already, and asks the check about each
+    ///     by its place among those.
+    /// - Returns: The outcome of each item.
+    /// - Throws: What `write` throws, and ``HTTPError`` when functions that are new can't be asked.
+    func run(
+        _ ids: [DocumentID], _ functions: ValidationScripts,
+        _ write: (_ indexes: [Int], _ known: [Outcome?], _ check: WriteCheck) throws -> [Outcome]
+    ) throws -> [Outcome] {
+        var functions = functions
+        let answers = ValidationAnswers()
+        var outcomes = [Outcome?](repeating: nil, count: ids.count)
+        var pending = Array(ids.indices)[...]
+        var (rounds, attempts) = (0, 0)
+        while let first = pending.first {
+            let turn = isWhole || rounds < firstSingleRound ? Array(pending) : [first]
+            (rounds, attempts) = (rounds + 1, attempts + 1)
+            guard attempts <= mostAttempts else {
+                outcomes[first] = refused(
+                    DatabaseError(.conflict, "\"\(ids[first])\" is written by others all the time"))
+                (pending, attempts) = (pending.dropFirst(), 0)
+                continue
+            }
+            let question: WriteCheck.Question = { place, context in try answers.check(turn[place], context) }
+            let check = WriteCheck(designAge: functions.age, question: functions.isEmpty ? nil : question)
+            let results: [Outcome]
+            do { results = try write(turn, outcomes, check) } catch is WriteCheck.IsOld {
+                functions = try ValidationScripts(context)
+                answers.removeAll()
+                continue
+            }
+            let open = answers.takeOpen()
+            let left = left(of: turn, results, open, ids)
+            let again = Set(left)
+            for (index, result) in zip(turn, results) where !again.contains(index) { outcomes[index] = result }
+            if turn.count == pending.count {
+                pending = left[...]
+            } else if left.isEmpty {
+                pending = pending.dropFirst()
+            }
+            if left.isEmpty { attempts = 0 }
+            try ask(open, functions, answers)
+        }
+        return outcomes.compactMap { $0 }
+    }
+
+    /// The items that are to be written again: those that nobody was asked about, and those that were kept out and may depend
+    /// on such a one.
+    private func left(
+        of turn: [Int], _ results: [Outcome], _ open: [ValidationAnswers.Open], _ ids: [DocumentID]
+    ) -> [Int] {
+        guard !open.isEmpty else { return [] }
+        let unasked = Set(open.map(\.key.index))
+        var waiting: Set<DocumentID> = []
+        return zip(turn, results).filter { index, result in
+            if unasked.contains(index) {
+                waiting.insert(ids[index])
+                return true
+            }
+            return isRefused(result) && (isWhole || waiting.contains(ids[index]))
+        }.map(\.0)
+    }
+
+    /// Asks the functions, some documents at a time.
+    private func ask(
+        _ open: [ValidationAnswers.Open], _ functions: ValidationScripts, _ answers: ValidationAnswers
+    ) throws {
+        var (keys, questions, length): ([ValidationAnswers.Key], [ValidationScripts.Question], Int) = ([], [], 0)
+        func send() {
+            for (key, refusal) in zip(keys, functions.refusals(of: questions)) { answers.set(refusal, key) }
+            (keys, questions, length) = ([], [], 0)
+        }
+        for item in open {
+            let question: ValidationScripts.Question
+            do {
+                // What is gone meanwhile is another question, with the next round.
+                guard let next = try self.question(item) else { continue }
+                question = next
+            } catch let error as DatabaseError where error.code == .damagedDocument {
+                // A function that looks at the old revision can't be asked.
+                answers.set(error, item.key)
+                continue
+            }
+            keys.append(item.key)
+            questions.append(question)
+            length += question.new.count + (question.old?.count ?? 0)
+            if length >= pieceLength { send() }
+        }
+        send()
+    }
+
+    private func question(_ item: ValidationAnswers.Open) throws -> ValidationScripts.Question? {
+        let view = view(item)
+        let document = item.new
+        let new = ScriptDocument.new(
+            document.id, history: view.history, isDeleted: document.isDeleted, try document.body(), document.attachments
+        )
+        guard view.hasParent, let parent = item.key.parent else {
+            return ValidationScripts.Question(new: new, old: nil)
+        }
+        guard let found = try DocumentLookup(database: database).find(.revision(parent), of: document.id) else {
+            return nil
+        }
+        var options = DocumentOptions()
+        options.hasRevisions = true
+        let old = try DocumentPrinter(database: database, options: options)
+            .print(found.revision, found.content, of: found.record, hasMeta: false).text.bytes
+        return ValidationScripts.Question(new: new, old: old)
+    }
+}

@@ -1,0 +1,102 @@
+import Settle
+import SettleTesting
+import Testing
+
+/// A change that is made again when somebody else was faster.
+@Suite struct DatabaseUpdateTests {
+    private struct Refused: Error {}
+
+    // SEMANTICS 146
+    @Test(arguments: DatabaseKind.allCases)
+    func `what others save meanwhile is kept, and the closure is called again with it`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            try database.add("a", ["n": 1])
+            let calls = Log<JSON>()
+            let saved = try database.update("a") { document in
+                calls.add(document["n"] ?? .null)
+                if calls.values.count < 3 { try database.set("a", "n", .number(JSONNumber(10 * calls.values.count))) }
+                document["n"] = .number(JSONNumber((document["n"]?.int ?? 0) + 1))
+                return true
+            }
+            #expect(calls.values == [1, 10, 20])
+            #expect(saved?["n"] == 21 && saved?.revision?.generation == 4)
+            #expect(try database.document("a") == saved)
+            #expect(try database.tree(of: "a")?.leaves.count == 1)
+        }
+    }
+
+    // SEMANTICS 146
+    @Test(arguments: DatabaseKind.allCases)
+    func `false leaves all as it is, without an error`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            try database.add("a", ["n": 1])
+            let before = try database.lastSequence()
+            let saved = try database.update("a") { document in
+                document["n"] = 2
+                return false
+            }
+            #expect(saved == nil)
+            #expect(throws: Refused.self) { try database.update("a") { _ in throw Refused() } }
+            #expect(
+                code {
+                    try database.update("a") { document in
+                        document = Document(id: "b")
+                        return true
+                    }
+                } == .invalid)
+            #expect(try database.lastSequence() == before)
+            #expect(try database.document("a")?["n"] == 1)
+        }
+    }
+
+    // SEMANTICS 146
+    @Test(arguments: DatabaseKind.allCases)
+    func `a document that is missing or deleted is made, also when it goes meanwhile`(kind: DatabaseKind) throws {
+        try withTemporaryDatabase(kind) { database in
+            func count(_ document: inout Document) -> Bool {
+                document["n"] = .number(JSONNumber((document["n"]?.int ?? 0) + 1))
+                return true
+            }
+            #expect(try database.update("a", count)?.revision?.generation == 1)
+            #expect(try database.update("a", count)?["n"] == 2)
+            try database.delete("a")
+            let revived = try database.update("a") { document in
+                #expect(document.revision == nil)
+                return count(&document)
+            }
+            #expect(revived?.revision?.generation == 4)
+            let calls = Log<Int>()
+            let saved = try database.update("a") { document in
+                calls.add(document["n"]?.int ?? 0)
+                if calls.values.count == 1 { try database.delete("a") }
+                if calls.values.count == 2 { try database.purge("a") }
+                return count(&document)
+            }
+            #expect(calls.values == [1, 0])
+            #expect(saved?["n"] == 1)
+            try database.transaction { _ = try database.update("a", count) }
+            #expect(try database.document("a")?["n"] == 2)
+        }
+    }
+
+    @Test func `threads that count together lose no count`() async throws {
+        let temporary = try TemporaryDatabase(.file)
+        let database = temporary.database
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    try await database.perform { database in
+                        for _ in 0..<50 {
+                            try database.update("n") { document in
+                                document["n"] = .number(JSONNumber((document["n"]?.int ?? 0) + 1))
+                                return true
+                            }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try database.document("n")?["n"] == 200)
+    }
+}

@@ -1,0 +1,37 @@
+import SettleTesting
+import Testing
+
+@testable import SettleDatabase
+
+/// Connections that read, of a database that is closed while one of them is being opened.
+@Suite struct ReaderPoolTests {
+    /// A pool that is closed by somebody else just when it opens a connection.
+    private func pool(_ open: @escaping @Sendable () throws -> SQLiteReader) -> ReaderPool {
+        let own = Guarded<ReaderPool?>(nil)
+        let pool = ReaderPool(limit: 1) {
+            own.withLock { $0 }?.close()
+            own.withLock { $0 = nil }
+            return try open()
+        }
+        own.withLock { $0 = pool }
+        return pool
+    }
+
+    @Test func `a file that went because the database was closed and deleted is no failure of the system`() {
+        let pool = pool { throw DatabaseError(.inputOutput, "unable to open database file") }
+        #expect(code { try pool.read { _ in } } == .closed)
+    }
+
+    @Test func `a connection to what others made in the same place meanwhile is not lent`() throws {
+        try withTemporaryDatabase(.file) { database in
+            let path = (database.path ?? "") + "/database.sqlite"
+            let pool = pool { try SQLiteReader(SQLiteConnection(path: path)) }
+            #expect(code { try pool.read { _ in } } == .closed)
+        }
+    }
+
+    @Test func `a failure of the system is told as it is`() {
+        let pool = ReaderPool(limit: 1) { throw DatabaseError(.inputOutput, "unable to open database file") }
+        #expect(code { try pool.read { _ in } } == .inputOutput)
+    }
+}

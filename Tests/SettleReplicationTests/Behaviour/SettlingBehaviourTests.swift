@@ -1,0 +1,116 @@
+import RevisionTree
+import Settle
+import SettleDatabase
+import SettleTesting
+import Testing
+
+/// A pull with a policy stores what comes and settles what that makes in one transaction: nobody sees one without the other.
+@Suite(.timeLimit(.minutes(5))) struct SettlingBehaviourTests {
+    private func pull(
+        _ database: Database, from peer: any Peer, _ policy: ConflictPolicy
+    ) async throws -> ReplicationResult {
+        var configuration = ReplicationConfiguration.pull(database, from: peer)
+        configuration.conflictPolicy = policy
+        return try await Replicator(configuration).run()
+    }
+
+    // SEMANTICS 161
+    @Test(arguments: PeerPair.all)
+    func `a rule is asked before anybody sees what came`(pair: PeerPair) async throws {
+        let (here, there) = try await pair.make()
+        try here.database.put("a", ["by": "both"])
+        try await replicate(here, to: there)
+        try here.database.put("a", ["by": "here"])
+        for number in 0..<3 { try there.database.put("a", ["by": "there", "n": .number(JSONNumber(number))]) }
+        let database = here.database
+        let seen = Guarded<[JSON]>([])
+        let policy = ConflictPolicy.custom("looks") { conflict in
+            // It may read and write other documents, too.
+            let shown = try database.document("a")?["by"] ?? .null
+            seen.withLock { $0.append(shown) }
+            try database.put("asked", ["about": "a"])
+            return .keep(conflict.local?.revision ?? conflict.tree.revisions[0])
+        }
+        let result = try await pull(database, from: there.peer, policy)
+        #expect(seen.withLock(\.self) == ["here"])
+        #expect(result.counts.conflictsSettled == 1)
+        #expect(try database.document("a")?["by"] == "here")
+        #expect(try database.conflictedDocumentIDs().isEmpty)
+        #expect(try database.document("asked") != nil)
+    }
+
+    // SEMANTICS 161, 162
+    @Test func `no reader sees an older value win, however often it looks`() async throws {
+        var options = DatabaseOptions()
+        options.attributeClocks = true
+        let wall = Guarded<Int64>(1_423_137_600_000)
+        options.now = { wall.withLock(\.self) }
+        let (here, there) = (
+            try TemporaryDatabase(.file, options: options), try TemporaryDatabase(.memory, options: options)
+        )
+        let ids = try (0..<100).map { try DocumentID(validating: "envelope\($0)") }
+        for id in ids { try here.database.put(id, ["name": "Holidays", "budget": 1]) }
+        _ = try await Replicator(.push(here.database, to: LocalPeer(there.database))).run()
+        // There the name is older, and the document has more revisions.
+        wall.withLock { $0 += 1000 }
+        for id in ids {
+            try there.database.put(id, ["name": "Holiday 2015", "budget": 1])
+            try there.database.put(id, ["name": "Holiday 2015", "budget": 2])
+        }
+        wall.withLock { $0 += 1000 }
+        for id in ids { try here.database.put(id, ["name": "Family Holidays", "budget": 1]) }
+        let database = here.database
+        let isDone = Guarded(false)
+        let reading = Task.detached { () -> [JSON] in
+            var names: Set<JSON> = []
+            var rounds = 0
+            while !isDone.withLock(\.self) || rounds == 0 {
+                for id in ids { names.insert(try database.document(id)?["name"] ?? .null) }
+                rounds += 1
+            }
+            return Array(names)
+        }
+        let result = try await pull(database, from: LocalPeer(there.database), .latestAttributeWins)
+        isDone.withLock { $0 = true }
+        #expect(try await reading.value == ["Family Holidays"])
+        #expect(result.counts.conflictsSettled == 100)
+        for id in ids { #expect(try database.document(id)?["budget"] == 2) }
+        #expect(try database.conflictedDocumentIDs().isEmpty)
+    }
+
+    // SEMANTICS 35
+    @Test func `an edit made while a rule is asked has it asked again, and is kept`() async throws {
+        let (here, there) = try await PeerPair.local[1].make()
+        try here.database.put("a", ["by": "both"])
+        try await replicate(here, to: there)
+        try here.database.put("a", ["by": "here"])
+        try there.database.put("a", ["by": "there"])
+        let database = here.database
+        let asked = Guarded(0)
+        let policy = ConflictPolicy.custom("late") { conflict in
+            let count = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            if count == 1 { try database.put("a", ["by": "here, later"]) }
+            return .merged(["by": conflict.local?["by"] ?? .null], attachments: [])
+        }
+        _ = try await pull(database, from: there.peer, policy)
+        #expect(asked.withLock(\.self) == 2)
+        #expect(try database.document("a")?["by"] == "here, later")
+        #expect(try database.conflictedDocumentIDs().isEmpty)
+    }
+
+    @Test func `a base that is not kept here is fetched before what came is stored`() async throws {
+        let (here, there) = try await PeerPair.local[1].make()
+        try there.database.put("a", ["title": "t", "text": "x"])
+        try await replicate(there, to: here)
+        try here.database.put("a", ["title": "here", "text": "x"])
+        // Nothing tells this copy that somebody else has the first revision, so its content goes.
+        try there.database.put("a", ["title": "t", "text": "there"])
+        try here.database.compact()
+        _ = try await pull(here.database, from: there.peer, .threeWayMerge())
+        #expect(try here.database.document("a")?.json == ["title": "here", "text": "there"])
+        #expect(try here.database.conflictedDocumentIDs().isEmpty)
+    }
+}

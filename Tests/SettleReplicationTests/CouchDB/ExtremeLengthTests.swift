@@ -1,0 +1,39 @@
+import Settle
+import Testing
+
+@testable import SettleReplication
+
+/// Numbers of a peer or of a stored list that no arithmetic can hold.
+@Suite struct ExtremeLengthTests {
+    @Test func `lengths that a peer claims are added up to what an integer holds`() throws {
+        let stub: JSON = [
+            "content_type": "text/plain", "digest": "md5-AAAAAAAAAAAAAAAAAAAAAA==",
+            "length": .number(JSONNumber(Int.max)),
+            "revpos": 1, "stub": true,
+        ]
+        let attachments = try ["a", "b"].map { name in
+            let wire = try WireStub(name, stub)
+            return PeerAttachment(
+                name: name, contentType: wire.contentType, revpos: wire.revpos, digest: wire.digest,
+                length: wire.length, encodedLength: wire.encodedLength, encoding: wire.encoding, content: .bytes([]))
+        }
+        let history = try RevisionHistory(start: 1, signatures: [#require(RevisionID("1-a")).signature])
+        let revision = PeerRevision(
+            id: "d", history: history, attachments: attachments)
+        #expect(revision.bytesToWrite == .max)
+    }
+
+    @Test func `a ledger counts on from any number`() {
+        let entry: JSON = [
+            "id": "d", "kind": "refused", "reason": "", "attempts": .number(JSONNumber(Int.max)),
+        ]
+        for number in [Int.max, Int.min] {
+            var ledger = ReplicationLedger(["entries": [entry], "forgotten": .number(JSONNumber(number))])
+            ledger.note("d", nil, .refused, reason: "", status: nil)
+            for index in 0..<ReplicationLedger.maximumEntries + 2 {
+                ledger.note(DocumentID(stringLiteral: "e\(index)"), nil, .refused, reason: "", status: nil)
+            }
+            #expect(ledger.count == ReplicationLedger.maximumEntries && ledger.forgotten > 0)
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import Settle
+import SettleDatabase
+import SettleReplication
+import Testing
+
+/// Says whether the pairs with a real CouchDB run: they are left out where none is at hand.
+@Suite(
+    .enabled(
+        if: ServerKind.all.contains(.couchdb), "SETTLE_COUCHDB_URL names no CouchDB, so the pairs with one are left out"
+    ))
+struct LiveCouchDBTests {
+    @Test func `the CouchDB at hand answers, and may be written to`() async throws {
+        let url = try PeerHome().url(.couchdb)
+        let peer = try CouchDBPeer(url)
+        try await peer.create()
+        #expect(try await peer.connect().instance != nil)
+        _ = try await CouchDBConnection(database: url, client: CurlHTTPClient()).json("DELETE", "")
+    }
+}

@@ -1,0 +1,78 @@
+import Settle
+import SettleDatabase
+import Testing
+
+@testable import SettleServer
+
+/// The rows that are kept for feeds of one kind, and the order in which these are woken.
+@Suite struct FeedGroupTests {
+    private let database: Database
+    private let row: ChangeRow
+
+    init() throws {
+        database = try Database.inMemory()
+        let client = try RouterClient()
+        let request = HTTPRequest(
+            method: "GET", target: RequestTarget("/db/_changes"), headers: HTTPHeaders(), body: BufferedBody([]))
+        let context = RequestContext(
+            server: client.server.state, request: request, parameters: ["db": "db"], user: User(name: nil, roles: []),
+            query: QueryParameters([("feed", "continuous")]))
+        row = ChangeRow(
+            query: try ChangesQuery(context), filter: .all, sequences: try WireSequence(database), metrics: Metrics())
+    }
+
+    /// Writes documents, one change each, and renders them as a batch.
+    private func batch(_ names: [String], after: UpdateSequence) throws -> FeedBatch {
+        for name in names { _ = try database.save(Document(id: DocumentID(validating: name)), onConflict: .fail) }
+        let page = try database.records(changedIn: SequenceRange(after: after), limit: 100, withContent: false)
+        return try FeedBatch(page, after: after, through: try database.lastSequence(), by: row, of: database)
+    }
+
+    private func ids(_ found: FeedGroup.Found) -> [String]? {
+        guard case .rows(let bytes, _, _) = found else { return nil }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap {
+            (try? JSON(parsing: String($0)))?["id"]?.string
+        }
+    }
+
+    @Test func `a feed in the middle of what is kept gets what follows its position`() throws {
+        var group = FeedGroup(nil, row, at: 0)
+        group.add(try batch(["a", "b"], after: 0), keeping: 1 << 20)
+        group.add(try batch(["c", "d"], after: 2), keeping: 1 << 20)
+        #expect(ids(group.find(after: 0, newest: 4, limit: .max, isFirst: true)) == ["a", "b", "c", "d"])
+        #expect(ids(group.find(after: 1, newest: 4, limit: .max, isFirst: true)) == ["b", "c", "d"])
+        #expect(ids(group.find(after: 3, newest: 4, limit: .max, isFirst: false)) == ["d"])
+        guard case .rows(_, 3, let through) = group.find(after: 0, newest: 4, limit: 3, isFirst: true) else {
+            return #expect(Bool(false), "there are rows")
+        }
+        #expect(through == 3)
+        guard case .nothing(4) = group.find(after: 4, newest: 4, limit: .max, isFirst: true) else {
+            return #expect(Bool(false), "there is nothing")
+        }
+    }
+
+    @Test func `what is too much is forgotten, and who needs it has to read for itself`() throws {
+        var group = FeedGroup(nil, row, at: 0)
+        let first = try batch(["a", "b"], after: 0)
+        group.add(first, keeping: first.bytes.count)
+        group.add(try batch(["c", "d"], after: 2), keeping: first.bytes.count)
+        guard case .missing = group.find(after: 0, newest: 4, limit: .max, isFirst: true) else {
+            return #expect(Bool(false), "it was to be forgotten")
+        }
+        #expect(ids(group.find(after: 2, newest: 4, limit: .max, isFirst: true)) == ["c", "d"])
+    }
+
+    @Test func `those that have waited longest are woken first, and only if there is something for them`() throws {
+        var group = FeedGroup(nil, row, at: 0)
+        let woken = Guarded<[Int]>([])
+        for number in 1...3 { group.wait(number, at: 0) { woken.withLock { $0.append(number) } } }
+        #expect(!group.hasNews && group.takeWaiting(3).isEmpty)
+        group.add(try batch(["a"], after: 0), keeping: 1 << 20)
+        group.wait(4, at: 1) {}
+        group.leave(1)
+        for wake in group.takeWaiting(1) { wake() }
+        #expect(woken.withLock(\.self) == [2])
+        for wake in group.takeWaiting(9) { wake() }
+        #expect(woken.withLock(\.self) == [2, 3] && !group.hasNews && group.waiting == 1)
+    }
+}

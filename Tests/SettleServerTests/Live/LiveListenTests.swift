@@ -1,0 +1,82 @@
+import Foundation
+import Settle
+import SettleTesting
+import Testing
+
+@testable import SettleServer
+
+/// The port and the folder of a server are its own.
+@Suite struct LiveListenTests {
+    private func server(_ path: String, port: Int) throws -> Server {
+        var options = ServerOptions()
+        options.port = port
+        options.stopTimeout = 1
+        options.security.admins = ["admin": "admin"]
+        options.security.passwordIterations = 10
+        return Server(store: try Store(path: path), options: options)
+    }
+
+    @Test func `a port that is taken is an error that names it`() throws {
+        let live = try LiveServer()
+        let folder = try TemporaryFolder()
+        let second = try server(folder.path, port: live.port)
+        defer { second.stop() }
+        #expect {
+            try second.start()
+        } throws: { error in
+            "\(error)".contains("port \(live.port)") && "\(error)".contains("another program listens there")
+        }
+        for number in 0..<20 {
+            if number == 0 { _ = try live.send("PUT", "/db") }
+            #expect(try live.send("PUT", "/db/d\(number)", "{}").head.hasPrefix("HTTP/1.1 201"))
+            #expect(try live.send("GET", "/db/d\(number)").head.hasPrefix("HTTP/1.1 200"))
+        }
+    }
+
+    @Test func `a server listens again on its port right after it stopped`() throws {
+        let folder = try TemporaryFolder()
+        var port = 0
+        for _ in 0..<5 {
+            let server = try server(folder.path, port: port)
+            try server.start()
+            port = server.port
+            // A connection that the server closes leaves the port waiting for a while.
+            let connection = try RawConnection(port: port)
+            try connection.write(LiveServer.request("GET", "/"))
+            #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 200"))
+            server.stop()
+        }
+    }
+
+    @Test func `a second server on a folder is refused and changes nothing there`() throws {
+        let folder = try TemporaryFolder()
+        let first = try server(folder.path, port: 0)
+        try first.start()
+        let settings = try Data(contentsOf: URL(filePath: folder("server.json")))
+        let second = try server(folder.path, port: 0)
+        for attempt in [{ try second.setAdministrator("eve", password: "x") }, { try second.start() }] {
+            #expect {
+                try attempt()
+            } throws: { error in
+                (error as? DatabaseError)?.code == .inUse && "\(error)".contains(folder.path)
+                    && "\(error)".contains("process \(ProcessInfo.processInfo.processIdentifier)")
+            }
+        }
+        #expect(try Data(contentsOf: URL(filePath: folder("server.json"))) == settings)
+        first.stop()
+        try second.start()
+        second.stop()
+    }
+
+    @Test func `the folder of a server that was killed is free`() throws {
+        let folder = try TemporaryFolder()
+        let first = try ServedFolder(folder)
+        let settings = try Data(contentsOf: URL(filePath: folder("server.json")))
+        let second = try server(folder.path, port: 0)
+        #expect(throws: DatabaseError.self) { try second.setAdministrator("eve", password: "x") }
+        #expect(try Data(contentsOf: URL(filePath: folder("server.json"))) == settings)
+        first.kill()
+        try second.start()
+        second.stop()
+    }
+}

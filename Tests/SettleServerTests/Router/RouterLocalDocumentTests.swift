@@ -1,0 +1,102 @@
+import RevisionTree
+import Settle
+import Testing
+
+@testable import SettleServer
+
+/// Local documents as replicators write them.
+@Suite(.timeLimit(.minutes(5))) struct RouterLocalDocumentTests {
+    private static let log = "/db/_local/0b9f8e7d6c5b4a392817060504030201"
+
+    /// A checkpoint as `couch_replicator` writes it: all members of the log, and the history of a revision that was read or
+    /// written before.
+    private func checkpoint(_ number: Int, after revision: String?) -> JSON {
+        var members: JSONObject = ["_id": "_local/0b9f8e7d6c5b4a392817060504030201"]
+        members["_rev"] = revision.map(JSON.string)
+        members["session_id"] = .string("session\(number)")
+        members["source_last_seq"] = .string("\(number)-g1AAAACheJzLYWBgYMpgTmEQTM4vTc5ISXLIyU9OzMnILy7JAUolMiTJ")
+        members["replication_id_version"] = 4
+        members["history"] = [["session_id": .string("session\(number)"), "recorded_seq": .string("\(number)-g1AAAA")]]
+        if let number = revision?.split(separator: "-").last {
+            members["_revisions"] = ["start": 0, "ids": [.string(String(number))]]
+        }
+        return .object(members)
+    }
+
+    @Test func `the checkpoints of a CouchDB are stored, one after the other`() throws {
+        let client = try RouterClient.withDatabase()
+        var revision: String?
+        for number in 1...4 {
+            #expect(try client.send("POST", "/db/_ensure_full_commit", [:]).status == 201)
+            let answer = try client.send(
+                "PUT", Self.log, checkpoint(number, after: revision), headers: ["X-Couch-Full-Commit": "false"])
+            #expect(answer.status == 201, "\(answer.error)")
+            #expect(answer.json["rev"]?.string == "0-\(number)")
+            revision = answer.json["rev"]?.string
+            // It reads its log again at each start.
+            let read = try client.send("GET", Self.log).json
+            #expect(read["_rev"]?.string == revision && read["_revisions"] == nil)
+            #expect(read["session_id"] == .string("session\(number)"))
+        }
+    }
+
+    @Test func `what is read with its history can be written back, whichever member comes first`() throws {
+        let client = try RouterClient.withDatabase()
+        #expect(try client.send("PUT", "/db/_local/a", ["v": 1]).status == 201)
+        for number in 2...4 {
+            var read = try client.send("GET", "/db/_local/a?revs=true&meta=true").json.object ?? JSONObject()
+            #expect(read["_revisions"] == ["start": 0, "ids": [.string("\(number - 1)")]])
+            read["v"] = .number(JSONNumber(number))
+            let answer = try client.send("PUT", "/db/_local/a", .object(read))
+            #expect(answer.json["rev"]?.string == "0-\(number)", "\(answer.error)")
+        }
+        // The history counts and not the revision, as in CouchDB.
+        let both: JSON = ["_revisions": ["start": 0, "ids": ["7"]], "_rev": "0-2"]
+        #expect(try client.send("PUT", "/db/_local/a", both).json["rev"] == "0-8")
+    }
+
+    @Test func `in a batch each local document has an outcome of its own`() throws {
+        let client = try RouterClient.withDatabase()
+        let docs: JSON = [
+            ["_id": "_local/a", "_rev": "0-1", "_revisions": ["start": 0, "ids": ["1"]], "v": 1],
+            ["_id": "_local/b", "_rev": "1-abc", "v": 1], ["_id": "plain", "v": 1],
+            ["_id": "_local/c", "_rev": "0-x"], ["_id": "_local/d", "_revisions": ["start": 0, "ids": []], "v": 2],
+            ["_id": "zero", "_revisions": ["start": 0, "ids": ["1"]]],
+        ]
+        let answer = try client.send("POST", "/db/_bulk_docs", ["docs": docs])
+        #expect(answer.status == 201, "\(answer.error)")
+        let rows = answer.json.array ?? []
+        try #require(rows.count == 6)
+        #expect(rows[0] == ["ok": true, "id": "_local/a", "rev": "0-2"])
+        let refused = { (id: String) -> JSON in
+            ["id": .string(id), "error": "bad_request", "reason": "Invalid rev format"]
+        }
+        #expect(rows[1] == refused("_local/b") && rows[3] == refused("_local/c"))
+        #expect(rows[2]["ok"] == true && rows[4] == ["ok": true, "id": "_local/d", "rev": "0-1"])
+        #expect(rows[5]["error"] == "conflict")
+        #expect(try client.send("GET", "/db/_local/b").status == 404)
+        #expect(try client.send("GET", "/db/plain").status == 200)
+        #expect(try client.send("PUT", "/db/_local/b", ["_rev": "1-abc"]).error == "bad_request: Invalid rev format")
+    }
+
+    @Test func `revisions of peers do not fail for a local document beside them`() throws {
+        let client = try RouterClient.withDatabase()
+        let docs: JSON = [
+            ["_id": "_local/a", "_rev": "0-4", "_revisions": ["start": 0, "ids": ["4"]], "v": 1],
+            ["_id": "_local/b", "_rev": "2-abc", "v": 1], ["_id": "plain", "_rev": "1-abc", "v": 1],
+            ["_id": "zero", "_revisions": ["start": 0, "ids": ["1"]]],
+        ]
+        let answer = try client.send("POST", "/db/_bulk_docs", ["docs": docs, "new_edits": false])
+        #expect(answer.status == 201, "\(answer.error)")
+        #expect(
+            answer.json == [
+                ["id": "_local/b", "rev": "2-abc", "error": "bad_request", "reason": "Invalid rev format"],
+                ["id": "zero", "rev": "0-1", "error": "bad_request", "reason": "Invalid rev format"],
+            ])
+        // CouchDB counts on here, too: `local-docs--documents.json`, "that one".
+        #expect(try client.send("GET", "/db/_local/a").json["_rev"] == "0-5")
+        #expect(try client.send("GET", "/db/plain").status == 200)
+        let single = try client.send("PUT", "/db/_local/s?new_edits=false", ["_rev": "0-1", "v": 1])
+        #expect(single.status == 201 && single.json["rev"] == "0-2")
+    }
+}

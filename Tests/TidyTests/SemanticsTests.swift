@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+/// The list of promises is what the labels in the code say.
+struct SemanticsTests {
+    private static let script = "Scripts/semantics/generate.py"
+
+    /// Runs the script of a repository; returns its status and what it says.
+    private func generate(in root: URL, _ arguments: String...) throws -> (status: Int32, output: String) {
+        let python = Process()
+        python.executableURL = URL(filePath: "/usr/bin/env")
+        python.arguments = ["python3", root.appending(path: Self.script).path] + arguments
+        let output = Pipe()
+        python.standardOutput = output
+        python.standardInput = FileHandle.nullDevice
+        try python.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        python.waitUntilExit()
+        return (python.terminationStatus, String(decoding: data, as: UTF8.self))
+    }
+
+    /// A repository of a few files, with the real script.
+    private func withRepository(_ files: [String: String], _ body: (URL) throws -> Void) throws {
+        let root = FileManager.default.temporaryDirectory.appending(path: "settle-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: root) }
+        let script = try #require(Repository.shared.file(Self.script))
+        let all = files.merging([Self.script: script.text, "docs/SEMANTICS.md": ""], uniquingKeysWith: { $1 })
+        for (path, text) in all {
+            let file = root.appending(path: path)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+        }
+        try body(root)
+    }
+
+    @Test func `the list of promises is up to date, and each label names one`() throws {
+        let check = try generate(in: Repository.shared.root, "--check")
+        #expect(check.status == 0, "\(check.output)")
+    }
+
+    @Test func `every statement has a row`() throws {
+        let list = try #require(Repository.shared.file("docs/SEMANTICS.md"))
+        for number in (1...204).map(String.init) + (1...20).map({ "K\($0)" }) {
+            #expect(list.lines.count { $0.hasPrefix("| \(number) | ") } == 1, "\(number)")
+        }
+    }
+
+    @Test func `code and tests are found by their labels`() throws {
+        let files = [
+            "Scripts/semantics/statements.txt": "## Head\n1 One.\n2 Two.\n3 Three.\n4 Four.\nK1 Five.\nK2 Six.\n",
+            "Sources/A/A.swift": "/// Does (SEMANTICS 1–3,\n/// K1).\nlet a = 1\n",
+            "Tests/ATests/BTests.swift": """
+            struct BTests {
+                // SEMANTICS 2, 4
+                @Test func `two | holds`() {
+                    // SEMANTICS K1: inside.
+                }
+            }
+            """,
+        ]
+        try withRepository(files) { root in
+            #expect(try generate(in: root, "--check").status == 1)
+            #expect(try generate(in: root).status == 0)
+            #expect(try generate(in: root, "--check").status == 0)
+            let list = try String(contentsOf: root.appending(path: "docs/SEMANTICS.md"), encoding: .utf8)
+            let (code, test) = ("[A](../Sources/A/A.swift)", "[BTests](../Tests/ATests/BTests.swift): two \\| holds")
+            let rows = [
+                "1 | One. | \(code) | –", "2 | Two. | \(code) | \(test)", "3 | Three. | \(code) | –",
+                "4 | Four. | – | \(test)", "K1 | Five. | \(code) | \(test)", "K2 | Six. | – | –",
+            ]
+            for row in rows { #expect(list.contains("\n| \(row) |\n"), "\(row)") }
+            #expect(list.contains("\n## Head\n"))
+        }
+    }
+
+    @Test func `a label that names no statement is told`() throws {
+        let files = ["Scripts/semantics/statements.txt": "1 One.\n", "Sources/A/A.swift": "// SEMANTICS 1, 7\n"]
+        try withRepository(files) { root in
+            let made = try generate(in: root)
+            #expect(made.status == 1 && made.output.contains("SEMANTICS 7"))
+        }
+    }
+}
