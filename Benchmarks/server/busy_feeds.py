@@ -31,6 +31,8 @@ given = options.parse_args()
 database = "/bench_busy"
 row = re.compile(rb'"seq":"(\d+)-')
 last = re.compile(rb'"last_seq":"([^"]+)"')
+# What stands between two chunks of an answer, wherever that is in its text.
+chunk = re.compile(rb"\r\n[0-9a-fA-F]+\r\n(?!\r\n)")
 
 
 def memory():
@@ -78,16 +80,16 @@ class Feeds:
                 continue
             if not piece:
                 raise SystemExit("the server closed a feed")
-            text = self.texts[feed] + piece
             # Only the end is looked at: the rows come in order.
-            found = row.findall(text[-400:]) or row.findall(text)
+            text = chunk.sub(b"", (self.texts[feed] + piece)[-500:])
+            found = row.findall(text)
             if found:
                 self.move(feed, int(found[-1]))
-            end = last.search(text[-400:]) if self.kind == "longpoll" else None
+            end = last.search(text) if self.kind == "longpoll" else None
             if end and text.endswith(b"0\r\n\r\n"):
                 text = b""
                 feed.send(self.request(end[1].decode()))
-            self.texts[feed] = text[-400:]
+            self.texts[feed] = text
         before = self.slowest
         while self.feeds_at.get(self.slowest, 0) == 0 and self.slowest < max(self.feeds_at):
             self.feeds_at.pop(self.slowest, None)
@@ -101,7 +103,7 @@ class Feeds:
 
 
 def follow(kind, since, ready, newest, arrivals):
-    """Opens the feeds, and tells when the slowest of them has come to which sequence."""
+    """Opens the feeds, and says when the slowest of them has come to which sequence."""
     feeds = Feeds(kind, since, given.feeds)
     ready.set()
     reached = []

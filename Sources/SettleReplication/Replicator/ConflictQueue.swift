@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettleDatabase
 
 /// The documents whose conflicts are to be settled, each once, several at the same time.
 struct ConflictQueue: Sendable {

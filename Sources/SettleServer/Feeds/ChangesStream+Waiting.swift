@@ -30,14 +30,15 @@ extension ChangesStream {
         if state.isWaiting { return true }
         let place = try state.place ?? hub.enter(kind, row)
         state.place = place
-        state.isWaiting = hub.wait(place, after: state.position) { [weak self] in self?.change() }
+        state.isWaiting = hub.wait(place, after: state.position, hasTurn: state.hasTurn) { [weak self] in self?.change()
+        }
         return state.isWaiting
     }
 
     /// There is something to show, or the database is closed.
     private func change() {
         let wake = state.withLock { state in
-            state.isWaiting = false
+            (state.isWaiting, state.hasTurn) = (false, true)
             return state.wake
         }
         wake?()

@@ -23,6 +23,8 @@ final class ChangesStream: ResponseStream {
         var isTimerSet = false
         /// Whether the hub was asked to wake it.
         var isWaiting = false
+        /// Whether the hub has woken it, so that it need not wait for its turn again.
+        var hasTurn = false
         /// Whether it reads for itself once more, before it ends.
         var looksItself = false
         var hasLookedItself = false
@@ -203,8 +205,11 @@ final class ChangesStream: ResponseStream {
         guard let kind, !state.looksItself else { return nil }
         let place = try state.place ?? hub.enter(kind, row)
         state.place = place
-        switch hub.find(place, after: state.position, limit: state.left, isFirst: state.rows == 0) {
+        switch hub.find(
+            place, after: state.position, limit: state.left, isFirst: state.rows == 0, hasTurn: state.hasTurn)
+        {
         case .missing: return nil
+        case .later: return .end
         case .nothing(let through):
             state.position = through
             return .end

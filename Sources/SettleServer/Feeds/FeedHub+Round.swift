@@ -15,13 +15,13 @@ extension FeedHub {
     /// The most bytes of rows that are kept for a database.
     private static let kept = 8 << 20
     /// How many feeds a round wakes.
-    private static let slice = 64
+    static let slice = 64
     /// How long the machine is left to others for each feed that is woken, in nanoseconds. Clients of long polling ask again,
     /// which takes more.
     private static let restForEach: UInt64 = 60_000
-    private static let restForEachAsking: UInt64 = 120_000
+    private static let restForEachAsking: UInt64 = 150_000
     /// After how long all feeds should have been woken, however many they are, in nanoseconds.
-    private static let longest: UInt64 = 500_000_000
+    private static let longest: UInt64 = 750_000_000
 
     /// Runs on the hub's queue.
     func round() {
@@ -107,8 +107,11 @@ extension FeedHub {
             let isDone = isLast && !state.groups.values.contains { $0.hasNews }
             guard isDone, state.phase != .closed else { return (false, isDone) }
             state.dropAbandoned()
-            state.phase = state.isNeeded ? .armed : .resting
-            return (state.isNeeded, true)
+            guard state.isNeeded else {
+                state.phase = .resting
+                return (false, true)
+            }
+            return (state.arm(), true)
         }
         if isArmed { askForNotice() } else if !isDone { schedule() }
     }

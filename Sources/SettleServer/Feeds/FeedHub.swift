@@ -28,6 +28,8 @@ final class FeedHub: Sendable {
         var earliest: UInt64 = 0
         /// How many kinds of feeds had their turn, so that each has it.
         var turns = 0
+        /// Whether the database was asked for a notice of the next commit, which has not come yet.
+        var awaitsNotice = false
 
         /// Whether somebody wants to know of changes.
         var isNeeded: Bool { !groups.isEmpty }
@@ -35,6 +37,15 @@ final class FeedHub: Sendable {
         mutating func next() -> Int {
             lastNumber += 1
             return lastNumber
+        }
+
+        /// Has the next commit begin a round.
+        ///
+        /// - Returns: Whether the database has to be asked for a notice of it.
+        mutating func arm() -> Bool {
+            phase = .armed
+            defer { awaitsNotice = true }
+            return !awaitsNotice
         }
     }
 
@@ -83,7 +94,7 @@ final class FeedHub: Sendable {
                 state.groups[group] = FeedGroup(kind, kind.map { _ in row }, at: state.position)
             }
             state.groups[group]?.members += 1
-            return (Place(number: state.next(), group: group), Self.arm(&state))
+            return (Place(number: state.next(), group: group), state.phase == .resting && state.arm())
         }
         if arms { askForNotice() }
         return place
@@ -101,41 +112,50 @@ final class FeedHub: Sendable {
     ///   - position: What it has shown.
     ///   - limit: The largest number of rows that it may show.
     ///   - isFirst: Whether it has shown no row yet.
-    /// - Returns: The rows, or why there are none.
-    func find(_ place: Place, after position: UpdateSequence, limit: Int, isFirst: Bool) -> FeedGroup.Found {
+    ///   - hasTurn: Whether it was woken to show what there is.
+    /// - Returns: The rows, or why it gets none.
+    func find(
+        _ place: Place, after position: UpdateSequence, limit: Int, isFirst: Bool, hasTurn: Bool
+    ) -> FeedGroup.Found {
         state.withLock { state in
             guard state.phase != .closed else { return .missing }
             let newest = state.position
-            return state.groups[place.group]?.find(after: position, newest: newest, limit: limit, isFirst: isFirst)
-                ?? .missing
+            return state.groups[place.group]?.find(
+                after: position, newest: newest, limit: limit, isFirst: isFirst, hasTurn: hasTurn) ?? .missing
         }
     }
 
-    /// Has a feed woken once there is something after a position.
+    /// Has a feed woken once there is something after a position, and it is the feed's turn.
     ///
     /// - Parameters:
     ///   - place: The feed's place.
     ///   - position: What it has read.
+    ///   - hasTurn: Whether it was woken to show what there is.
     ///   - wake: Is called once, on any thread, unless the feed leaves before.
-    /// - Returns: False when there is something already, or the database is closed: then `wake` is not called.
-    func wait(_ place: Place, after position: UpdateSequence, _ wake: @escaping @Sendable () -> Void) -> Bool {
-        let (isWaiting, arms) = state.withLock { state -> (Bool, Bool) in
-            if state.phase == .closed { return (false, false) }
+    /// - Returns: False when it may show something already, or the database is closed: then `wake` is not called.
+    func wait(
+        _ place: Place, after position: UpdateSequence, hasTurn: Bool, _ wake: @escaping @Sendable () -> Void
+    ) -> Bool {
+        let (isWaiting, arms, starts) = state.withLock { state -> (Bool, Bool, Bool) in
+            if state.phase == .closed { return (false, false, false) }
             let newest = state.position
-            let found = state.groups[place.group]?.find(after: position, newest: newest, limit: 1, isFirst: true)
-            guard case .nothing = found else { return (false, false) }
-            // Not its own position, which may be ahead: those who wait stand in the order of their positions.
-            state.groups[place.group]?.wait(place.number, at: newest, wake)
-            return (true, Self.arm(&state))
+            switch state.groups[place.group]?.find(
+                after: position, newest: newest, limit: 1, isFirst: true, hasTurn: hasTurn)
+            {
+            case .nothing:
+                // Not its own position, which may be ahead: those who wait stand in the order of their positions.
+                state.groups[place.group]?.wait(place.number, at: newest, wake)
+                return (true, state.phase == .resting && state.arm(), false)
+            case .later:
+                state.groups[place.group]?.waitForTurn(place.number, at: position, wake)
+                defer { state.phase = .running }
+                return (true, false, state.phase != .running)
+            case .rows, .missing, nil: return (false, false, false)
+            }
         }
         if arms { askForNotice() }
+        if starts { schedule() }
         return isWaiting
-    }
-
-    private static func arm(_ state: inout State) -> Bool {
-        guard state.phase == .resting else { return false }
-        state.phase = .armed
-        return true
     }
 
     /// Not under the lock, for the notice may come at once.
@@ -146,14 +166,21 @@ final class FeedHub: Sendable {
 
     /// Something was committed, or the database is closed. It may be called by a feed that asks, whose lock is held then.
     private func notice(isOpen: Bool) {
-        if isOpen { schedule() } else { queue.async { [weak self] in self?.close() } }
+        guard isOpen else { return queue.async { [weak self] in self?.close() } }
+        let starts = state.withLock { state -> Bool in
+            state.awaitsNotice = false
+            // A round that runs asks for the next notice when it is done.
+            guard state.phase == .armed else { return false }
+            state.phase = .running
+            return true
+        }
+        if starts { schedule() }
     }
 
-    /// Has a round run as soon as one may.
+    /// Has a round run as soon as one may; the phase says already that it does.
     func schedule() {
         let delay = state.withLock { state -> UInt64? in
             guard state.phase != .closed else { return nil }
-            state.phase = .running
             let now = DispatchTime.now().uptimeNanoseconds
             return state.earliest > now ? state.earliest - now : 0
         }

@@ -7,25 +7,30 @@ import Testing
 /// The rows that are kept for feeds of one kind, and the order in which these are woken.
 @Suite struct FeedGroupTests {
     private let database: Database
-    private let row: ChangeRow
+    private let server: ServerState
+    private let sequences: WireSequence
 
     init() throws {
         database = try Database.inMemory()
-        let client = try RouterClient()
+        sequences = try WireSequence(database)
+        server = try RouterClient().server.state
+    }
+
+    /// What renders the rows of a kind of feed.
+    private func row(_ feed: String = "continuous") throws -> ChangeRow {
         let request = HTTPRequest(
             method: "GET", target: RequestTarget("/db/_changes"), headers: HTTPHeaders(), body: BufferedBody([]))
         let context = RequestContext(
-            server: client.server.state, request: request, parameters: ["db": "db"], user: User(name: nil, roles: []),
-            query: QueryParameters([("feed", "continuous")]))
-        row = ChangeRow(
-            query: try ChangesQuery(context), filter: .all, sequences: try WireSequence(database), metrics: Metrics())
+            server: server, request: request, parameters: ["db": "db"], user: User(name: nil, roles: []),
+            query: QueryParameters([("feed", feed)]))
+        return ChangeRow(query: try ChangesQuery(context), filter: .all, sequences: sequences, metrics: Metrics())
     }
 
     /// Writes documents, one change each, and renders them as a batch.
     private func batch(_ names: [String], after: UpdateSequence) throws -> FeedBatch {
         for name in names { _ = try database.save(Document(id: DocumentID(validating: name)), onConflict: .fail) }
         let page = try database.records(changedIn: SequenceRange(after: after), limit: 100, withContent: false)
-        return try FeedBatch(page, after: after, through: try database.lastSequence(), by: row, of: database)
+        return try FeedBatch(page, after: after, through: try database.lastSequence(), by: row(), of: database)
     }
 
     private func ids(_ found: FeedGroup.Found) -> [String]? {
@@ -36,7 +41,7 @@ import Testing
     }
 
     @Test func `a feed in the middle of what is kept gets what follows its position`() throws {
-        var group = FeedGroup(nil, row, at: 0)
+        var group = FeedGroup(nil, try row(), at: 0)
         group.add(try batch(["a", "b"], after: 0), keeping: 1 << 20)
         group.add(try batch(["c", "d"], after: 2), keeping: 1 << 20)
         #expect(ids(group.find(after: 0, newest: 4, limit: .max, isFirst: true)) == ["a", "b", "c", "d"])
@@ -52,7 +57,7 @@ import Testing
     }
 
     @Test func `what is too much is forgotten, and who needs it has to read for itself`() throws {
-        var group = FeedGroup(nil, row, at: 0)
+        var group = FeedGroup(nil, try row(), at: 0)
         let first = try batch(["a", "b"], after: 0)
         group.add(first, keeping: first.bytes.count)
         group.add(try batch(["c", "d"], after: 2), keeping: first.bytes.count)
@@ -63,7 +68,7 @@ import Testing
     }
 
     @Test func `those that have waited longest are woken first, and only if there is something for them`() throws {
-        var group = FeedGroup(nil, row, at: 0)
+        var group = FeedGroup(nil, try row(), at: 0)
         let woken = Guarded<[Int]>([])
         for number in 1...3 { group.wait(number, at: 0) { woken.withLock { $0.append(number) } } }
         #expect(!group.hasNews && group.takeWaiting(3).isEmpty)
@@ -74,5 +79,29 @@ import Testing
         #expect(woken.withLock(\.self) == [2])
         for wake in group.takeWaiting(9) { wake() }
         #expect(woken.withLock(\.self) == [2, 3] && !group.hasNews && group.waiting == 1)
+    }
+
+    @Test func `many that ask again take turns, and those that have waited longest are next`() throws {
+        var group = FeedGroup(nil, try row("longpoll"), at: 0)
+        group.members = FeedHub.slice + 1
+        let woken = Guarded<[Int]>([])
+        func note(_ number: Int) -> @Sendable () -> Void { { woken.withLock { $0.append(number) } } }
+        group.wait(1, at: 0, note(1))
+        group.add(try batch(["a"], after: 0), keeping: 1 << 20)
+        for number in [2, 3] {
+            guard case .later = group.find(after: 0, newest: 1, limit: .max, isFirst: true, hasTurn: false) else {
+                return #expect(Bool(false), "feed \(number) was to wait")
+            }
+            group.waitForTurn(number, at: 0, note(number))
+        }
+        // This one has seen all and waits for a change; the next one comes after it.
+        group.wait(4, at: 1, note(4))
+        group.add(try batch(["b"], after: 1), keeping: 1 << 20)
+        group.waitForTurn(5, at: 0, note(5))
+        while group.hasNews { for wake in group.takeWaiting(1) { wake() } }
+        #expect(woken.withLock(\.self) == [1, 2, 3, 4, 5] && group.waiting == 0)
+        guard case .rows(_, 2, 2) = group.find(after: 0, newest: 2, limit: .max, isFirst: true, hasTurn: true) else {
+            return #expect(Bool(false), "one whose turn it is gets its rows")
+        }
     }
 }

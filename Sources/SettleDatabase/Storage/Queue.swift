@@ -1,22 +1,25 @@
 /// Elements that leave in the order they came, or are put back in front.
-struct Queue<Element> {
+package struct Queue<Element> {
     private var elements: [Element?] = []
     private var head = 0
 
+    /// Makes an empty one.
+    package init() {}
+
     /// How many there are.
-    var count: Int { elements.count - head }
+    package var count: Int { elements.count - head }
 
     /// Whether there are none.
-    var isEmpty: Bool { head == elements.count }
+    package var isEmpty: Bool { head == elements.count }
 
     /// The one that leaves next.
-    var first: Element? { isEmpty ? nil : elements[head] }
+    package var first: Element? { isEmpty ? nil : elements[head] }
 
     /// Puts one at the end.
-    mutating func append(_ element: Element) { elements.append(element) }
+    package mutating func append(_ element: Element) { elements.append(element) }
 
     /// Puts one in front.
-    mutating func putBack(_ element: Element) {
+    package mutating func putBack(_ element: Element) {
         if head > 0 {
             head -= 1
             elements[head] = element
@@ -26,7 +29,7 @@ struct Queue<Element> {
     }
 
     /// Takes the next one.
-    mutating func popFirst() -> Element? {
+    package mutating func popFirst() -> Element? {
         guard head < elements.count else { return nil }
         defer {
             elements[head] = nil
