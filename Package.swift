@@ -48,38 +48,43 @@ let package = Package(
             name: "CJavaScriptCore", pkgConfig: "javascriptcoregtk-4.1",
             providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]),
 
-        .target(name: "RevisionTree", dependencies: ["CCrypto"], swiftSettings: strict),
+        .target(name: "SettlePlatform", swiftSettings: strict),
+        .target(name: "RevisionTree", dependencies: ["SettlePlatform", "CCrypto"], swiftSettings: strict),
         .target(
             name: "SettleDatabase",
             dependencies: [
-                "RevisionTree", "CSQLite", "CCrypto", "CZlib", "CPCRE2", "CICU",
+                "SettlePlatform", "RevisionTree", "CSQLite", "CCrypto", "CZlib", "CPCRE2", "CICU",
             ],
             swiftSettings: strict),
         .target(
-            name: "SettleReplication", dependencies: ["RevisionTree", "SettleDatabase", "CCurl", "CCrypto"],
+            name: "SettleReplication",
+            dependencies: ["SettlePlatform", "RevisionTree", "SettleDatabase", "CCurl", "CCrypto"],
             swiftSettings: strict),
         .target(
-            name: "SettleViews", dependencies: ["RevisionTree", "SettleDatabase", "CSQLite"], swiftSettings: strict),
+            name: "SettleViews", dependencies: ["SettlePlatform", "RevisionTree", "SettleDatabase", "CSQLite"],
+            swiftSettings: strict),
         .target(
             name: "Settle", dependencies: ["RevisionTree", "SettleDatabase", "SettleReplication", "SettleViews"],
             swiftSettings: strict),
-        .target(name: "SettleTesting", dependencies: ["Settle"], swiftSettings: strict),
+        .target(name: "SettleTesting", dependencies: ["SettlePlatform", "Settle"], swiftSettings: strict),
         .target(
             name: "SettleScripting",
             dependencies: [
-                "RevisionTree", "SettleDatabase",
+                "SettlePlatform", "RevisionTree", "SettleDatabase",
                 .target(name: "CJavaScriptCore", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),
         .target(
             name: "SettleServer",
             dependencies: [
-                "RevisionTree", "SettleDatabase", "SettleReplication", "SettleScripting", "SettleViews", "CMicroHTTPD",
-                "CCrypto",
+                "SettlePlatform", "RevisionTree", "SettleDatabase", "SettleReplication", "SettleScripting",
+                "SettleViews",
+                "CMicroHTTPD", "CCrypto",
             ],
             swiftSettings: strict),
         .target(
-            name: "SettleCommands", dependencies: ["Settle", "SettleServer", "SettleScripting", "SettleTesting"],
+            name: "SettleCommands",
+            dependencies: ["SettlePlatform", "Settle", "SettleServer", "SettleScripting", "SettleTesting"],
             swiftSettings: strict),
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),
 

@@ -16,7 +16,7 @@ cat >"$room/main.swift" <<'SWIFT'
 import RevisionTree
 print(RevisionHasher().revision(of: .empty))
 SWIFT
-swiftc -I "$bin/Modules" -I Sources/CCrypto "$room/main.swift" "$bin"/RevisionTree.build/*.o \
+swiftc -I "$bin/Modules" -I Sources/CCrypto "$room/main.swift" "$bin"/{SettlePlatform,RevisionTree}.build/*.o \
     -module-name Probe -o "$room/RevisionTree"
 
 # The libraries of a program but for Swift's own and the system's, in one line.

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+internal import SettlePlatform
 import Synchronization
 
 /// Bytes opened as the file of a database: whatever they are, opening, checking, reading and writing work or throw.

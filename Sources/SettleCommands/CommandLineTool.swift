@@ -1,11 +1,6 @@
 internal import Settle
+internal import SettlePlatform
 internal import SettleScripting
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// The tool `settle`.
 public enum CommandLineTool {

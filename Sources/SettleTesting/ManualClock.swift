@@ -1,5 +1,6 @@
 internal import Settle
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A clock that stands still until it is told to go on, for tests of what waits.
 ///

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettlePlatform
 
 extension StorageEngineSuite {
     static func journal(_ engine: any StorageEngine, _ report: inout Report) throws {

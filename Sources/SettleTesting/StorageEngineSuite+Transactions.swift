@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Settle
+internal import SettlePlatform
 
 extension StorageEngineSuite {
     private struct OnPurpose: Error {}

@@ -1,4 +1,5 @@
 import SettleDatabase
+import SettlePlatform
 import SettleScripting
 import Testing
 

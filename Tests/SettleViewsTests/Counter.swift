@@ -1,4 +1,5 @@
 import SettleDatabase
+import SettlePlatform
 
 /// Counts what several threads do.
 final class Counter: Sendable {

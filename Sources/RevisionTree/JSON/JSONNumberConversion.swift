@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+internal import SettlePlatform
 
 /// The value of a number's spelling as CouchDB 3.5 reads it.
 ///

@@ -1,10 +1,5 @@
 internal import Settle
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// Lets a person settle a conflict in an editor. The database is closed meanwhile, so that others can use it.
 struct ConflictEditing {

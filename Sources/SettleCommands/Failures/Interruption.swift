@@ -1,10 +1,5 @@
+internal import SettlePlatform
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Whether Ctrl-C was pressed; long jobs ask between two steps, so that they end where they can be gone on with.
 enum Interruption {
@@ -19,7 +14,8 @@ enum Interruption {
         sigemptyset(&signals)
         sigaddset(&signals, SIGINT)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-        handle { _ in
+        // So that a read that waits for input comes back.
+        Signals.handle(SIGINT) { _ in
             Interruption.wasPressed.store(true, ordering: .relaxed)
             signal(SIGINT, SIG_DFL)
         }
@@ -35,15 +31,4 @@ enum Interruption {
 
     /// Lets writing into a pipe that nobody reads be an error, where it would end the process.
     static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
-
-    /// Without `SA_RESTART`, so that a read that waits for input comes back.
-    private static func handle(_ handler: @escaping @convention(c) (Int32) -> Void) {
-        var action = sigaction()
-        #if canImport(Glibc)
-        action.__sigaction_handler.sa_handler = handler
-        #else
-        action.__sigaction_u.__sa_handler = handler
-        #endif
-        sigaction(SIGINT, &action, nil)
-    }
 }

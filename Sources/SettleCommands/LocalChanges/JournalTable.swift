@@ -1,10 +1,5 @@
 internal import Settle
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// The journal for people: operations in rows, and what of two contents differs.
 struct JournalTable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// Takes bytes for a file, a pipe or a terminal, and writes them in large pieces.
 final class ByteOutput {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// What is at the other end of an output: a terminal, with or without colours, or a file or pipe.
 struct Terminal: Sendable {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Settle
+internal import SettlePlatform
 
 /// Runs replications while the main thread shows how they are doing: a bar on a terminal, lines elsewhere.
 ///

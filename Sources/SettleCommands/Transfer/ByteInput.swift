@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// Gives the bytes of a file or of standard input, a piece at a time.
 final class ByteInput {

@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettlePlatform
 
 /// Makes documents of their JSON as `get`, `export`, CouchDB's `_all_docs` and people write it.
 struct DocumentParser {
@@ -54,11 +55,7 @@ struct DocumentParser {
 
     /// An id nobody has: 32 hex digits, as CouchDB makes them.
     static func newID() -> DocumentID {
-        let digits = (0..<2).map { _ in
-            let word = String(UInt64.random(in: 0...UInt64.max), radix: 16)
-            return String(repeating: "0", count: 16 - word.count) + word
-        }
-        return DocumentID(unchecked: digits.joined())
+        DocumentID(unchecked: RandomName.hexadecimal())
     }
 
     static func flag(_ value: JSON?, _ name: String) throws -> Bool {

@@ -1,14 +1,10 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// Notices that another process wrote to a database, without opening it: by the sizes and times of its files.
 struct FileWatch {
     /// What the files look like.
     struct State: Equatable {
-        fileprivate var parts: [Int64]
+        fileprivate var files: [FileStatus?]
     }
 
     private let files: [String]
@@ -16,19 +12,7 @@ struct FileWatch {
     init(_ folder: String) { files = ["/database.sqlite", "/database.sqlite-wal"].map { folder + $0 } }
 
     /// What the files look like now.
-    var state: State {
-        State(
-            parts: files.flatMap { path -> [Int64] in
-                var status = stat()
-                guard stat(path, &status) == 0 else { return [-1] }
-                #if canImport(Glibc)
-                let time = status.st_mtim
-                #else
-                let time = status.st_mtimespec
-                #endif
-                return [Int64(status.st_size), Int64(time.tv_sec), Int64(time.tv_nsec)]
-            })
-    }
+    var state: State { State(files: files.map { FileStatus(path: $0) }) }
 
     /// Waits until the files look different.
     ///

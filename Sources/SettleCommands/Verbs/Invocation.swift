@@ -1,10 +1,5 @@
 internal import Settle
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// One call of a verb: what it was given, and where its results go.
 struct Invocation {

@@ -1,10 +1,5 @@
 internal import Settle
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// `settle offline-sync`: sends the journal to a server, operation by operation, and decides conflicts on the way.
 enum OfflineSyncVerb: Verb {

@@ -1,12 +1,7 @@
 internal import Foundation
 internal import Settle
+internal import SettlePlatform
 internal import SettleServer
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// `settle serve`: answers CouchDB's HTTP API over a folder of databases.
 enum ServeVerb: Verb {
@@ -154,14 +149,7 @@ enum ServeVerb: Verb {
 
     /// Each connection and each open database takes files; the system may allow more than it begins with.
     private static func raiseFileLimit() {
-        #if canImport(Glibc)
-        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #else
-        let resource = RLIMIT_NOFILE
-        #endif
-        var limit = rlimit()
-        guard getrlimit(resource, &limit) == 0 else { return }
-        limit.rlim_cur = min(limit.rlim_max, 65_536)
-        setrlimit(resource, &limit)
+        guard let (_, highest) = ResourceLimit.openFiles.value else { return }
+        ResourceLimit.openFiles.set(min(highest, 65_536), highest: highest)
     }
 }

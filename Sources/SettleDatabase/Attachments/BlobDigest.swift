@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The name of a stored content: its SHA-256.
 public struct BlobDigest: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The 32 bytes.
@@ -11,9 +13,8 @@ public struct BlobDigest: Hashable, Sendable, Comparable, CustomStringConvertibl
 
     /// Makes a digest of 64 hex digits, or returns `nil`.
     public init?(hexadecimal text: String) {
-        let digits = text.compactMap(\.hexDigitValue)
-        guard digits.count == 64, text.utf8.count == 64 else { return nil }
-        bytes = stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+        guard let bytes = Hexadecimal.decode(text) else { return nil }
+        self.init(bytes)
     }
 
     /// Orders by the bytes.
@@ -22,10 +23,5 @@ public struct BlobDigest: Hashable, Sendable, Comparable, CustomStringConvertibl
     }
 
     /// The digest in 64 lower-case hex digits.
-    public var description: String {
-        bytes.reduce(into: "") { text, byte in
-            if byte < 16 { text += "0" }
-            text += String(byte, radix: 16)
-        }
-    }
+    public var description: String { Hexadecimal.encode(bytes) }
 }

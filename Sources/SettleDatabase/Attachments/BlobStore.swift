@@ -1,3 +1,4 @@
+internal import SettlePlatform
 internal import Synchronization
 
 #if canImport(FoundationEssentials)

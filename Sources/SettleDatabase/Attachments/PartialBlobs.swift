@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -41,7 +43,7 @@ final class PartialBlobs: Sendable {
                 throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
             }
         }
-        let name = digest.md5.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "-\(length)"
+        let name = Hexadecimal.encode(digest.md5) + "-\(length)"
         guard taken.withLock({ $0.insert(name).inserted }) else { return nil }
         return Place("\(folder)/\(name)") { [weak self] in _ = self?.taken.withLock { $0.remove(name) } }
     }

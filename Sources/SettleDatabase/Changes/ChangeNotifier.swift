@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Wakes those who wait for something to be committed.
 ///
 /// It knows one number, the newest sequence; a waiter says what it has seen and is woken once there is more. Nothing is

@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 
 /// The clock by which a database stamps changes, see ``RevisionTree/HybridClock``.
 ///
@@ -40,8 +41,7 @@ final class DeviceClock: Sendable {
         }
 
         init(isOn: Bool) {
-            let digits = String(UInt32.random(in: .min ... .max), radix: 16)
-            self.init(isOn: isOn, device: String(repeating: "0", count: 8 - digits.utf8.count) + digits)
+            self.init(isOn: isOn, device: RandomName.hexadecimal(bytes: 4))
         }
 
         /// Reads `on 9f3a6c21 1423083474000`.

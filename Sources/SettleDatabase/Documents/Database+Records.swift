@@ -1,4 +1,5 @@
 package import RevisionTree
+internal import SettlePlatform
 internal import Synchronization
 
 extension Database {
@@ -75,7 +76,7 @@ extension Database {
         if let name = try setting(Self.instanceSetting) { return name }
         return try engine.write { writer in
             if let name = try writer.setting(Self.instanceSetting) { return name }
-            let name = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
+            let name = RandomName.hexadecimal(bytes: 8)
             try writer.setSetting(Self.instanceSetting, to: name)
             return name
         }

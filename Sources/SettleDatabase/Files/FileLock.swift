@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// A lock on a file that one process has at a time; the system lets go of it when the process ends, however it ends.
 package final class FileLock: Sendable {

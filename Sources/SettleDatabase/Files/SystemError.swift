@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// An error of the system, in its own words.
 package func systemError(_ doing: String) -> DatabaseError {

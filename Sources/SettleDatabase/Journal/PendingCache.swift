@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 
 /// What is to be sent, in memory: it is kept with each write, so that asking for it reads nothing (SEMANTICS 154).
 ///

@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 
 extension Database {
     /// How large the database is.

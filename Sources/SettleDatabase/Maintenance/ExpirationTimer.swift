@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import SettlePlatform
 
 /// Calls a closure at the time the next document expires.
 final class ExpirationTimer: Sendable {

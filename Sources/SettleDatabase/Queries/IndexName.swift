@@ -1,4 +1,5 @@
 package import RevisionTree
+internal import SettlePlatform
 
 #if canImport(CommonCrypto)
 internal import CommonCrypto
@@ -35,7 +36,7 @@ package enum IndexName {
             .tuple([.atom("type"), .binary(type)]), .tuple([.atom("w"), .integer(copies)]),
         ]
         let digest = hash(ErlangTerm.tuple([.members(definition), .list(options)]).bytes)
-        return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return Hexadecimal.encode(digest)
     }
 
     private static func hash(_ bytes: [UInt8]) -> [UInt8] {

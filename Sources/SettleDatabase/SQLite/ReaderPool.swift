@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import SettlePlatform
 
 /// A few connections that only read, lent to one thread at a time.
 ///

@@ -1,10 +1,5 @@
 internal import CSQLite
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// One connection to a SQLite file, used by one thread at a time.
 ///

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The storage engine on SQLite: in a file with a write-ahead log, or in memory.
 ///
 /// One connection writes, and those who want to write take turns on it (``WriteQueue``); a few others read, each a

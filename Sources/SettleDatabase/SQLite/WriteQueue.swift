@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import SettlePlatform
 
 /// Lets one thread at a time write, and lets those that wait share one commit: group commit.
 ///

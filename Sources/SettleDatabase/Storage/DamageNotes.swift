@@ -1,4 +1,5 @@
 package import RevisionTree
+internal import SettlePlatform
 
 /// Which damaged documents were named to the app, so that each is named once while the database is open, however often
 /// something goes past it.

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 extension Database {
     /// The object of a type that lives as long as the database is open, made when it is first asked for: what layers above
     /// keep for each database, such as its replications.

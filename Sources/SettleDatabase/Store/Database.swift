@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import RevisionTree
+internal import SettlePlatform
 internal import Synchronization
 
 private enum Identities {

@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 
 /// Hashers to be used again, one thread at a time each.
 final class HasherPool: Sendable {

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Decides whether a revision may be stored; throwing refuses it.
 ///
 /// It is called for every insert and update: saves, deletes, and what replication brings (SEMANTICS 114). It runs inside

@@ -1,11 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// Puts credentials on requests, and makes new ones when a server refuses them.
 final class Authorizer: Sendable {
@@ -76,7 +71,7 @@ final class Authorizer: Sendable {
             request.headers["X-Auth-CouchDB-Roles"] = roles.joined(separator: ",")
             if let secret {
                 let code = KeyedHash.sha1.code(of: Array(user.utf8), key: Array(secret.utf8))
-                request.headers["X-Auth-CouchDB-Token"] = KeyedHash.hexadecimal(code)
+                request.headers["X-Auth-CouchDB-Token"] = Hexadecimal.encode(code)
             }
         }
         return nil

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 extension CredentialStore {
     private static let sharedStore = Guarded(CredentialStore())

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A session's cookie that the app got by itself, by a page for logins for example, and may change at any time.
 ///

@@ -14,10 +14,4 @@ enum KeyedHash {
             count = made == nil ? 0 : length
         }
     }
-
-    /// Bytes as lower-case hexadecimal digits.
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
 }

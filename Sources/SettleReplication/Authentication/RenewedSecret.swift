@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A secret that runs out: a cookie of a session, or a token. Whoever needs it while it is being made waits for the one that
 /// is under way.

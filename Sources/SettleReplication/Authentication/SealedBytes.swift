@@ -1,5 +1,6 @@
 internal import CCrypto
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Bytes that only who has the key can read or change: AES-256-GCM by libcrypto, with a random nonce.
 ///
@@ -27,8 +28,7 @@ struct SealedBytes: Sendable {
     /// Seals bytes.
     init(sealing plain: [UInt8], key: [UInt8]) throws(Fault) {
         guard key.count == Self.keyLength else { throw .wrongKeyLength }
-        var generator = SystemRandomNumberGenerator()
-        let nonce = (0..<Self.nonceLength).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let nonce = RandomName.bytes(Self.nonceLength)
         let context = EVP_CIPHER_CTX_new()
         defer { EVP_CIPHER_CTX_free(context) }
         var (cipher, tag) = (

@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 
 /// Reads and writes the logs of a replication on both sides.
 ///
@@ -146,10 +147,5 @@ struct Checkpointer: Sendable {
         }
     }
 
-    private static func newSession() -> String {
-        (0..<2).map { _ in
-            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
-    }
+    private static func newSession() -> String { RandomName.hexadecimal() }
 }

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The name of a replication, under which both sides keep its log.
 ///
@@ -35,10 +36,7 @@ struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
         meaning["filter_code"] = filterCode.map(JSON.string)
         let hash = SHA256()
         JSON.object(meaning).utf8.withUnsafeBytes { hash.update($0) }
-        let digits = hash.finish().prefix(16).map { byte in
-            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-        }
-        description = digits.joined()
+        description = Hexadecimal.encode(hash.finish().prefix(16))
     }
 
     /// The log's document.

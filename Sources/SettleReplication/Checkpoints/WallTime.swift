@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// A time to the second, in UTC, in the two spellings that CouchDB has: in logs of replications that of HTTP,
 /// `Sun, 06 Nov 1994 08:49:37 GMT`, and in states of replications that of ISO 8601, `1994-11-06T08:49:37Z`.

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Says of the attachments of fetched revisions where their contents are.
 ///

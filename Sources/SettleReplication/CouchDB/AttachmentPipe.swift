@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Turns a source, which hands its pieces over, into one that is asked for them: one piece is on the way at a time.
 ///

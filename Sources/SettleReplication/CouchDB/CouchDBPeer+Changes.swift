@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 extension CouchDBPeer {
     /// How many bytes a row of `_changes` may have: some ten thousand leaves.

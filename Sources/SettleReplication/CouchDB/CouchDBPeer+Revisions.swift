@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 extension CouchDBPeer {
     /// The content of revisions; see ``Peer/revisions(_:budget:)``.

@@ -1,5 +1,6 @@
 public import RevisionTree
 public import SettleDatabase
+internal import SettlePlatform
 
 /// A database behind CouchDB's HTTP API: of CouchDB itself, of Settle, and of others that speak its replication protocol.
 ///

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// How far a feed has come that one task reads and another waits for.
 final class FeedProgress: Sendable {

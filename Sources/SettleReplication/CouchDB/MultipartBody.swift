@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The body of a request, made of bytes and of attachments that are read while it is sent.
 final class MultipartBody: Sendable {

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Sends one revision with its attachments behind it: `PUT /db/doc?new_edits=false` as `multipart/related`.
 ///
@@ -20,9 +21,7 @@ struct MultipartUpload {
         self.revision = revision
         self.branching = branching
         self.calls = calls
-        boundary =
-            "settle-" + String(UInt64.random(in: .min ... .max), radix: 36)
-            + String(UInt64.random(in: .min ... .max), radix: 36)
+        boundary = "settle-" + RandomName.hexadecimal()
     }
 
     /// Sends it.

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Sends revisions by `_bulk_docs` in requests of a bounded size.
 struct StoreBatches {

@@ -1,5 +1,6 @@
 public import RevisionTree
 public import SettleDatabase
+internal import SettlePlatform
 
 /// Decides whether a document takes part in a replication; parameters are those of the replication, of any JSON type
 /// (SEMANTICS 129).

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The filter functions of a database, by name.
 final class ReplicationFilterList: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// The addresses by which this machine is reached and reaches others: those of interfaces that run, but for loopback ones and
 /// addresses that are good for one cable alone.

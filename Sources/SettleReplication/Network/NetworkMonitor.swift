@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Tells when the network of this machine changes: an address comes or goes, or the way out is another one.
 ///

@@ -1,5 +1,5 @@
-#if canImport(Glibc)
-internal import Glibc
+#if os(Linux)
+internal import SettlePlatform
 
 /// Watches the network on a thread of its own.
 final class NetworkWatch: Sendable {
@@ -13,16 +13,10 @@ final class NetworkWatch: Sendable {
 
     /// Begins; without a thread to be had, nothing is ever told.
     func start() {
-        let work = Unmanaged.passRetained(self)
-        var thread: pthread_t = 0
-        let code = pthread_create(&thread, nil, { NetworkWatch.run($0) }, work.toOpaque())
-        guard code == 0 else { return work.release() }
-        pthread_detach(thread)
+        try? SystemThread.detach { self.run() }
     }
 
-    private static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        guard let context else { return nil }
-        let watch = Unmanaged<NetworkWatch>.fromOpaque(context).takeRetainedValue()
+    private func run() {
         let socket = RouteSocket()
         var (known, isTold) = (NetworkAddresses.now(), socket != nil)
         while true {
@@ -31,12 +25,12 @@ final class NetworkWatch: Sendable {
                 hasOtherWay = told
             } else {
                 isTold = false
-                sleep(pause)
+                sleep(Self.pause)
             }
             let now = NetworkAddresses.now()
             guard hasOtherWay || now != known else { continue }
             known = now
-            watch.body()
+            body()
         }
     }
 }

@@ -1,5 +1,5 @@
-#if canImport(Glibc)
-internal import Glibc
+#if os(Linux)
+internal import SettlePlatform
 
 /// What Linux's kernel tells of links, addresses and routes: an `rtnetlink` socket (`man 7 rtnetlink`).
 final class RouteSocket: Sendable {

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Wakes one who waits for a while, before the time. Who waits says how often it had rung when it looked at what it waits
 /// for, so that no ring in between is lost.

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 extension OfflineSession {
     /// Works by itself from now on: sends each change while it is online, notices what others change, goes offline when the

@@ -1,5 +1,6 @@
 public import RevisionTree
 public import SettleDatabase
+internal import SettlePlatform
 
 /// Works on a database offline and online: operations are kept in its journal, sent to a server in their order, and the
 /// server compares each with what it has.
@@ -239,12 +240,7 @@ public final class OfflineSession: Sendable {
     }
 
     /// An id in 32 hexadecimal digits, as CouchDB makes them.
-    private static func randomID() -> String {
-        (0..<2).map { _ in
-            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
-    }
+    private static func randomID() -> String { RandomName.hexadecimal() }
 
     // MARK: What the parts of the session share
 

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Runs one piece of work after the other, each in a task of its own, which can be cancelled from outside.
 final class OfflineWork: Sendable {

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// One wait for a notice of a database, which ends once: by the notice, or by being cancelled.
 final class NoticeGate: Sendable {

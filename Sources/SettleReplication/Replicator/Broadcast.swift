@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Sends each element to all who listen, each with a buffer of the newest ones.
 final class Broadcast<Element: Sendable>: Sendable {

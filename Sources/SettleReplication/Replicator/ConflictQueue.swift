@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The documents whose conflicts are to be settled, each once, several at the same time.
 struct ConflictQueue: Sendable {

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// What a running replication is told from outside.
 final class ReplicationOrders: Sendable {

@@ -1,5 +1,6 @@
 internal import RevisionTree
 public import SettleDatabase
+internal import SettlePlatform
 
 /// The replications of a database, which belong to it: a ``Replicator`` that is kept or let go of is a view of one (K18).
 ///

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Brings the documents of one database to another, once or for ever.
 ///

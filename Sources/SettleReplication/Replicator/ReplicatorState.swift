@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// What a replicator shows, shared by its runs and its readers.
 final class ReplicatorState: Sendable {

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Calls that only wait for something to happen, and may be ended at any time because nothing is lost by that.
 final class WaitingFeeds: Sendable {

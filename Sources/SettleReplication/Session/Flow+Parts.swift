@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// What a flow makes of a call that can't be done as a whole.
 extension Flow {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A request on its way to a worker and back.
 public final class ScriptCall: Sendable {

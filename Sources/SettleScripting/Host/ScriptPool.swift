@@ -1,11 +1,6 @@
 internal import Dispatch
 internal import SettleDatabase
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// Worker processes that run scripts, and the order in which they are asked.
 ///
@@ -92,10 +87,12 @@ public final class ScriptPool: Sendable {
         if wakes { wake.signal() }
         guard makes else { return }
         ended.enter()
-        Thread.start { [self] in
+        let body: @Sendable () -> Void = { [self] in
             work()
             ended.leave()
         }
+        // Where the system gives no thread, this one runs the calls.
+        do { try SystemThread.detach(body) } catch { body() }
     }
 
     private func work() {

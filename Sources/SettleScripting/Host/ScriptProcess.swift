@@ -1,10 +1,5 @@
 internal import SettleDatabase
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// A worker process, used by one thread at a time.
 final class ScriptProcess {
@@ -40,14 +35,10 @@ final class ScriptProcess {
     /// - Throws: ``ScriptError`` when it can't be started.
     init(_ options: ScriptOptions) throws {
         self.options = options
-        guard let (ours, theirs) = Self.sockets() else { throw Self.failure("no socket", errno) }
+        guard let (ours, theirs) = Sockets.pair() else { throw Self.failure("no socket", errno) }
         defer { Descriptor(number: theirs).close() }
         channel = Descriptor(number: ours)
-        #if canImport(Glibc)
-        var actions = posix_spawn_file_actions_t()
-        #else
-        var actions: posix_spawn_file_actions_t?
-        #endif
+        var actions = ChildProcess.noFileActions
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, theirs, STDIN_FILENO)
@@ -67,7 +58,7 @@ final class ScriptProcess {
             throw Self.failure("can't start \(options.executable)", code)
         }
         // What serves goes first.
-        prioritise(5)
+        ChildProcess.setPriority(5, of: pid)
     }
 
     /// Lets go of the process, which ends; or is ended, when it does not answer any more.
@@ -79,7 +70,7 @@ final class ScriptProcess {
     }
 
     /// Has it make way for all others, for it takes long.
-    func giveWay() { prioritise(19) }
+    func giveWay() { ChildProcess.setPriority(19, of: pid) }
 
     /// Asks and waits for the answer.
     ///
@@ -187,27 +178,6 @@ final class ScriptProcess {
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
         let signal = status & 0x7F
         return .ended(signal == 0 ? status >> 8 & 0xFF : 128 + signal)
-    }
-
-    private func prioritise(_ value: Int32) {
-        #if canImport(Glibc)
-        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(pid), value)
-        #else
-        setpriority(PRIO_PROCESS, id_t(pid), value)
-        #endif
-    }
-
-    /// Two ends of a socket that no other process gets.
-    private static func sockets() -> (Int32, Int32)? {
-        var ends: [Int32] = [-1, -1]
-        #if os(Linux)
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
-        #else
-        guard socketpair(AF_UNIX, SOCK_STREAM, 0, &ends) == 0 else { return nil }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        #endif
-        return (ends[0], ends[1])
     }
 
     private static func failure(_ what: String, _ code: Int32) -> ScriptError {

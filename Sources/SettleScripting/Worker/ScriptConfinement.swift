@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// What a worker gives up before it runs what others wrote.
 ///
@@ -10,8 +6,7 @@ internal import Darwin
 enum ScriptConfinement {
     /// Closes all that was inherited but the two pipes, and sees that no core is written.
     static func begin() {
-        let none = rlimit(rlim_cur: 0, rlim_max: 0)
-        set(core, none)
+        ResourceLimit.coreFile.set(0, highest: 0)
         for number in Int32(3)..<Int32(min(sysconf(Int32(_SC_OPEN_MAX)), 4096)) { close(number) }
         _ = chdir("/")
     }
@@ -24,31 +19,12 @@ enum ScriptConfinement {
         // Asked while a file can still be opened. The engine has reserved much of what its scripts use, so this bounds only
         // the rest; the watchdog bounds all of it.
         guard let used = dataInUse() else { _exit(ScriptExit.misuse) }
-        let most = rlim_t(used + memory)
-        set(data, rlimit(rlim_cur: most, rlim_max: most))
+        let most = UInt64(used + memory)
+        ResourceLimit.data.set(most, highest: most)
         #endif
-        set(fileSize, rlimit(rlim_cur: 0, rlim_max: 0))
+        ResourceLimit.fileSize.set(0, highest: 0)
         // What is open stays open, and nothing is added to it.
-        set(files, rlimit(rlim_cur: 3, rlim_max: 3))
-    }
-
-    #if canImport(Glibc)
-    private typealias Resource = __rlimit_resource
-    #else
-    private typealias Resource = Int32
-    #endif
-    private static let core = RLIMIT_CORE
-    private static let fileSize = RLIMIT_FSIZE
-    private static let files = RLIMIT_NOFILE
-    private static let data = RLIMIT_DATA
-
-    private static func set(_ resource: Resource, _ limit: rlimit) {
-        var limit = limit
-        #if canImport(Glibc)
-        _ = setrlimit(__rlimit_resource_t(resource.rawValue), &limit)
-        #else
-        _ = setrlimit(resource, &limit)
-        #endif
+        ResourceLimit.openFiles.set(3, highest: 3)
     }
 
     #if os(Linux)

@@ -1,8 +1,5 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
+
 #if canImport(JavaScriptCore)
 internal import JavaScriptCore
 #else

@@ -1,10 +1,5 @@
+internal import SettlePlatform
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
 
 /// Ends the process when a function runs for too long, or takes too much memory, whatever it does.
 ///
@@ -23,24 +18,8 @@ final class ScriptWatchdog: Sendable {
     /// - Parameter milliseconds: How long a function may run.
     init(milliseconds: Int) {
         limit = Int64(milliseconds)
-        let watchdog = Unmanaged.passRetained(self)
-        #if canImport(Glibc)
-        var thread: pthread_t = 0
-        #else
-        var thread: pthread_t?
-        #endif
-        let code = pthread_create(
-            &thread, nil,
-            { context in
-                #if canImport(Glibc)
-                if let context { Unmanaged<ScriptWatchdog>.fromOpaque(context).takeUnretainedValue().watch() }
-                #else
-                Unmanaged<ScriptWatchdog>.fromOpaque(context).takeUnretainedValue().watch()
-                #endif
-                return nil
-            }, watchdog.toOpaque())
         // Unwatched scripts must not run.
-        if code != 0 { _exit(ScriptExit.misuse) }
+        do { try SystemThread.detach { self.watch() } } catch { _exit(ScriptExit.misuse) }
     }
 
     /// Allows so much more memory than is in use now; false when that can't be watched.

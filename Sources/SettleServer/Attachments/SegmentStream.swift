@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Sends pieces of text and contents of attachments, one after the other, in bounded memory.
 final class SegmentStream: ResponseStream {

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Sends one text.
 final class TextStream: ResponseStream {

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Finds out who sends a request: by cookie, password, token, or a proxy's word, the first that says something.
 struct Authenticator: Sendable {

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Counts failed logins, and locks an account for the address they come from.
 ///

@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 
 /// What is kept of a password, in any of the forms CouchDB has or had.
 struct PasswordHash: Sendable, Hashable {
@@ -18,7 +19,7 @@ struct PasswordHash: Sendable, Hashable {
     static let mostIterations = 10_000_000
 
     /// Hashes a password; ask for it through a ``PasswordHasher``.
-    init(of password: [UInt8], salt: String = UUIDs.random(), iterations: Int) {
+    init(of password: [UInt8], salt: String = RandomName.hexadecimal(), iterations: Int) {
         scheme = .derived(.sha256, iterations: iterations, fromSimple: false)
         self.salt = salt
         hash = Self.compute(scheme, password, salt)

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Hashes and verifies passwords: a few at once, and what was verified is remembered for a while.
 ///
@@ -24,7 +25,7 @@ final class PasswordHasher: Sendable {
         self.places = max(1, places)
         self.seats = seats
         verified = VerifiedPasswords(capacity: capacity, seconds: seconds)
-        nobody = PasswordHash(of: Secrets.random(16), iterations: 1).withIterations(self.iterations)
+        nobody = PasswordHash(of: RandomName.bytes(16), iterations: 1).withIterations(self.iterations)
     }
 
     /// How many wait for a place.

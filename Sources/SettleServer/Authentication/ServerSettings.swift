@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// What a server keeps about itself: its administrators, the secret of its cookies, its name.
 ///
@@ -11,9 +12,9 @@ struct ServerSettings: Sendable {
     /// What was changed over HTTP, by `section/key`.
     var configuration: [String: String] = [:]
     /// The secret that cookies are signed with.
-    var secret = Hexadecimal.encode(Secrets.random(32))
+    var secret = Hexadecimal.encode(RandomName.bytes(32))
     /// What the root calls the server's own id.
-    var uuid = UUIDs.random()
+    var uuid = RandomName.hexadecimal()
 
     init() {}
 

@@ -1,10 +1,5 @@
 internal import SettleDatabase
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// The file of a server's settings, which only its owner may read.
 struct SettingsFile: Sendable {

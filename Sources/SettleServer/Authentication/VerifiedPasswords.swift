@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Passwords that were verified lately, so that not every request derives a key.
 ///
@@ -11,7 +12,7 @@ final class VerifiedPasswords: Sendable {
     }
 
     private let state = Guarded(State())
-    private let key = Secrets.random(32)
+    private let key = RandomName.bytes(32)
     private let capacity: Int
     private let lifetime: Duration
 

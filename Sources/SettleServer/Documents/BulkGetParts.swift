@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Sends the documents `_bulk_get` asks for as parts, each with its attachments, one after the other.
 final class BulkGetParts: ResponseStream {
@@ -9,7 +10,7 @@ final class BulkGetParts: ResponseStream {
         var hasEnded = false
     }
 
-    let boundary = UUIDs.random()
+    let boundary = RandomName.hexadecimal()
     private let database: Database
     private let options: DocumentOptions
     private let isEmpty: Bool

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Sends the documents `_bulk_get` asks for as JSON, one after the other.
 final class BulkGetStream: ResponseStream {

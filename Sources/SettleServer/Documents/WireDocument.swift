@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A document as a request brings it.
 struct WireDocument: Sendable {
@@ -36,7 +37,7 @@ struct WireDocument: Sendable {
 
     /// The id, checked, with a new one where there is none.
     mutating func complete() throws -> DocumentID {
-        let known = id ?? UUIDs.random()
+        let known = id ?? RandomName.hexadecimal()
         id = known
         return try WireDocument.checked(known)
     }

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 internal import SettleViews
 
 /// The indexes of queries by selector, which are members of design documents.

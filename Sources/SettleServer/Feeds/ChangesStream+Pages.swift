@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 internal import SettleScripting
 
 /// Reading changes for this feed alone: what nobody else wants, and what is older than what the hub keeps.

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Waiting for changes, signs of life, and the end.
 extension ChangesStream {

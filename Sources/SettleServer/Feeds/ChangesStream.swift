@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 internal import SettleScripting
 
 /// Sends the changes of a database, in any of the four ways.

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The feeds of one kind that are open on a database, and the rows that were rendered for them lately.
 struct FeedGroup: Sendable {

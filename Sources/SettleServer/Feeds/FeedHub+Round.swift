@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Rounds: reading what was committed, rendering it, and waking the feeds.
 extension FeedHub {

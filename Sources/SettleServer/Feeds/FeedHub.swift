@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Reads the changes of a database once for all feeds that wait for them.
 ///

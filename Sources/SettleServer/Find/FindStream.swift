@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Sends the answer to a query that is too long for one piece.
 final class FindStream: ResponseStream {

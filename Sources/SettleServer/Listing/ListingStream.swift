@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Sends one or more lists of documents as JSON, a page at a time.
 final class ListingStream: ResponseStream {

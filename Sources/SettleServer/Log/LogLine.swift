@@ -1,10 +1,5 @@
 internal import RevisionTree
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// A line of a log: when, and what, in order.
 struct LogLine {

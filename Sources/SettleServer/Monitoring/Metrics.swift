@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Counts what the server does.
 final class Metrics: Sendable {

@@ -1,10 +1,5 @@
 internal import CMicroHTTPD
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// How much memory this process has.
 package enum ProcessMemory {

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// What is watched of replications.
 extension ReplicationScheduler {

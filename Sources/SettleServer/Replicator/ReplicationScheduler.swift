@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 internal import SettleReplication
 
 /// Runs the server's replications, so many at the same time, and keeps those that failed for another try.

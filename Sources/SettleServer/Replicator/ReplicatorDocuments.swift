@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 internal import SettleReplication
 
 /// Keeps the jobs that documents of `_replicator`, and of databases whose names end in `/_replicator`, ask for.

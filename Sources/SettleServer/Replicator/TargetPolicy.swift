@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 internal import SettleReplication
 
 /// Which addresses replications may reach, and by which client: so that who may start one can't have the server reach

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A request on its way to an endpoint, with all an endpoint may need.
 struct RequestContext: Sendable {

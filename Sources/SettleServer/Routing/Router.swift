@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Finds the endpoint of a request, asks whether it may be used, and turns errors into answers.
 struct Router: Sendable {

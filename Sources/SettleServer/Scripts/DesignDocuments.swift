@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 internal import SettleScripting
 
 /// What is remembered of a database's design documents while it is open.

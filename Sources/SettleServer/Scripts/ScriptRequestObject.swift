@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A request as filters and update functions see it, and who makes it.
 enum ScriptRequestObject {
@@ -43,7 +44,8 @@ enum ScriptRequestObject {
         let rawQuery = request.target.query.map { PercentCoding.encode($0.name) + "=" + PercentCoding.encode($0.value) }
         return [
             "info": try DatabaseEndpoints.info(of: database, name, context.server),
-            "uuid": .string(UUIDs.random()), "id": id.map { .string($0) } ?? .null, "method": .string(request.method),
+            "uuid": .string(RandomName.hexadecimal()), "id": id.map { .string($0) } ?? .null,
+            "method": .string(request.method),
             "requested_path": path, "path": path,
             "raw_path": .string(request.target.rawPath + questionMark + rawQuery.joined(separator: "&")),
             "query": .object(JSONObject(query)),

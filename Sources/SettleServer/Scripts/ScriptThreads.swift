@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Threads for requests that wait for scripts, so that they keep no other waiting: of each database only so many at a time.
 final class ScriptThreads: Sendable {

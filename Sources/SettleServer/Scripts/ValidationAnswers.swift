@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// What validation functions have said of the revisions of one write, and which they have to be asked about yet.
 ///

@@ -1,10 +1,5 @@
 internal import SettleDatabase
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// Compacts databases one after the other, while nobody waits for it.
 final class Compactions: Sendable {

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The databases of a store that are kept open; the one not used longest makes room for another.
 ///

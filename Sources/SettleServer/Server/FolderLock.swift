@@ -1,10 +1,5 @@
 internal import SettleDatabase
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// The lock that lets one server have a folder of databases: it is taken before anything there is read or written.
 final class FolderLock: Sendable {

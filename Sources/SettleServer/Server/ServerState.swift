@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 internal import SettleReplication
 internal import SettleScripting
 

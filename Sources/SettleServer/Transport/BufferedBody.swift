@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A body that is in memory already.
 final class BufferedBody: RequestBody {

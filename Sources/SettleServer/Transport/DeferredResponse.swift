@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A response that comes later, while no thread waits for it.
 final class DeferredResponse: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// An IPv4 or IPv6 address; one of IPv4 that is written as one of IPv6 (`::ffff:192.0.2.1`) is the former.
 struct NetworkAddress: Sendable, Hashable {

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A long body that has come as a whole: most of it lies in a file, its end in memory.
 final class SpooledBody: RequestBody {

@@ -1,10 +1,5 @@
 internal import SettleDatabase
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// What has come of a long body, in a file that has no name any more, so that it goes with the process at the latest.
 ///

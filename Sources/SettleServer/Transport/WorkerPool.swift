@@ -1,11 +1,6 @@
 internal import Dispatch
 internal import SettleDatabase
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// Threads that jobs run on and may block; they are made when they are needed, and stay.
 ///
@@ -80,23 +75,7 @@ final class WorkerPool: Sendable {
     }
 
     private func startThread() {
-        let work = Unmanaged.passRetained(Work { [self] in run() })
-        #if canImport(Glibc)
-        var thread: pthread_t = 0
-        let code = pthread_create(&thread, nil, { Work.start($0) }, work.toOpaque())
-        #else
-        var thread: pthread_t?
-        let code = pthread_create(&thread, nil, { Work.start($0) }, work.toOpaque())
-        #endif
-        guard code == 0 else {
-            work.release()
-            return state.withLock { $0.threads -= 1 }
-        }
-        #if canImport(Glibc)
-        pthread_detach(thread)
-        #else
-        if let thread { pthread_detach(thread) }
-        #endif
+        do { try SystemThread.detach { self.run() } } catch { state.withLock { $0.threads -= 1 } }
     }
 
     private func run() {
@@ -115,17 +94,5 @@ final class WorkerPool: Sendable {
             item.job()
             done = item
         }
-    }
-}
-
-/// What a new thread is to do.
-private final class Work {
-    let body: () -> Void
-
-    init(_ body: @escaping () -> Void) { self.body = body }
-
-    static func start(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-        if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
-        return nil
     }
 }

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The log of what happens to the databases of a server, in a database of its own.
 ///

@@ -1,11 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// The indexes that are being brought up to date, as `_active_tasks` shows them.
 final class IndexingTasks: Sendable {

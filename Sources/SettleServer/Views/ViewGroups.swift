@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The views of a database's design documents that were asked lately, kept as long as no design document changes.
 final class ViewGroups: Sendable {

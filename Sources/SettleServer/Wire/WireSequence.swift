@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Update sequences of one database as they travel: text that clients must not look into.
 ///

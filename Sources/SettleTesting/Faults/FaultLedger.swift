@@ -1,5 +1,6 @@
 internal import Settle
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The plan that a proxy follows, and what it did: bounded records, and counts by kind.
 final class FaultLedger: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// What the system refused a ``FaultProxy``.
 public struct FaultProxyError: Error, Sendable, Hashable, CustomStringConvertible {

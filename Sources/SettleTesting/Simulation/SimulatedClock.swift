@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The wall clock of a simulated device: as far from the others' as it likes, and put forward and back.
 final class SimulatedClock: Sendable {

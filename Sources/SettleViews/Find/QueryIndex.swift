@@ -1,5 +1,6 @@
 public import RevisionTree
 public import SettleDatabase
+internal import SettlePlatform
 
 /// An index that queries by selector may use.
 ///
@@ -108,7 +109,7 @@ public struct QueryIndex: Sendable, Hashable {
         let hash = SHA256()
         text.withUnsafeBytes { hash.update($0) }
         return QueryIndexes.filePrefix
-            + hash.finish().prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            + Hexadecimal.encode(hash.finish().prefix(16))
     }
 
     /// Whether it stands before another in CouchDB's list.

@@ -1,5 +1,6 @@
 import RevisionTree
 package import SettleDatabase
+internal import SettlePlatform
 
 /// The indexes that the design documents of a database define, remembered while none of them changes.
 package final class QueryIndexes: Sendable {

@@ -1,4 +1,5 @@
 package import SettleDatabase
+internal import SettlePlatform
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// How many use an index now, and whether its files are to be closed after them.
 package final class IndexUse: Sendable {

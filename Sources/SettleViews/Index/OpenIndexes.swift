@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The indexes of a database whose files are open: those that were used last, up to a number.
 ///

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A page of documents that a closure maps on another thread, so that several pages are mapped at the same time.
 final class PageMapping: ViewMapping, Sendable {

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Readers of an index file that are not in use, each with a connection of its own.
 final class ReaderPool<Reader>: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// The natural logarithm.
 func naturalLogarithm(_ value: Double) -> Double { log(value) }

@@ -1,5 +1,6 @@
 internal import RevisionTree
 package import SettleDatabase
+internal import SettlePlatform
 
 /// Which texts of documents are searched, and how they are taken apart into words.
 ///
@@ -74,12 +75,9 @@ public struct TextIndex: Sendable, Hashable {
         ]
         let hash = MD5()
         hash.update(parts.utf8)
-        let signature = Self.digits(hash.finish())
-        return isDesigned ? Self.filePrefix + signature : "app-text-\(Self.digits(name.utf8.prefix(100)))-\(signature)"
-    }
-
-    private static func digits(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let signature = Hexadecimal.encode(hash.finish())
+        return isDesigned
+            ? Self.filePrefix + signature : "app-text-\(Hexadecimal.encode(name.utf8.prefix(100)))-\(signature)"
     }
 
     /// Where its words are. What an app had under this name before is removed when it is first asked for.
@@ -87,7 +85,7 @@ public struct TextIndex: Sendable, Hashable {
         let folder = IndexFolder.of(database)
         let file = fileName
         if !isDesigned, folder.isNew(file) {
-            let prefix = "app-text-\(Self.digits(name.utf8.prefix(100)))-"
+            let prefix = "app-text-\(Hexadecimal.encode(name.utf8.prefix(100)))-"
             folder.remove { $0.hasPrefix(prefix) && $0 != file }
         }
         return try folder.index(file) { TextRows(at: $0, self) }

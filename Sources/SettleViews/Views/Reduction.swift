@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// How many values become one.
 ///
 ///     .count     .sum     .statistics     .custom("longest", version: 1, reduce: { … }, combine: { … })
@@ -21,7 +23,7 @@ public struct Reduction<Value: Codable & Sendable, Result: Codable & Sendable>: 
         _ name: String, version: Int, reduce: @escaping @Sendable ([Value]) -> Result,
         combine: @escaping @Sendable ([Result]) -> Result
     ) -> Reduction {
-        let digits = name.utf8.prefix(60).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let digits = Hexadecimal.encode(name.utf8.prefix(60))
         return Reduction(name: "c\(digits)-\(version)", reducer: ClosureReducer(reduceValues: reduce, combine: combine))
     }
 }

@@ -1,5 +1,6 @@
 import RevisionTree
 import SettleDatabase
+internal import SettlePlatform
 
 /// Rows that a closure makes of the documents of a database, kept in order of their keys and always up to date.
 ///
@@ -52,7 +53,7 @@ public struct View<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable
     }
 
     private static func digits(_ text: String) -> String {
-        text.utf8.prefix(100).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Hexadecimal.encode(text.utf8.prefix(100))
     }
 
     /// The index, with the reduce function it has, if any. Those of other versions are removed when it is first asked for.

@@ -1,4 +1,5 @@
 import Dispatch
+import SettlePlatform
 import SettleTesting
 import Synchronization
 import Testing

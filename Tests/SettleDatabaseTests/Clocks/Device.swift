@@ -1,4 +1,5 @@
 import Settle
+import SettlePlatform
 import SettleTesting
 
 /// A device with a database that stamps changes, and a wall clock of its own.

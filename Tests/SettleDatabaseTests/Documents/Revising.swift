@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettlePlatform
 
 /// Settle's, for Testing has an `Attachment` as well.
 typealias Attachment = Settle.Attachment

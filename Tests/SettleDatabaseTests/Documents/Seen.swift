@@ -1,4 +1,5 @@
 import Settle
+import SettlePlatform
 
 /// What closures have seen, in order.
 final class Seen: Sendable {

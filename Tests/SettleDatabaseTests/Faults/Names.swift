@@ -1,4 +1,5 @@
 import Settle
+import SettlePlatform
 
 /// A set of names that several threads add to.
 final class Names: Sendable {

@@ -1,4 +1,5 @@
 import Settle
+import SettlePlatform
 
 /// A clock that shows what it is set to, in milliseconds.
 final class ManualTime: Sendable {

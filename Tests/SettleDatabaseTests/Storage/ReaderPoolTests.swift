@@ -1,3 +1,4 @@
+import SettlePlatform
 import SettleTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import RevisionTree
 import SettleDatabase
+import SettlePlatform
 import Testing
 
 @testable import SettleReplication

@@ -1,6 +1,7 @@
 import RevisionTree
 import Settle
 import SettleDatabase
+import SettlePlatform
 import SettleTesting
 import Testing
 

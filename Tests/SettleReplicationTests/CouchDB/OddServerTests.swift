@@ -2,6 +2,7 @@ import Foundation
 import RevisionTree
 import Settle
 import SettleDatabase
+import SettlePlatform
 import SettleServer
 import SettleTesting
 import Testing

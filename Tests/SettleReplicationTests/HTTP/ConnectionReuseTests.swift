@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettleDatabase
+import SettlePlatform
 import Testing
 
 /// How connections are shared, kept and lost, and where redirects go.

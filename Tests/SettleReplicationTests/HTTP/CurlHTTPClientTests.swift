@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettlePlatform
 import Testing
 
 /// Requests and answers over real sockets.

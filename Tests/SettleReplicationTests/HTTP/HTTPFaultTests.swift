@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettleDatabase
+import SettlePlatform
 import Testing
 
 /// Servers that are slow, silent, far too talkative or gone.

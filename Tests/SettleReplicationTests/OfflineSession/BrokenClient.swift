@@ -1,4 +1,5 @@
 import SettleDatabase
+import SettlePlatform
 import SettleReplication
 
 /// A client whose network is down when it is told so.

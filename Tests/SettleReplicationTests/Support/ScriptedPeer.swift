@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettlePlatform
 
 /// A peer that passes calls on, or fails them as it is told, and counts them.
 final class ScriptedPeer: Peer {

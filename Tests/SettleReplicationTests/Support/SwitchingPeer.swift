@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettlePlatform
 
 /// A peer that may become another database behind the back of a replication, as a server does that is restored.
 final class SwitchingPeer: Peer {

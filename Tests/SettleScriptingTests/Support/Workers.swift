@@ -1,6 +1,7 @@
 import Foundation
 import RevisionTree
 import SettleDatabase
+import SettlePlatform
 import Testing
 
 @testable import SettleScripting

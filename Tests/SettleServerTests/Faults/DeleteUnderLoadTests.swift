@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Settle
 import SettleDatabase
+import SettlePlatform
 import SettleTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import RevisionTree
+import SettlePlatform
 import Testing
 
 @testable import SettleServer

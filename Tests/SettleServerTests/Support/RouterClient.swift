@@ -1,6 +1,7 @@
 import Dispatch
 import Settle
 import SettleDatabase
+import SettlePlatform
 import SettleTesting
 import Testing
 

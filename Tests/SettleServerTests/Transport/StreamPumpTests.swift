@@ -1,5 +1,6 @@
 import Dispatch
 import SettleDatabase
+import SettlePlatform
 import Testing
 
 @testable import SettleServer

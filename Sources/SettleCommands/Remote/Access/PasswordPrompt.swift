@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// Asks for a password on the terminal, which does not show what is typed; standard input stays for documents.
 enum PasswordPrompt {

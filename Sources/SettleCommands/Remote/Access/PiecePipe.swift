@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Settle
+internal import SettlePlatform
 
 /// Hands pieces of bytes from the main thread, which may wait for them, to a task, which must not block: one at a time.
 ///

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Settle
+internal import SettlePlatform
 
 /// Hands pieces of bytes from a task, which must not block, to the main thread, which may wait for them: one at a time.
 ///

@@ -1,10 +1,5 @@
 internal import Settle
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// Who one is at a server, and whom one trusts: the options of every verb that takes a URL.
 ///

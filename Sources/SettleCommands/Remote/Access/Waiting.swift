@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Settle
+internal import SettlePlatform
 
 /// Lets a verb, which runs on the main thread, wait for work of the concurrency pool.
 ///

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The answer of a policy, on its way from where it is made to who waits for it; the first one counts.
 final class Answer: Sendable {
     private struct State {

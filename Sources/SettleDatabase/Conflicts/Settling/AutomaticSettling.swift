@@ -1,4 +1,5 @@
 public import RevisionTree
+internal import SettlePlatform
 
 /// Settles conflicts as they arrive, until it is stopped.
 ///

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The policies by which a database is being settled automatically.
 final class SettlingPolicies: Sendable {
     private let names = Guarded<[String]>([])

@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 
 /// How far automatic settling has looked at the changes of a database.
 final class SettlingProgress: Sendable {

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// So many documents may be settled at once; who comes later waits for a place.
 final class SettlingSlots: Sendable {
     private struct State {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// The formats of strings that a schema can ask for, where it is compiled to check them.
 enum SchemaFormat: String, Sendable {

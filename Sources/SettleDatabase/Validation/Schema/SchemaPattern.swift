@@ -1,4 +1,5 @@
 import RevisionTree
+internal import SettlePlatform
 
 /// A compiled `pattern`.
 ///

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// What has arrived of an answer and was not read yet.
 ///

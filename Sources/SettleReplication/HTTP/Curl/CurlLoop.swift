@@ -1,10 +1,5 @@
 internal import CCurl
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// The thread that curl runs on: starts and ends transfers as it is told, and sleeps in between.
 ///

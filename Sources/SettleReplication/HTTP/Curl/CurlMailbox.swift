@@ -1,5 +1,6 @@
 internal import CCurl
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// What other threads want of the thread that curl runs on.
 final class CurlMailbox: Sendable {

@@ -1,10 +1,5 @@
 internal import CCurl
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// Makes the thread that a client's curl runs on.
 enum CurlThread {
@@ -13,43 +8,14 @@ enum CurlThread {
     /// Starts the thread; when that fails the mailbox stays closed.
     static func start(_ mailbox: CurlMailbox, _ options: HTTPClientOptions) {
         guard isReady, let multi = curl_multi_init() else { return }
-        let work = Unmanaged.passRetained(Work(multi, mailbox, options))
         mailbox.open(multi)
-        #if canImport(Glibc)
-        var thread: pthread_t = 0
-        let code = pthread_create(&thread, nil, { Work.run($0) }, work.toOpaque())
-        #else
-        var thread: pthread_t?
-        let code = pthread_create(&thread, nil, { Work.run($0) }, work.toOpaque())
-        #endif
-        guard code == 0 else {
-            work.release()
+        // Unchecked: what the thread gets is touched by nobody else from now on, so no lock is needed.
+        nonisolated(unsafe) let own = multi
+        do {
+            try SystemThread.detach { CurlLoop(multi: own, mailbox: mailbox, options: options).run() }
+        } catch {
             _ = mailbox.retire()
             curl_multi_cleanup(multi)
-            return
-        }
-        #if canImport(Glibc)
-        pthread_detach(thread)
-        #else
-        if let thread { pthread_detach(thread) }
-        #endif
-    }
-
-    /// What the new thread gets.
-    private final class Work {
-        let multi: UnsafeMutableRawPointer
-        let mailbox: CurlMailbox
-        let options: HTTPClientOptions
-
-        init(_ multi: UnsafeMutableRawPointer, _ mailbox: CurlMailbox, _ options: HTTPClientOptions) {
-            (self.multi, self.mailbox, self.options) = (multi, mailbox, options)
-        }
-
-        static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-            guard let context else { return nil }
-            let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
-            CurlLoop(multi: work.multi, mailbox: work.mailbox, options: work.options).run()
-            return nil
         }
     }
 }

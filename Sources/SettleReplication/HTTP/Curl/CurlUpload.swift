@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The body of a request: asks its producer for a piece when curl has sent the one before.
 final class CurlUpload: Sendable {

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Knows all connections, and cuts those off whose requests come too slowly.
 ///

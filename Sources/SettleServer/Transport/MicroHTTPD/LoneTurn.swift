@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Has a polling thread do a short piece of work itself where hardly anybody has to wait for that.
 ///

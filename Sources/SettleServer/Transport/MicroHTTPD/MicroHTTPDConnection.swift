@@ -1,11 +1,6 @@
 internal import CMicroHTTPD
 internal import SettleDatabase
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// A connection of the library: who is at its other end, which request it has now, and how that goes on.
 final class MicroHTTPDConnection: Sendable {

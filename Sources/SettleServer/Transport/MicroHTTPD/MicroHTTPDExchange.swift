@@ -1,5 +1,6 @@
 internal import CMicroHTTPD
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// One request on a libmicrohttpd connection, and its answer.
 ///

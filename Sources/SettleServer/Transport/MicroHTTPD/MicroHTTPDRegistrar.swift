@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// What the library's callbacks need: how requests are handled, and how many are under way.
 final class MicroHTTPDRegistrar: Sendable {

@@ -1,11 +1,6 @@
 internal import CMicroHTTPD
 internal import SettleDatabase
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// HTTP by libmicrohttpd: a few threads that poll, and workers for handlers.
 ///

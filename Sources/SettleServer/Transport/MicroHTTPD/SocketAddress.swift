@@ -1,10 +1,5 @@
 internal import CMicroHTTPD
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// An address to listen on, as the system wants it.
 struct SocketAddress {
@@ -17,11 +12,7 @@ struct SocketAddress {
     init(host: String, port: Int) throws {
         var hints = addrinfo()
         hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
-        #if canImport(Glibc)
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        #else
-        hints.ai_socktype = SOCK_STREAM
-        #endif
+        hints.ai_socktype = Sockets.stream
         var found: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &found)
         guard code == 0, let first = found?.pointee, let address = first.ai_addr else {

@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Keeps some of a ``ResponseStream`` ready for the connection, and asks for more on worker threads.
 ///

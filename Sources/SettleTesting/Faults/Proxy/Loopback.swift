@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// The calls of the system for TCP on the loopback interface, as far as the systems differ or make them long.
 enum Loopback {
@@ -14,7 +10,7 @@ enum Loopback {
         let code = withAddress(port) { bind(descriptor, $0, $1) }
         guard code == 0 else {
             let error = FaultProxyError("bind")
-            close(descriptor)
+            Sockets.close(descriptor)
             throw error
         }
         return descriptor
@@ -35,7 +31,7 @@ enum Loopback {
     static func connect(to port: Int, _ signal: ProxySignal) -> ProxySocket? {
         guard let descriptor = try? made() else { return nil }
         let socket = ProxySocket(descriptor)
-        let code = withAddress(port) { start($0, $1, descriptor) }
+        let code = withAddress(port) { Sockets.connect(descriptor, to: $0, $1) }
         if code == 0 { return socket }
         guard errno == EINPROGRESS || errno == EINTR else { return nil }
         var polled = [
@@ -70,41 +66,11 @@ enum Loopback {
         setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Sends as much as goes now; -1 with `errno` when nothing does.
-    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-        #if canImport(Glibc)
-        Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-        #else
-        Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
-        #endif
-    }
-
-    /// Gives a socket back to the system.
-    static func close(_ descriptor: Int32) {
-        #if canImport(Glibc)
-        _ = Glibc.close(descriptor)
-        #else
-        _ = Darwin.close(descriptor)
-        #endif
-    }
-
     private static func made() throws(FaultProxyError) -> Int32 {
-        #if canImport(Glibc)
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #endif
+        let descriptor = Sockets.make(AF_INET)
         guard descriptor >= 0 else { throw FaultProxyError("socket") }
         prepare(descriptor)
         return descriptor
-    }
-
-    private static func start(_ address: UnsafePointer<sockaddr>, _ length: socklen_t, _ descriptor: Int32) -> Int32 {
-        #if canImport(Glibc)
-        Glibc.connect(descriptor, address, length)
-        #else
-        Darwin.connect(descriptor, address, length)
-        #endif
     }
 
     private static func withAddress(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {

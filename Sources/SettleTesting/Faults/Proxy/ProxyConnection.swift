@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// One connection of a client, served request after request on a thread of its own.
 final class ProxyConnection {

@@ -1,5 +1,6 @@
 internal import Settle
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// What a proxy and its threads share. The threads hold it, and not the proxy, so that the proxy can go.
 final class ProxyCore: Sendable {
@@ -32,12 +33,12 @@ final class ProxyCore: Sendable {
         life = try ProxySignal()
         placeholder = try Loopback.bound(to: 0)
         do { port = try Loopback.port(of: placeholder) } catch {
-            Loopback.close(placeholder)
+            Sockets.close(placeholder)
             throw error
         }
     }
 
-    deinit { Loopback.close(placeholder) }
+    deinit { Sockets.close(placeholder) }
 
     /// Whether no more connections are taken.
     var isFull: Bool { threads.count >= connectionLimit }
@@ -104,7 +105,7 @@ final class ProxyCore: Sendable {
             }
         } catch {
             // Without a thread there is no service.
-            Loopback.close(descriptor)
+            Sockets.close(descriptor)
         }
     }
 }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// One request on its way to the server, and the answer on its way back, both at a time.
 ///

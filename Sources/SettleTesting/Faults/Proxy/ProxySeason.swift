@@ -1,14 +1,10 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// A time in which the proxy is up: its listening socket, and the thread that accepts connections.
 struct ProxySeason: Sendable {
     /// Comes when the season ends; connections end with it.
     let signal: ProxySignal
-    private let thread: ProxyThread
+    private let thread: SystemThread
 
     /// Begins to listen at a port; when this returns, clients can connect.
     init(_ core: ProxyCore, port: Int, until deadline: ContinuousClock.Instant) throws(FaultProxyError) {
@@ -16,18 +12,18 @@ struct ProxySeason: Sendable {
         let listener = try Loopback.bound(to: port)
         guard listen(listener, 128) == 0 else {
             let error = FaultProxyError("listen")
-            Loopback.close(listener)
+            Sockets.close(listener)
             throw error
         }
         do {
-            thread = try ProxyThread {
+            thread = try SystemThread {
                 Self.accept(core, listener, signal, deadline)
-                Loopback.close(listener)
+                Sockets.close(listener)
                 if ContinuousClock.now >= deadline { core.expire() }
             }
         } catch {
-            Loopback.close(listener)
-            throw error
+            Sockets.close(listener)
+            throw FaultProxyError(error.call, error.code)
         }
         self.signal = signal
     }

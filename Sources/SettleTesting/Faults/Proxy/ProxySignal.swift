@@ -1,11 +1,6 @@
 internal import Settle
 internal import SettleDatabase
-
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// Something that happens once, and that any number of threads can wait for with `poll`.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
+internal import SettlePlatform
 
 /// One end of a connection that never blocks, with what has been read of it. Used by one thread at a time.
 final class ProxySocket {
@@ -31,7 +27,7 @@ final class ProxySocket {
     /// Sends as much as goes now, and returns how many bytes that was.
     func send(_ bytes: ArraySlice<UInt8>) -> Int {
         guard isOpen, !isBroken, !bytes.isEmpty else { return 0 }
-        let count = bytes.withUnsafeBytes { Loopback.send(descriptor, $0) }
+        let count = bytes.withUnsafeBytes { Sockets.send(descriptor, $0) }
         if count >= 0 { return count }
         if errno != EAGAIN, errno != EINTR { isBroken = true }
         return 0
@@ -61,7 +57,7 @@ final class ProxySocket {
             setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         }
         input.removeAll()
-        Loopback.close(descriptor)
+        Sockets.close(descriptor)
     }
 
     /// Whether there is room for more.

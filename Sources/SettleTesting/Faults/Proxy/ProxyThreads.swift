@@ -1,11 +1,12 @@
 internal import Settle
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Threads that end by themselves, and can be waited for.
 final class ProxyThreads: Sendable {
     private struct State {
-        var running: [Int: ProxyThread] = [:]
-        var ended: [ProxyThread] = []
+        var running: [Int: SystemThread] = [:]
+        var ended: [SystemThread] = []
         var next = 0
     }
 
@@ -17,18 +18,18 @@ final class ProxyThreads: Sendable {
     /// Starts one.
     func start(_ body: @escaping @Sendable () -> Void) throws(FaultProxyError) {
         joinEnded()
-        let result = state.withLock { state -> Result<Void, FaultProxyError> in
+        let result = state.withLock { state -> Result<Void, SystemError> in
             let number = state.next
             state.next += 1
             // The thread takes the lock to note its end, so it finds itself noted.
-            return Result { () throws(FaultProxyError) in
-                state.running[number] = try ProxyThread { [self] in
+            return Result { () throws(SystemError) in
+                state.running[number] = try SystemThread { [self] in
                     body()
                     noteEnd(of: number)
                 }
             }
         }
-        try result.get()
+        do { try result.get() } catch { throw FaultProxyError(error.call, error.code) }
     }
 
     /// Waits for the end of all, those too that are started meanwhile.

@@ -1,4 +1,5 @@
 import SettleDatabase
+import SettlePlatform
 
 @testable import SettleReplication
 

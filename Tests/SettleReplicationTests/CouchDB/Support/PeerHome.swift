@@ -1,6 +1,7 @@
 import Foundation
 import Settle
 import SettleDatabase
+import SettlePlatform
 import SettleReplication
 
 /// A kind of server that databases of a test are on.

@@ -1,5 +1,6 @@
 import Settle
 import SettleDatabase
+import SettlePlatform
 
 /// A client that counts what it sends, and can spoil one cookie.
 final class CountingClient: HTTPClient {

@@ -1,4 +1,5 @@
 import SettleDatabase
+import SettlePlatform
 
 /// Something that happens once, told by a thread and waited for by a task.
 final class Event<Value: Sendable>: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import SettleDatabase
+import SettlePlatform
 
 #if canImport(Glibc)
 import Glibc

@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-internal import Glibc
-#else
-internal import Darwin
-#endif
-
 /// A value that one thread at a time may touch, and whose changes threads can wait for.
 ///
 /// Limits of time are measured by the clock that nobody sets.
@@ -19,7 +13,7 @@ package final class Monitor<Value>: @unchecked Sendable {
         mutex = .allocate(capacity: 1)
         condition = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
-        #if canImport(Glibc)
+        #if !canImport(Darwin)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -88,7 +82,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     private func waitForChange(atMost time: Duration) {
         let (seconds, attoseconds) = time.components
         var limit = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
-        #if canImport(Glibc)
+        #if !canImport(Darwin)
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
         limit.tv_sec += now.tv_sec + (limit.tv_nsec + now.tv_nsec) / 1_000_000_000

@@ -1,0 +1,60 @@
+/// Stream sockets, where the headers of the systems differ.
+package enum Sockets {
+    /// A new TCP socket of an address family, as `AF_INET`; below zero with `errno` when there is none.
+    package static func make(_ family: Int32) -> Int32 { systemSocket(family, stream) }
+
+    /// The kind of socket that carries a stream of bytes, as `addrinfo` and `socket` want it.
+    package static var stream: Int32 {
+        #if canImport(Glibc)
+        Int32(SOCK_STREAM.rawValue)
+        #else
+        SOCK_STREAM
+        #endif
+    }
+
+    /// Two sockets that are connected with each other, and that no other program inherits; `nil` when there are none.
+    package static func pair() -> (Int32, Int32)? {
+        var ends: [Int32] = [-1, -1]
+        #if canImport(Glibc)
+        // In one step: another thread may start a program at any moment.
+        let kind = stream | Int32(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
+        #else
+        guard socketpair(AF_UNIX, stream, 0, &ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        #endif
+        return (ends[0], ends[1])
+    }
+
+    /// Connects a socket; below zero with `errno` when it is not connected yet.
+    package static func connect(
+        _ descriptor: Int32, to address: UnsafePointer<sockaddr>, _ length: socklen_t
+    ) -> Int32 {
+        systemConnect(descriptor, address, length)
+    }
+
+    /// Sends as much as goes now, without a signal when nobody reads; below zero with `errno` when nothing goes.
+    package static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        systemSend(descriptor, bytes)
+    }
+
+    /// Gives a descriptor back to the system.
+    package static func close(_ descriptor: Int32) { systemClose(descriptor) }
+}
+
+// Outside of the type, whose functions have the same names.
+private func systemSocket(_ family: Int32, _ kind: Int32) -> Int32 { socket(family, kind, 0) }
+
+private func systemConnect(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
+    connect(descriptor, address, length)
+}
+
+private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Darwin)
+    send(descriptor, bytes.baseAddress, bytes.count, 0)
+    #else
+    send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+    #endif
+}
+
+private func systemClose(_ descriptor: Int32) { _ = close(descriptor) }

@@ -1,0 +1,50 @@
+/// A thread of the system, which may block. It is either joined or detached, once.
+///
+/// Unchecked: the handle is immutable.
+package struct SystemThread: @unchecked Sendable {
+    private let handle: pthread_t
+
+    private final class Work {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    /// Runs a closure on a new thread.
+    ///
+    /// - Throws: ``SystemError`` when the system gives no thread; the closure is not called then.
+    package init(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        let work = Unmanaged.passRetained(Work(body))
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        let code = pthread_create(
+            &thread, nil,
+            { context in
+                Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+                return nil
+            }, work.toOpaque())
+        #else
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { context in
+                if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
+                return nil
+            }, work.toOpaque())
+        #endif
+        guard code == 0, let handle = Optional(thread) else {
+            work.release()
+            throw SystemError("pthread_create", code)
+        }
+        self.handle = handle
+    }
+
+    /// Runs a closure on a new thread that nobody waits for.
+    ///
+    /// - Throws: ``SystemError`` when the system gives no thread; the closure is not called then.
+    package static func detach(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        pthread_detach(try SystemThread(body).handle)
+    }
+
+    /// Waits for the end of the thread.
+    package func join() { pthread_join(handle, nil) }
+}
