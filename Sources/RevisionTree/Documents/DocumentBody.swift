@@ -2,7 +2,7 @@
 ///
 /// A body is always a JSON object without CouchDB's reserved members: `_id`, `_rev` and their like belong to the
 /// document, not to its body. Making one checks every byte, once; order of members and spelling of numbers stay as
-/// given, escapes and white space are brought to one form, and of duplicate members the last stays (COUCHDB-FACTS 3).
+/// given, escapes and white space are brought to one form, and of duplicate members the last stays.
 ///
 ///     let body: DocumentBody = ["name": "Milk", "count": 1]
 ///     let same = try DocumentBody(parsing: #"{ "name": "Milk", "count": 1 }"#)

@@ -17,7 +17,7 @@ package struct DocumentReader {
     package let reserved: [ReservedMember]
 
     /// Members that start with an underscore and are part of the body all the same: the replicator's and the one for
-    /// access control (COUCHDB-FACTS 6).
+    /// access control.
     static let storedNames: Set<String> = [
         "_access", "_replication_state", "_replication_state_time", "_replication_state_reason", "_replication_id",
         "_replication_stats",

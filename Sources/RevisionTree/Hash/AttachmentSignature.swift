@@ -4,7 +4,7 @@ public struct AttachmentSignature: Hashable, Sendable {
     public let name: String
     /// Its media type, spelled as given.
     public let contentType: String
-    /// The 16 bytes of the MD5 of its content, of the gzip bytes where it is compressed (COUCHDB-FACTS 5).
+    /// The 16 bytes of the MD5 of its content, of the gzip bytes where it is compressed.
     public let md5: [UInt8]
 
     /// Makes a signature.

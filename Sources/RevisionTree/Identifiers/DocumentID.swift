@@ -6,7 +6,7 @@
 ///     let id: DocumentID = "groceries/milk"
 ///     try DocumentID(validating: "_secret")        // throws: reserved
 ///
-/// Ids are ordered by their UTF-8 bytes, as `_all_docs` is (COUCHDB-FACTS 22); two spellings of one accented letter
+/// Ids are ordered by their UTF-8 bytes, as `_all_docs` is; two spellings of one accented letter
 /// are two ids.
 public struct DocumentID: Sendable {
     /// The id as text.

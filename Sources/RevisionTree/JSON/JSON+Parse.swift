@@ -3,7 +3,7 @@ extension JSON {
     ///
     ///     try JSON(utf8: Array(#"{"a": 1e3}"#.utf8))["a"]?.number?.text      // "1e3"
     ///
-    /// Of duplicate members the last counts, at its own place (COUCHDB-FACTS 3).
+    /// Of duplicate members the last counts, at its own place.
     ///
     /// - Throws: ``JSONError`` with line, column and byte offset.
     /// - Complexity: O(*n*) in bytes.

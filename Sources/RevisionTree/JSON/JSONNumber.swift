@@ -35,8 +35,8 @@ public struct JSONNumber: Sendable {
     /// The value, or `nil` when it is no integer or needs more than 64 bits.
     public var int: Int? { isInteger ? Int(text) : nil }
 
-    /// The value as the float CouchDB reads, which is the nearest one but for some spellings without a point
-    /// (COUCHDB-FACTS 1); integers past its range become infinite.
+    /// The value as the float CouchDB reads, which is the nearest one but for some spellings without a point;
+    /// integers past its range become infinite.
     public var double: Double {
         var copy = text
         return copy.withUTF8 { bytes in
@@ -44,7 +44,7 @@ public struct JSONNumber: Sendable {
         }
     }
 
-    /// A finite float as CouchDB prints it (COUCHDB-FACTS 2): `1000.0`, `1e+22`, `1e-7`.
+    /// A finite float as CouchDB prints it: `1000.0`, `1e+22`, `1e-7`.
     package static func spelling(of value: Double) -> String {
         let shortest = value.description
         guard let mark = shortest.utf8.firstIndex(of: UInt8(ascii: "e")) else { return shortest }

@@ -3,7 +3,7 @@ internal import SettlePlatform
 /// The value of a number's spelling as CouchDB 3.5 reads it.
 ///
 /// CouchDB takes a float by `strtod`; but one without a point, if it is 32 characters or longer or underflows, is the
-/// integer before the `e` times a power of ten, rounded twice. That is why `5e-324` is zero there (COUCHDB-FACTS 1);
+/// integer before the `e` times a power of ten, rounded twice. That is why `5e-324` is zero there;
 /// the same spelling must give the same bits here, for they enter the revision id (SEMANTICS 198).
 enum JSONNumberConversion {
     /// The value of a token as a 64-bit float.

@@ -24,8 +24,7 @@ public struct JSONObject: Hashable, Sendable {
     /// Makes an object without members.
     public init() { members = [] }
 
-    /// Makes an object of members; of those with one name only the last stays, at its own place, as in CouchDB
-    /// (COUCHDB-FACTS 3).
+    /// Makes an object of members; of those with one name only the last stays, at its own place, as in CouchDB.
     ///
     /// - Complexity: O(*n*).
     public init(_ elements: [(String, JSON)]) {

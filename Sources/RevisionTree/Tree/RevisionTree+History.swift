@@ -39,7 +39,7 @@ extension RevisionTree {
     /// The leaves that may be ancestors of missing revisions, ascending.
     ///
     /// They are the leaves of a lower generation than the highest missing one, as CouchDB has it: a source that
-    /// knows them may send a delta (COUCHDB-FACTS 18).
+    /// knows them may send a delta.
     public func possibleAncestors(of missing: [RevisionID]) -> [RevisionID] {
         guard let highest = missing.map(\.generation).max() else { return [] }
         return nodes.filter { $0.isLeaf && $0.revision.generation < highest }.map(\.revision)

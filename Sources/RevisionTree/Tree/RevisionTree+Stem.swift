@@ -30,7 +30,7 @@ extension RevisionTree {
 
     /// Forgets leaves, and the ancestors that lead to no other leaf: a purge.
     ///
-    /// Only leaves can be purged; others in the list are left alone (COUCHDB-FACTS 36).
+    /// Only leaves can be purged; others in the list are left alone.
     ///
     /// - Returns: The nodes that were dropped, leaves and ancestors.
     /// - Complexity: O(*n*).

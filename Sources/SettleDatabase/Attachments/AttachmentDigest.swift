@@ -1,5 +1,5 @@
 /// The digest of an attachment as it travels: `md5-` and the base64 of the MD5 of the bytes that are stored, which are
-/// gzip bytes where the type is compressible (COUCHDB-FACTS 5).
+/// gzip bytes where the type is compressible.
 public struct AttachmentDigest: Hashable, Sendable, CustomStringConvertible {
     /// The 16 bytes of the MD5.
     public let md5: [UInt8]

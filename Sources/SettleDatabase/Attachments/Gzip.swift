@@ -2,8 +2,7 @@ internal import CZlib
 
 /// Compresses and expands a stream piece by piece.
 ///
-/// Compression is CouchDB's: zlib at level 8, no name and no time in the header, for a digest is taken of these bytes
-/// (COUCHDB-FACTS 5).
+/// Compression is CouchDB's: zlib at level 8, no name and no time in the header, for a digest is taken of these bytes.
 package final class Gzip {
     /// Which way the stream goes.
     package enum Direction { case compress, expand }

@@ -3,7 +3,7 @@ package import RevisionTree
 extension Database {
     /// Writes edits in one transaction; one that is refused does not stop the others.
     ///
-    /// The rules are CouchDB's (COUCHDB-FACTS 10, 13): an edit is made on a leaf; in a document whose leaves are all
+    /// The rules are CouchDB's: an edit is made on a leaf; in a document whose leaves are all
     /// tombstones none can be edited, but a document without a revision is there again, on the winning one.
     /// Sequences are given in the order of ids.
     ///

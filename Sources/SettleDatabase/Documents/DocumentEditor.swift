@@ -96,7 +96,7 @@ struct DocumentEditor {
     }
 
     /// Takes from a known revision what is lacking here: a stemmed root may find its parent, and an inner revision that
-    /// was only named in the history of another gets its content, as in CouchDB.
+    /// was only named in the history of another gets its content, which CouchDB would not keep.
     private func join(_ replicated: ReplicatedRevision, in old: DocumentRecord) throws -> ReplicatedRevision.Outcome {
         var record = old
         let revision = replicated.history.revision

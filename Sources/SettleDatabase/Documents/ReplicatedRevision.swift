@@ -16,7 +16,7 @@ public struct ReplicatedRevision: Sendable {
     public var body: DocumentBody
     /// The attachments, in order; what their digests name must be in the database or pending.
     public var attachments: [Attachment]
-    /// Whether a `revpos` of 0 stays, as CouchDB has it where a peer says none (COUCHDB-FACTS 14); else it is taken for
+    /// Whether a `revpos` of 0 stays, as CouchDB has it where a peer says none; else it is taken for
     /// not known, and becomes the revision's generation.
     package var keepsZeroRevpos = false
     /// Whether it is a part of a tree that is copied as a whole, of which nobody knows what came from where: then it is no

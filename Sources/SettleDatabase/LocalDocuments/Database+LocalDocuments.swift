@@ -10,7 +10,7 @@ extension Database {
         try engine.read { try $0.localDocument(id) }
     }
 
-    /// Writes a local document, whatever was there; its revision goes up by one (COUCHDB-FACTS 11).
+    /// Writes a local document, whatever was there; its revision goes up by one.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` when the id does not start with `_local/`.
     @discardableResult

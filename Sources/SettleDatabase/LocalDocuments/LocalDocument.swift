@@ -3,7 +3,7 @@ public import RevisionTree
 /// A document that stays in this database: it never replicates and no feed shows it (SEMANTICS 203).
 ///
 /// Replicators keep their checkpoints in them. A local document has no tree, only a counter of its writes: the revision
-/// `0-N` (COUCHDB-FACTS 11).
+/// `0-N`.
 public struct LocalDocument: Sendable, Hashable {
     /// The id, which starts with `_local/`.
     public let id: DocumentID

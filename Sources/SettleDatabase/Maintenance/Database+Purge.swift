@@ -13,7 +13,7 @@ extension Database {
 
     /// Forgets some leaves of a document, and the ancestors that lead to no other leaf.
     ///
-    /// Revisions that are no leaves, or not known, are left alone (COUCHDB-FACTS 36). Of a document whose revisions can't be
+    /// Revisions that are no leaves, or not known, are left alone. Of a document whose revisions can't be
     /// read all is forgotten, and those given are returned.
     ///
     /// - Returns: The leaves that were forgotten, each once, in their order (SEMANTICS 63).

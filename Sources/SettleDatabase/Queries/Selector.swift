@@ -74,7 +74,7 @@ public struct Selector: Sendable {
     /// Whether `_find` answers this selector with nothing at once: it is `$and`, `$or` or `$nor` of nothing.
     ///
     /// As a filter such a selector matches every document. CouchDB knows both, and tells them apart where it plans a
-    /// query (COUCHDB-FACTS 27).
+    /// query.
     public var isVacuous: Bool {
         switch root {
         case .all(let nodes), .any(let nodes): nodes.isEmpty

@@ -6,7 +6,7 @@ internal import RevisionTree
 ///     negations go down to the operators    {"$not": {"a": {"$gt": 1}}}          →  a: $lte 1
 ///     by De Morgan's laws                   {"$nor": [{"a": 1}, {"b": 2}]}       →  $and [a: $ne 1, b: $ne 2]
 ///
-/// That is why a member which is missing matches neither a condition nor its negation (COUCHDB-FACTS 26). Inside
+/// That is why a member which is missing matches neither a condition nor its negation. Inside
 /// `$elemMatch`, `$allMatch` and `$keyMapMatch` paths begin anew and negations stay where they are; there a missing
 /// member does match `$not`, and `$nor` never matches.
 enum SelectorNormalizer {

@@ -16,7 +16,7 @@ public struct DatabaseOptions: Sendable {
     /// three descriptors for writing and two for each of up to four readers. The index that was used least recently is closed
     /// for another one, and opened again when it is asked.
     public var openIndexes = 16
-    /// The largest body a document may have, in bytes; 8,000,000 unless set, as in CouchDB (COUCHDB-FACTS 39).
+    /// The largest body a document may have, in bytes; 8,000,000 unless set, as in CouchDB.
     public var maximumDocumentSize = 8_000_000
     /// Whether each save stamps the members it changes with the moment; see ``Database/setAttributeClocks(_:)``. The database
     /// remembers it, and `nil`, which it is unless set, leaves it as it is: off for a new one.

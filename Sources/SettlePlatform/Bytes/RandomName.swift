@@ -1,8 +1,9 @@
 /// Names and keys by chance, from the system's own generator, which is good for secrets.
 package enum RandomName {
-    /// A name of hexadecimal digits.
+    /// Makes a name of hexadecimal digits.
     ///
-    /// - Parameter bytes: How many bytes of chance it has; the name has twice as many digits.
+    /// - Parameter bytes: The number of random bytes; 16 by default, as CouchDB's ids have.
+    /// - Returns: Twice as many digits as bytes, in lower case.
     package static func hexadecimal(bytes: Int = 16) -> String { Hexadecimal.encode(self.bytes(bytes)) }
 
     /// Random bytes.

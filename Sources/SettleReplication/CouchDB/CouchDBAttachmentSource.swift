@@ -4,7 +4,7 @@ internal import SettleDatabase
 /// The stored bytes of an attachment behind CouchDB's API: `GET /db/doc/name?rev=…`.
 ///
 /// Compressed ones are asked for as gzip, so that what arrives is what is stored. Reading on after a cut asks for a range;
-/// a server that gives none, as CouchDB does of compressed ones (COUCHDB-FACTS 34), is read from the beginning, and what was
+/// a server that gives none, as CouchDB does of compressed ones, is read from the beginning, and what was
 /// handed over is passed over.
 struct CouchDBAttachmentSource: AttachmentSource {
     let calls: PeerCalls

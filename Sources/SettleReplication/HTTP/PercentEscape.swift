@@ -3,7 +3,7 @@ package enum PercentEscape {
     private static let hex = Array("0123456789ABCDEF".utf8)
 
     /// Text with all bytes escaped but letters, digits and `-`, `.`, `_`, `~` (RFC 3986, section 2.3), so that neither the
-    /// slash of a document id nor a plus, which CouchDB takes for a blank, is misread (COUCHDB-FACTS 8).
+    /// slash of a document id nor a plus, which CouchDB takes for a blank, is misread.
     package static func encode(_ text: some StringProtocol) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {

@@ -4,7 +4,7 @@ internal import SettleScripting
 internal import SettleViews
 
 /// Looks at design documents before they are stored: at their form, and whether the functions of views compile. Other
-/// functions are stored as they are, as in CouchDB (COUCHDB-FACTS 33).
+/// functions are stored as they are, as in CouchDB.
 struct DesignDocumentCheck {
     let scripts: Scripts?
     let database: Database

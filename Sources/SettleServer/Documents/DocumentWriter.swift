@@ -27,7 +27,7 @@ struct DocumentWriter {
 
     /// Writes edits in one transaction; what refuses one of them is told in its place.
     ///
-    /// - Throws: ``HTTPError`` for what refuses the whole batch: a stub of nothing (COUCHDB-FACTS 12).
+    /// - Throws: ``HTTPError`` for what refuses the whole batch: a stub of nothing.
     func edit(_ documents: [(id: DocumentID, document: WireDocument)]) throws -> [Outcome] {
         var outcomes = [Outcome](repeating: .failure(.conflict), count: documents.count)
         var edits: [(index: Int, edit: DocumentEdit)] = []
@@ -104,7 +104,7 @@ struct DocumentWriter {
             revisions.append(revision)
         }
         for (id, local) in locals { _ = try write(local, id) }
-        // Sequences are given in the order of ids (COUCHDB-FACTS 13).
+        // Sequences are given in the order of ids.
         revisions.sort { $0.id < $1.id }
         let outcomes = try writeGuard.insert(revisions, to: database, refusingBranches: refusingBranches)
         return refused
@@ -114,7 +114,7 @@ struct DocumentWriter {
             }
     }
 
-    /// What becomes of a local document: whatever was there, `0-N` becomes `0-(N+1)` (COUCHDB-FACTS 11); nothing when it
+    /// What becomes of a local document: whatever was there, `0-N` becomes `0-(N+1)`; nothing when it
     /// is deleted.
     private func local(_ id: DocumentID, _ document: WireDocument) throws -> LocalDocument? {
         if document.isDeleted { return nil }

@@ -17,7 +17,7 @@ enum SchedulerEndpoints {
 
     /// `GET /_scheduler/jobs/{id}`
     static let job: Endpoint = { context in
-        // A plus in a path means a blank (COUCHDB-FACTS 8).
+        // A plus in a path means a blank.
         let id = context.parameter("id").replacing(" ", with: "+")
         guard let job = context.server.scheduler.job(id) else { throw HTTPError.missing }
         return .json(job.json)

@@ -5,8 +5,7 @@ internal import SettleDatabase
 enum MultipartIntake {
     /// The document of a request, and the contents that came with it, by the bytes of their attachments' names.
     ///
-    /// Contents belong to the attachments that say they follow, in order, whatever names their parts have
-    /// (COUCHDB-FACTS 35).
+    /// Contents belong to the attachments that say they follow, in order, whatever names their parts have.
     static func document(
         _ context: RequestContext, _ database: Database
     ) throws -> (WireDocument, [[UInt8]: Attachment]) {

@@ -4,7 +4,7 @@ internal import SettleReplication
 
 /// What `_replicate` answers at the end, in CouchDB's words.
 enum ReplicationAnswer {
-    /// What became of a replication: its log (COUCHDB-FACTS 37).
+    /// What became of a replication: its log.
     static func json(_ result: ReplicationResult, _ document: ReplicationDocument) -> JSON {
         guard document.usesCheckpoints else { return ["ok": true, "use_checkpoints": false] }
         var members: JSONObject = ["ok": true]

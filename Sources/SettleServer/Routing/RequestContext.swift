@@ -70,7 +70,7 @@ struct RequestContext: Sendable {
         }
     }
 
-    /// Sees that the body is said to be of a type; capitals and blanks count (COUCHDB-FACTS 7).
+    /// Sees that the body is said to be of a type; capitals and blanks count.
     func requireContentType(_ type: String = "application/json") throws {
         let given = request.headers["Content-Type"]?.split(separator: ";").first
         guard let given, given.utf8.elementsEqual(type.utf8) else {

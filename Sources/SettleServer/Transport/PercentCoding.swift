@@ -1,6 +1,6 @@
 /// Percent escapes of URLs, as CouchDB reads and writes them.
 enum PercentCoding {
-    /// Text without its escapes; a plus is a blank, also in paths (COUCHDB-FACTS 8), and a `%` that begins no escape
+    /// Text without its escapes; a plus is a blank, also in paths, and a `%` that begins no escape
     /// stays. Bytes that are no UTF-8 are repaired.
     static func decode(_ text: some StringProtocol) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {

@@ -2,8 +2,7 @@ internal import RevisionTree
 
 /// JSON as CouchDB prints it.
 ///
-/// The store keeps numbers as they are spelled; CouchDB reads each into a float or an integer and prints that
-/// (COUCHDB-FACTS 1, 2): `1e3` as `1000.0`, `-0.0` as `0.0`, the integer `-0` as `0`.
+/// The store keeps numbers as they are spelled; CouchDB reads each into a float or an integer and prints that: `1e3` as `1000.0`, `-0.0` as `0.0`, the integer `-0` as `0`.
 enum WireJSON {
     /// Appends compact JSON with its numbers in CouchDB's spelling.
     ///

@@ -6,7 +6,7 @@ struct BulkGetAnswer {
     enum Entry {
         /// Where the document stands.
         case document(Range<Int>)
-        /// Why there is none: the revision as it was asked for, if that is told (COUCHDB-FACTS 19), the error and the
+        /// Why there is none: the revision as it was asked for, if that is told, the error and the
         /// reason.
         case failure(revision: RevisionID?, error: String, reason: String)
     }

@@ -9,7 +9,7 @@ enum DocumentBytes {
     enum Contents {
         /// Nowhere: all there is are stubs and contents in the JSON itself.
         case inline
-        /// In the parts of the request that follow, in the same order (COUCHDB-FACTS 35).
+        /// In the parts of the request that follow, in the same order.
         case follow
     }
 
