@@ -53,7 +53,7 @@ struct ClockNode {
         inside[ClockedMembers.Name(text: name), default: ClockNode()].insert(entry, at: path.dropFirst())
     }
 
-    /// The names a JSON Pointer is made of; `nil` for what is none, or leads too deep.
+    /// The names a JSON Pointer is made of; `nil` for invalid input, or leads too deep.
     private static func names(in pointer: String) -> [String]? {
         if pointer.isEmpty { return [] }
         guard MergePath.isPointer(pointer) else { return nil }

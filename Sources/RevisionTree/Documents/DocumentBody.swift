@@ -29,7 +29,7 @@ public struct DocumentBody: Sendable {
 
     /// Reads a body from JSON text in UTF-8.
     ///
-    /// - Throws: ``JSONError`` with line and column: what is no JSON, `notAnObject`, or `reservedMember` for a
+    /// - Throws: ``JSONError`` with line and column: text that is not JSON, `notAnObject`, or `reservedMember` for a
     ///   top-level member that starts with an underscore (SEMANTICS 89).
     /// - Complexity: O(*n*) in bytes, one pass.
     public init(utf8 bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) {

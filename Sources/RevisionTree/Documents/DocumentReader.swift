@@ -29,7 +29,7 @@ package struct DocumentReader {
     ///   - bytes: JSON text in UTF-8.
     ///   - allowsReserved: Whether reserved members are collected or refused.
     /// - Returns: The document.
-    /// - Throws: ``JSONError``: what is no JSON, `notAnObject`, or `reservedMember`.
+    /// - Throws: ``JSONError``: text that is not JSON, `notAnObject`, or `reservedMember`.
     package static func read(_ bytes: [UInt8], allowsReserved: Bool) throws(JSONError) -> DocumentReader {
         try bytes.withUnsafeBufferPointer { buffer -> Result<DocumentReader, JSONError> in
             do throws(JSONError) { return .success(try read(buffer, allowsReserved: allowsReserved)) } catch {

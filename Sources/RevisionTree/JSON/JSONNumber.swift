@@ -18,7 +18,7 @@ public struct JSONNumber: Sendable {
         text = needsPoint ? spelling.split(separator: "e").joined(separator: ".0e") : spelling
     }
 
-    /// Makes a number of JSON text, or returns `nil` when it is none.
+    /// Makes a number of JSON text, or returns `nil` if it is invalid.
     public init?(text: String) {
         var copy = text
         let isNumber = copy.withUTF8 { bytes in

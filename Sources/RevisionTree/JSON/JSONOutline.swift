@@ -16,7 +16,7 @@ package struct JSONOutline {
     /// - Parameters:
     ///   - bytes: JSON text in UTF-8.
     ///   - name: The member whose elements are wanted; of several the last.
-    /// - Throws: ``JSONError``: what is no JSON, or `notAnObject`.
+    /// - Throws: ``JSONError``: text that is not JSON, or `notAnObject`.
     /// - Complexity: O(*n*) in bytes.
     package init(_ bytes: [UInt8], elementsOf name: String) throws(JSONError) {
         self = try bytes.withUnsafeBufferPointer { text in

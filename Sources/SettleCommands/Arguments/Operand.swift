@@ -26,7 +26,7 @@ struct Operand: Sendable {
 
     /// The database, which nearly every verb begins with.
     static let database = Operand(
-        "DB", takesURL: true, "the folder of a database, whose end `.settle` may be left out; or the URL of one")
+        "DB", takesURL: true, "database path (`.settle` is optional) or URL")
     /// The database of a verb that works on files.
     static let folder = Operand("DB", "the folder of a database; `.settle` at its end may be left out")
     /// A document's id.

@@ -42,5 +42,5 @@ struct Option: Sendable {
 
     /// What every verb takes that opens a database.
     static let wait = Option(
-        "--wait", value: "SECONDS", "wait so long for another process (default 1)")
+        "--wait", value: "SECONDS", "seconds to wait for the database lock (default 1)")
 }

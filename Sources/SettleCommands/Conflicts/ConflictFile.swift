@@ -59,7 +59,7 @@ struct ConflictFile {
 
     /// What the user made of it; `nil` when it was emptied or left as it was.
     ///
-    /// - Throws: ``CommandError`` with status `refused` for what is no document.
+    /// - Throws: ``CommandError`` with status `refused` for JSON that is not a document.
     func resolution(from edited: String) throws -> Resolution? {
         let lines = edited.split(separator: "\n", omittingEmptySubsequences: false)
         let text = lines.prefix { $0.filter { $0 != "\r" } != Self.marker }.joined(separator: "\n")

@@ -70,7 +70,7 @@ struct DesignFolder {
         return members
     }
 
-    /// The member that a file or folder is; `nil` for what is none.
+    /// The member that a file or folder is; `nil` for invalid input.
     private mutating func read(_ name: String, _ file: String, _ place: [String]) throws -> (String, JSON)? {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path + "/" + file, isDirectory: &isFolder) else { return nil }

@@ -21,7 +21,8 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         case .conflict: "the document was changed since the revision that was given, or the name is taken"
         case .refused: "what was given is not valid, or a validation or a server refused it"
         case .inUse: "another process has the database open"
-        case .damaged: "the file is damaged, or no database, or was written by a newer version; a URL is no CouchDB's"
+        case .damaged:
+            "the file is damaged, or no database, or was written by a newer version; the URL is not a CouchDB server"
         case .inputOutput: "the disk is full, the system could not read or write, or a server is not reached or trusted"
         case .interrupted: "interrupted by Ctrl-C; what was reported as done is done"
         }

@@ -41,7 +41,7 @@ enum CompactVerb: Verb {
                     result.bytes >= 0
                     ? "\(Quantity.bytes(result.bytes)) smaller" : "\(Quantity.bytes(-result.bytes)) larger"
                 try console.note(
-                    "Let go of \(removed) in \(Quantity.duration(bar.elapsed)); the database is \(size)")
+                    "Removed \(removed) in \(Quantity.duration(bar.elapsed)); the database is \(size)")
             }
             return .success
         }

@@ -47,7 +47,7 @@ enum DeleteVerb: Verb {
             throw CommandError.notFound("there is no document \"\(id)\" to delete")
         }
         guard arguments.flag("--force"), let winner = current.revision else {
-            let message = "which revision of \"\(id)\" is to be deleted was not said"
+            let message = "refusing to delete \"\(id)\" without --rev"
             throw current.revision.map { Invocation.conflict(message, $0) } ?? CommandError.invalid(message)
         }
         return try Invocation.document(id, at: winner, in: database)

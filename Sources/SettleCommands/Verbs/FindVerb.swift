@@ -5,7 +5,7 @@ enum FindVerb: Verb {
     static let guide = Guide(
         "find", "find documents by conditions on their members",
         discussion: """
-            SELECTOR is CouchDB's (Mango), or a condition as it is spoken: age > 30 && city = "Prague". Members are named by \
+            SELECTOR is CouchDB's (Mango), or a plain expression: age > 30 && city = "Prague". Members are named by \
             paths, address.city; texts are in quotes. Between them stand = != < <= > >=, in [1, 2], begins "text", matches \
             "regex", exists and missing; conditions are joined by && (and), || (or), ! (not) and parentheses. A member that \
             is missing matches nothing but `missing`.

@@ -45,7 +45,7 @@ enum ResolveVerb: Verb {
         }
         guard !ways.isEmpty || PolicyOptions.areGiven(arguments) else {
             throw CommandError.usage(
-                "how is missing: --policy POLICY, --keep REV, --delete or --edit", verb: guide.name)
+                "choose one of --policy POLICY, --keep REV, --delete or --edit", verb: guide.name)
         }
         let policy = try PolicyOptions.policy(arguments, verb: guide.name)
         try PolicyOptions.refuseSides(policy, in: invocation)

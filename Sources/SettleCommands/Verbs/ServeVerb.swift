@@ -114,7 +114,7 @@ enum ServeVerb: Verb {
         }
     }
 
-    /// What whoever starts the server should mend.
+    /// What the operator should correct.
     private static func warnings(_ settings: ServeSettings, _ administrator: AdministratorSetting?) -> [String] {
         var warnings: [String] = []
         if administrator?.isVisible == true {

@@ -42,7 +42,7 @@ package enum Base64 {
         }
     }
 
-    /// The bytes of a URL-safe base64 text without padding, or `nil` when it is none; `+` and `/` are taken for `-` and `_`.
+    /// The bytes of a URL-safe base64 text without padding, or `nil` if it is invalid; `+` and `/` are taken for `-` and `_`.
     package static func decodeFromURL(_ text: String) -> [UInt8]? {
         var plain = text.utf8.map { byte in
             switch byte {

@@ -47,7 +47,7 @@ extension Database {
     ///
     /// - Parameter attachment: One whose bytes were kept as they came.
     /// - Returns: The same content under the encoding gzip, with the length it expands to.
-    /// - Throws: ``DatabaseError`` with code `invalid` for what is no gzip, or as ``attachmentReader(for:encoded:range:)``.
+    /// - Throws: ``DatabaseError`` with code `invalid` for bytes that are not gzip, or as ``attachmentReader(for:encoded:range:)``.
     package func expanded(_ attachment: Attachment) throws -> Attachment {
         let check = try GzipCheck()
         let reader = try attachmentReader(for: attachment, encoded: true)

@@ -9,7 +9,7 @@ final class GzipCheck {
 
     /// Takes the next piece.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for what is no gzip.
+    /// - Throws: ``DatabaseError`` with code `invalid` for bytes that are not gzip.
     func take(_ bytes: UnsafeRawBufferPointer) throws {
         do { try gzip.process(bytes, isLast: false) { length += Int64($0.count) } } catch let error as DatabaseError
             where error.code == .attachmentMissing
@@ -19,7 +19,7 @@ final class GzipCheck {
 
     /// Sees that the last piece was the end.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for what is no whole gzip.
+    /// - Throws: ``DatabaseError`` with code `invalid` for bytes that are not a whole gzip stream.
     func finish() throws { if !gzip.isAtEnd { throw Self.isNone } }
 
     private static var isNone: DatabaseError {

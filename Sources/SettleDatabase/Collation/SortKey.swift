@@ -31,7 +31,7 @@ package enum SortKey {
     ///   - text: The text, which has to be JSON.
     ///   - bytes: Where to.
     ///   - order: The order.
-    /// - Throws: ``JSONError`` for what is no JSON.
+    /// - Throws: ``JSONError`` for text that is not JSON.
     package static func append(
         json text: ArraySlice<UInt8>, to bytes: inout [UInt8], in order: KeyOrder = .collation
     ) throws(JSONError) {

@@ -47,14 +47,13 @@ extension Database {
     /// A setting under a name; `nil` when it was never set.
     package func setting(_ name: String) throws -> String? { try engine.read { try $0.setting(name) } }
 
-    /// Is raised before and after each change by ``setSetting(_:to:)``: what was read of a setting after this was asked for
-    /// is as it is now while this stays the same. A change inside a transaction counts when it is made, and so what is
-    /// remembered in this way has to be set alone.
-    package var settingsAge: UInt64 { settingsChanges.load(ordering: .sequentiallyConsistent) }
+    /// An epoch that changes before and after every ``setSetting(_:to:)``; read it before the setting, and use it as a cache
+    /// key. A change inside a transaction counts when it is made, so cache only settings that are never set within one.
+    package var settingsEpoch: UInt64 { settingsChanges.load(ordering: .sequentiallyConsistent) }
 
-    /// Is raised by each commit that changes a design document, before its writer is told: what was read of design documents
-    /// after this was asked for is as it is now while this stays the same.
-    package var designAge: UInt64 { designChanges.age }
+    /// An epoch that changes with every commit of a design document, before its writer returns; read it before the design
+    /// documents, and use it as a cache key.
+    package var designEpoch: UInt64 { designChanges.age }
 
     /// The newest commit, of which each writer is told after this tells of it; `nil` inside a transaction of this thread,
     /// which sees more than that.

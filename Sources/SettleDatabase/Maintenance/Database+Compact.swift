@@ -20,7 +20,7 @@ extension Database {
     ///     (SEMANTICS K4); not at all unless given. When that was is known by the compactions with an age between which it
     ///     happened: the first one lets go of nothing, and each content stays for the age and at most the time between two
     ///     compactions longer. A content also stays as long as the one that superseded it.
-    ///   - progress: Is told how far it is, after each step.
+    ///   - progress: Called with the progress, after each step.
     /// - Returns: What was let go of.
     /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput` or `closed`, or what `progress` throws to stop it.
     @discardableResult

@@ -12,9 +12,11 @@ extension Database {
     /// At that time, or as soon as the database is open again, the document is forgotten here with all its revisions;
     /// nothing replicates (see ``purge(_:)``). Dates count in milliseconds.
     ///
-    /// - Throws: ``DatabaseError`` with code `notFound` when there is no such document, `invalid` for a date that is none.
+    /// - Throws: ``DatabaseError`` with code `notFound` when there is no such document, `invalid` for an invalid date.
     public func setExpiration(of id: DocumentID, at date: Date?) throws {
-        if date?.timeIntervalSince1970.isNaN == true { throw DatabaseError(.invalid, "the date to expire is none") }
+        if date?.timeIntervalSince1970.isNaN == true {
+            throw DatabaseError(.invalid, "the expiration date is not a number")
+        }
         try engine.write { writer in
             guard try writer.storedRecord(of: id, withContent: false) != nil else {
                 throw DatabaseError(.notFound, "there is no document \"\(id)\" to expire")

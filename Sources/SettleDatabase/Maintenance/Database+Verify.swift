@@ -9,7 +9,7 @@ extension Database {
     /// Nothing is changed, and memory is bounded. Writes made meanwhile are not mistaken for damage, since all is read
     /// from one state.
     ///
-    /// - Parameter progress: Is told how far it is.
+    /// - Parameter progress: Called with the progress.
     /// - Returns: Counts, and a line for each thing that is wrong.
     /// - Throws: ``DatabaseError`` when the system can't read, or with code `closed`; damage is a line of the report.
     public func verify(

@@ -27,7 +27,7 @@ package enum BookmarkText {
         return Base64.encodeForURL(bytes)
     }
 
-    /// The place of a text; `nil` for what is none.
+    /// The place of a text; `nil` for invalid input.
     package static func decode(_ text: String) -> (id: String, key: JSON)? {
         guard let bytes = Base64.decodeFromURL(text), bytes.count > 6, bytes[0] == 131 else { return nil }
         var term = bytes[1...]

@@ -23,7 +23,7 @@ final class BytePattern: Sendable {
     /// The pattern as it was given.
     let text: String
 
-    /// Compiles a pattern; `nil` when it is none.
+    /// Compiles a pattern; `nil` if it is invalid.
     init?(_ pattern: String) {
         text = pattern
         var pattern = pattern

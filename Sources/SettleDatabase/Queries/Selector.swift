@@ -32,7 +32,7 @@ public struct Selector: Sendable {
     /// Reads a selector.
     ///
     /// - Parameter json: An object of conditions; the empty one matches everything.
-    /// - Throws: ``SelectorError`` with CouchDB's name and reason for what is no selector.
+    /// - Throws: ``SelectorError`` with CouchDB's name and reason for JSON that is not a selector.
     /// - Complexity: O(*n*) in bytes.
     public init(_ json: JSON) throws(SelectorError) {
         guard Self.isShallow(json, Self.maximumDepth) else {

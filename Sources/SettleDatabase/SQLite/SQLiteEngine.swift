@@ -24,7 +24,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private let pool: ReaderPool?
     private let isClosed = Guarded(false)
     private let listener = Guarded<Listener?>(nil)
-    /// Who is told of commits; a closure alone would be wrapped anew at each look behind the lock.
+    /// The listener of commits; a closure alone would be wrapped anew at each look behind the lock.
     private struct Listener: Sendable {
         let notify: @Sendable (UpdateSequence) -> Void
     }

@@ -101,7 +101,7 @@ class SQLiteReader: StorageReader {
 }
 
 extension SQLiteReader {
-    /// The row number of a content kept apart; `nil` for a token that is none.
+    /// The row number of a content kept apart; `nil` for an invalid token.
     func number(of token: UInt64) -> Int64? {
         token >= BodyToken.firstApart ? Int64(exactly: token - BodyToken.firstApart + 1) : nil
     }

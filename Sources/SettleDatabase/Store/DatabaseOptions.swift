@@ -30,7 +30,7 @@ public struct DatabaseOptions: Sendable {
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
-    /// Is told what an app should know though nothing failed; writes to standard error unless set.
+    /// Called with warnings that are not errors. Writes to standard error by default.
     public var warn: @Sendable (String) -> Void = { message in
         let line = Array("settle: \(message)\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)

@@ -7,21 +7,21 @@ package struct WriteCheck: Sendable {
     /// call was given. It throws ``DatabaseError`` with code `refused` to keep it out, and must not wait.
     package typealias Question = @Sendable (_ index: Int, _ context: ValidationContext) throws -> Void
 
-    /// The ``Database/designAge`` at which the caller read the design documents.
-    let designAge: UInt64
+    /// The ``Database/designEpoch`` at which the caller read the design documents.
+    let designEpoch: UInt64
     /// What is asked; `nil` where the design documents ask nothing.
     let question: Question?
 
     /// Makes a check.
-    package init(designAge: UInt64, question: Question?) {
-        self.designAge = designAge
+    package init(designEpoch: UInt64, question: Question?) {
+        self.designEpoch = designEpoch
         self.question = question
     }
 
     /// The same for a call that is given one item of several, by its place among those.
     package func at(_ place: Int) -> WriteCheck {
         guard let question else { return self }
-        return WriteCheck(designAge: designAge) { _, context in try question(place, context) }
+        return WriteCheck(designEpoch: designEpoch) { _, context in try question(place, context) }
     }
 
     /// A design document was committed after the caller had read them; nothing was written.
@@ -36,7 +36,7 @@ extension DocumentEditor {
     ///
     /// - Throws: ``WriteCheck/IsOld``.
     func begin(_ check: WriteCheck?) throws {
-        guard let check, check.designAge != designChanges.age else { return }
+        guard let check, check.designEpoch != designChanges.age else { return }
         throw WriteCheck.IsOld()
     }
 

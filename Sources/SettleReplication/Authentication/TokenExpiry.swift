@@ -3,7 +3,7 @@ internal import SettleDatabase
 
 /// When a token runs out.
 enum TokenExpiry {
-    /// The `exp` of a JWT in seconds since 1970; `nil` for what is no JWT, or tells none. Nothing is verified: whoever takes
+    /// The `exp` of a JWT in seconds since 1970; `nil` for text that is not a JWT, or tells none. Nothing is verified: whoever takes
     /// the token does that.
     static func end(of token: String) -> Double? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)

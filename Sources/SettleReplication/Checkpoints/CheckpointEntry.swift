@@ -15,7 +15,7 @@ struct CheckpointEntry: Hashable, Sendable {
     /// Counts of the run so far, and times, as CouchDB has them.
     let json: JSON
 
-    /// Reads an entry; `nil` when it is none.
+    /// Reads an entry; `nil` if it is invalid.
     init?(_ json: JSON) {
         guard let sessionID = json["session_id"]?.string, let recorded = json["recorded_seq"] else { return nil }
         self.sessionID = sessionID

@@ -43,7 +43,7 @@ final class AttachmentPipe: Sendable {
 
     deinit { cancel() }
 
-    /// Ends the reading; whoever waits is told.
+    /// Ends the reading; waiting readers are notified.
     func cancel() {
         reader.withLock { $0 }?.cancel()
         end(.failure(CancellationError()))

@@ -6,7 +6,7 @@ extension CouchDBPeer {
     /// - Returns: What they say; the name of the instance holds the server's `uuid` and, where they tell something, the
     ///   database's `instance_start_time` or the mark in its sequences.
     /// - Throws: ``PeerError``: `notFound` where there is no such database, `unauthorized`, `unreachable`, `badAnswer` for
-    ///   something that is no CouchDB.
+    ///   a server that is not a CouchDB.
     public func connect() async throws -> PeerInfo {
         let calls = try calls()
         let (database, date) = try await calls.datedJSON("GET", "")

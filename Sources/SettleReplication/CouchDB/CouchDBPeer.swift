@@ -45,7 +45,7 @@ public final class CouchDBPeer: Peer {
     ///     ``CredentialStore/shared`` for the server.
     ///   - client: Who sends the requests; one of the peer's own unless given.
     ///   - options: How to ask.
-    ///   - onWarning: Is told when credentials are to be sent in the open to another machine. Unless it is given, replications
+    ///   - onWarning: Called when credentials are to be sent in the open to another machine. Unless it is given, replications
     ///     and sessions with the peer tell their database's ``DatabaseOptions/warn``, which writes to standard error.
     /// - Throws: ``PeerError`` with code `badRequest` when the address names no database.
     public convenience init(

@@ -22,7 +22,7 @@ public struct CouchDBConnection: Sendable {
     ///   - url: The address of the database.
     ///   - client: Who sends the requests.
     ///   - credentials: Who one is; `nil` for the user and the password of the address, sent as basic authentication.
-    ///   - onWarning: Is told when credentials are to be sent in the open to another machine; writes to standard error
+    ///   - onWarning: Called when credentials are to be sent in the open to another machine; writes to standard error
     ///     unless given.
     public init(
         database url: HTTPURL, client: any HTTPClient, credentials: Credentials? = nil,

@@ -43,7 +43,7 @@ extension LocalPeer {
             var page = ChangesPage(changes: [], last: PeerSequence(local: newest))
             var (last, seen) = (since, 0)
             page.changes.reserveCapacity(min(limit, 1000))
-            // So many at the most are looked at, so that a filter that passes little does not keep the caller waiting.
+            // The number is bounded, so that a filter that passes little does not keep the caller waiting.
             let most = filter.passesAll ? limit : max(limit, 10_000)
             try database.forEachChange(
                 in: SequenceRange(after: since), style: .allLeaves, includingDocuments: filter.needsDocuments

@@ -3,7 +3,7 @@ internal import SettleDatabase
 
 /// What a flow wants, as child tasks.
 extension FlowExecutor {
-    /// So many conflicts may wait before stores wait for them.
+    /// The number of pending conflicts above which stores are deferred.
     private static let mostConflicts = 10_000
 
     /// Performs actions.

@@ -42,7 +42,7 @@ public final class Replicator: Sendable {
     private let shown = ReplicatorState()
     /// Whether its last run ended by itself, with all done.
     let isCompleted = Guarded(false)
-    /// Is told when it begins and when it has ended.
+    /// Called when it starts and when it has ended.
     let onRunning = Guarded<(@Sendable (Replicator, Bool) -> Void)?>(nil)
 
     /// Makes a replicator, which does nothing until it is started.

@@ -3,7 +3,7 @@ internal import SettlePlatform
 
 /// What a flow makes of a call that can't be done as a whole.
 extension Flow {
-    /// Looks for the document at which the peer fails; see ``CulpritSearch``.
+    /// Looks for the document at which the peer fails; see ``BatchBisection``.
     ///
     /// - Returns: Whether there is something to do now; the call is made again as it is if not.
     mutating func part(

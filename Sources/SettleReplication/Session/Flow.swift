@@ -51,8 +51,8 @@ struct Flow: Sendable {
     var failedRows: [DocumentID: FlowRow] = [:]
     var bytesOnTheWay = 0
     var sizer: BatchSizer
-    var fetchSearch = CulpritSearch()
-    var storeSearch = CulpritSearch()
+    var fetchSearch = BatchBisection()
+    var storeSearch = BatchBisection()
     var isReading = false
     var isComparing = 0
     var fetching = 0

@@ -12,7 +12,7 @@ public struct ScriptOptions: Sendable {
     public var workers: Int
     /// How many more there may be while functions run for long; 12 unless set.
     public var moreWorkers = 12
-    /// Is told each line a script writes by `log`, with the database it belongs to; nobody unless set.
+    /// Called with each line a script writes by `log`, with the database it belongs to; nobody unless set.
     public var log: @Sendable (_ owner: String, _ line: String) -> Void = { _, _ in }
 
     /// Makes options with the defaults.

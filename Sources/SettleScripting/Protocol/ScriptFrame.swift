@@ -54,7 +54,7 @@ struct ScriptFrame {
 
     /// What a frame without its length says: the kind, the context, and where its items stand.
     ///
-    /// - Returns: `nil` for what is no frame.
+    /// - Returns: `nil` for bytes that are not a frame.
     static func parse(_ bytes: [UInt8]) -> (kind: UInt8, context: UInt32, items: [Range<Int>])? {
         guard bytes.count >= head - 4 else { return nil }
         let count = Int(number(bytes, at: 5))

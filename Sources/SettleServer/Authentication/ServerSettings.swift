@@ -20,7 +20,7 @@ struct ServerSettings: Sendable {
 
     /// Reads settings.
     ///
-    /// - Throws: ``DatabaseError`` for what are none: a server whose settings can't be read must not make others.
+    /// - Throws: ``DatabaseError`` for invalid input: a server whose settings can't be read must not make others.
     init(_ bytes: [UInt8]) throws {
         guard let members = try JSON(utf8: bytes).object, let secret = members["secret"]?.string,
             secret.utf8.count >= 32,

@@ -21,7 +21,7 @@ struct SessionCookie: Sendable {
 
     /// Reads a cookie's value.
     ///
-    /// - Throws: ``HTTPError`` with status 400 for what is none.
+    /// - Throws: ``HTTPError`` with status 400 for invalid input.
     static func read(_ value: String) throws -> Content {
         let parts = Base64URL.decode(value)?.split(
             separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)

@@ -9,7 +9,7 @@ struct TimeCode: Sendable {
     private let length: Int
     private static let period = 30
 
-    /// Reads it; `nil` for what is none, with which nobody can log in.
+    /// Reads it; `nil` for invalid input, with which nobody can log in.
     init?(_ json: JSON) {
         guard let key = json["key"]?.string.flatMap(Base32.decode), !key.isEmpty,
             let function = HashFunction(rawValue: json["algorithm"].map { $0.string ?? "" } ?? "sha")

@@ -2,7 +2,7 @@
 enum Base32 {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 
-    /// The bytes of digits, whose padding may be missing; `nil` for what are none.
+    /// The bytes of digits, whose padding may be missing; `nil` for invalid input.
     static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

@@ -14,7 +14,7 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text, or `nil` when it is none; padding may be there.
+    /// The bytes of a text, or `nil` if it is invalid; padding may be there.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes = text.utf8.map { byte -> UInt8 in
             switch byte {

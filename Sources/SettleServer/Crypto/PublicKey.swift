@@ -16,7 +16,7 @@ struct PublicKey: Sendable {
     /// How many bits it has; of an elliptic key, those of its curve.
     let bits: Int
 
-    /// Reads a key; `nil` for what is none, or one that is too weak to be used.
+    /// Reads a key; `nil` for invalid input, or one that is too weak to be used.
     init?(pem text: String) {
         pem = Array(text.utf8)
         guard let key = Self.read(pem) else { return nil }

@@ -81,7 +81,7 @@ struct BulkGetRow: Sendable {
     /// What the answer names as the revision of a row that can't be read.
     var wantedRevision: JSON { revision.map { .string($0.description) } ?? "undefined" }
 
-    /// What is told of a revision that is not there.
+    /// The answer for a revision that does not exist.
     func failure(_ revision: JSON, _ error: HTTPError) -> JSON {
         ["id": name, "rev": revision, "error": .string(error.error), "reason": .string(error.reason)]
     }

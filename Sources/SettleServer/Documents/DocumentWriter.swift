@@ -25,7 +25,7 @@ struct DocumentWriter {
         try edit([(id, document)]).first?.get() ?? ""
     }
 
-    /// Writes edits in one transaction; what refuses one of them is told in its place.
+    /// Writes edits in one transaction; the error takes the place of one that is refused.
     ///
     /// - Throws: ``HTTPError`` for what refuses the whole batch: a stub of nothing.
     func edit(_ documents: [(id: DocumentID, document: WireDocument)]) throws -> [Outcome] {

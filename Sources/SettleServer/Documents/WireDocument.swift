@@ -21,7 +21,7 @@ struct WireDocument: Sendable {
     /// - Parameters:
     ///   - bytes: Its JSON.
     ///   - limit: How large its body may be.
-    /// - Throws: ``HTTPError``: what is no JSON, no object, or has members that may not be.
+    /// - Throws: ``HTTPError``: text that is not JSON, no object, or has members that may not be.
     init(_ bytes: [UInt8], limit: Int) throws {
         let reader: DocumentReader
         do { reader = try DocumentReader.read(bytes, allowsReserved: true) } catch {

@@ -1,6 +1,6 @@
 internal import RevisionTree
 
-/// What whoever runs the server wants to know of it.
+/// What an operator wants to know of the server.
 enum MonitoringEndpoints {
     /// `GET /_active_tasks`: the compaction that runs, if one does, and the replications that run.
     static let activeTasks: Endpoint = { context in

@@ -66,7 +66,7 @@ final class ChangesStream: ResponseStream {
     let timeout: UInt64
     let kind: FeedKind?
 
-    /// - Throws: ``HTTPError`` with status 400 for a position that is none; ``DatabaseError``.
+    /// - Throws: ``HTTPError`` with status 400 for an invalid position; ``DatabaseError``.
     init(database: Database, query: ChangesQuery, filter: ChangesFilter, metrics: Metrics) throws {
         self.database = database
         self.query = query

@@ -13,7 +13,7 @@ package struct SelectorQueries: Sendable {
     ///
     /// - Parameters:
     ///   - request: The body of a request.
-    ///   - report: Is told how many changes the index has taken in, of how many; throwing ends that.
+    ///   - report: Called with the number of changes the index has processed, and of all changes; throwing ends that.
     ///   - body: Gets the pieces, and says whether it wants more.
     /// - Throws: ``QueryError`` and ``SelectorError`` for what can't be asked; ``DatabaseError`` with code `invalid` for what
     ///   is no request; and what the closures throw.
@@ -91,7 +91,7 @@ package struct SelectorQueries: Sendable {
     ///   - name: Its name.
     ///   - type: `json` or `text`.
     ///   - designDocument: The id of its design document.
-    ///   - report: Is told how many changes are done, of how many; throwing ends the work, and what is done stays.
+    ///   - report: Called with the number of processed changes, and of all changes; throwing ends the work, and what is done stays.
     /// - Throws: ``DatabaseError`` with code `notFound`, and what `report` throws.
     package func build(
         _ name: String, type: String, of designDocument: String, report: (_ done: Int, _ total: Int) throws -> Void

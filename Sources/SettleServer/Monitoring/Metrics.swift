@@ -31,7 +31,7 @@ final class Metrics: Sendable {
     /// A document was printed for somebody.
     func readDocument() { state.withLock { $0.documentsRead += 1 } }
 
-    /// So many revisions were stored.
+    /// Counts stored revisions.
     func wroteDocuments(_ count: Int) { state.withLock { $0.documentsWritten += count } }
 
     /// A feed of changes was opened.

@@ -20,9 +20,9 @@ final class ReplicationScheduler: Sendable {
         var isTurning = false
         var isStopped = false
         var counts = Counts()
-        /// Is told of jobs that come from documents.
+        /// Called with completed jobs that come from documents.
         var onCompletion: @Sendable (ReplicationJob, ReplicationResult, ReplicationStatus.Seen) -> Void = { _, _, _ in }
-        /// Is told that a job is gone.
+        /// Called when a job is gone.
         var onRemoval: @Sendable (String) -> Void = { _ in }
     }
 

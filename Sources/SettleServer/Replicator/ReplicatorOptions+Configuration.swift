@@ -6,7 +6,7 @@ extension ReplicatorOptions {
     /// Reads options from a configuration in JSON; docs/OPERATION.md has its members. What it lacks has the defaults.
     ///
     /// - Parameter configuration: The JSON text.
-    /// - Throws: ``DatabaseError`` with code `invalid` for what is none, has a member that is not known, or a value that
+    /// - Throws: ``DatabaseError`` with code `invalid` for invalid input, has a member that is not known, or a value that
     ///   can't be.
     public init(configuration: [UInt8]) throws {
         self.init()

@@ -79,7 +79,7 @@ struct Router: Sendable {
         return response
     }
 
-    /// The answer to an error, which the log is told of where it is the server's own.
+    /// The answer to an error, which is logged if it is the server's own fault.
     private func failure(_ error: any Error, _ request: HTTPRequest, _ id: String) -> HTTPResponse {
         let told = HTTPError(error)
         if told.status >= 500, told.status != 501 {

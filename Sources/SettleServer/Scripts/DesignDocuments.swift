@@ -25,7 +25,7 @@ final class DesignDocuments: Sendable {
     static func validators(of database: Database) throws -> Validators {
         let own = database.companion(DesignDocuments.self) { DesignDocuments() }
         // Taken before they are read: what is written meanwhile makes it old.
-        let age = database.designAge
+        let age = database.designEpoch
         if let known = own.state.withLock({ $0.age == age ? $0.validators : nil }) { return known }
         try Waiting.check()
         var found = Validators()

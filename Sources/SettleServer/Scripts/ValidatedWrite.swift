@@ -64,7 +64,7 @@ struct ValidatedWrite<Outcome> {
                 continue
             }
             let question: WriteCheck.Question = { place, context in try answers.check(turn[place], context) }
-            let check = WriteCheck(designAge: functions.age, question: functions.isEmpty ? nil : question)
+            let check = WriteCheck(designEpoch: functions.age, question: functions.isEmpty ? nil : question)
             let results: [Outcome]
             do { results = try write(turn, outcomes, check) } catch is WriteCheck.IsOld {
                 functions = try ValidationScripts(context)

@@ -27,7 +27,7 @@ struct ValidationScripts: Sendable {
     init(_ context: RequestContext) throws {
         let database = try context.database()
         // Taken before they are read: what is written meanwhile makes them old.
-        age = database.designAge
+        age = database.designEpoch
         let validators = try DesignDocuments.validators(of: database)
         if let damage = validators.damage {
             let security = try context.server.databases.security(of: context.parameter("db"))

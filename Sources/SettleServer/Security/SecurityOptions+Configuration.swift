@@ -5,7 +5,7 @@ extension SecurityOptions {
     /// Reads options from a configuration in JSON; docs/SECURITY.md has its members. What it lacks has the defaults.
     ///
     /// - Parameter configuration: The JSON text.
-    /// - Throws: ``DatabaseError`` with code `invalid` for what is none, has a member that is not known, or a value that
+    /// - Throws: ``DatabaseError`` with code `invalid` for invalid input, has a member that is not known, or a value that
     ///   can't be: a slip in it must not leave a door open.
     public init(configuration: [UInt8]) throws {
         self.init()

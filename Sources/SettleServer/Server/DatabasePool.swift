@@ -49,7 +49,7 @@ final class DatabasePool: Sendable {
 
     /// A database.
     ///
-    /// - Throws: ``HTTPError/noDatabase``, also for what is no database's name; ``WouldWait`` where it may not wait and
+    /// - Throws: ``HTTPError/noDatabase``, also for an invalid database name; ``WouldWait`` where it may not wait and
     ///   the database is not open.
     func open(_ name: String) throws -> Database {
         if let known = state.withLock({ state in use(name, &state) }) { return known }
@@ -81,7 +81,7 @@ final class DatabasePool: Sendable {
     func security(of name: String) throws -> SecurityObject {
         let database = try open(name)
         // Taken before it is read: what is set meanwhile makes it old.
-        let age = database.settingsAge
+        let age = database.settingsEpoch
         let known = state.withLock { state -> SecurityObject? in
             guard let entry = state.open[name], entry.database === database else { return nil }
             return entry.security.flatMap { $0.age == age ? $0.object : nil }

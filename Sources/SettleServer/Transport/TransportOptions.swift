@@ -24,8 +24,8 @@ struct TransportOptions: Sendable {
     var trustedProxies = TrustedProxies()
     /// What the server shows who it is with, for TLS.
     var certificate: Certificate?
-    /// Is told of each request once it is over, on a thread that must not wait.
+    /// Called with each finished request, on a thread that must not wait.
     var observer: (@Sendable (RequestRecord) -> Void)?
-    /// Is told what somebody should look at, such as an answer that can't be sent as it was made.
+    /// Called with what an operator should look at, such as an answer that can't be sent as it was made.
     var warn: (@Sendable (String) -> Void)?
 }

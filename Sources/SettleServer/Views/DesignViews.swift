@@ -24,7 +24,7 @@ package final class DesignViews: Sendable {
     ///   - design: Its design document, without `_design/`.
     ///   - parameters: What stands behind the question mark of a request.
     ///   - keys: The keys of interest, where they are many.
-    ///   - report: Is told how many changes the index has taken in, of how many; throwing ends that.
+    ///   - report: Called with the number of changes the index has processed, and of all changes; throwing ends that.
     ///   - body: Gets the pieces, and says whether it wants more.
     /// - Throws: ``DatabaseError`` with code `notFound` for a view that is not there, `invalid` for parameters that can't be;
     ///   ``ScriptError``, ``ViewError``, and what the closures throw.
@@ -53,7 +53,7 @@ package final class DesignViews: Sendable {
     ///
     /// - Parameters:
     ///   - design: The design document, without `_design/`.
-    ///   - report: Is told how many changes are done, of how many; throwing ends the work, and what is done stays.
+    ///   - report: Called with the number of processed changes, and of all changes; throwing ends the work, and what is done stays.
     /// - Throws: As ``query(_:of:_:keys:report:_:)`` does.
     package func build(_ design: String, report: (_ done: Int, _ total: Int) throws -> Void) throws {
         try told {

@@ -22,7 +22,7 @@ final class ViewGroups: Sendable {
     static func group(_ design: String, of database: Database, by scripts: Scripts) throws -> ViewGroup {
         let own = database.companion(ViewGroups.self) { ViewGroups() }
         // Taken before it is read: what is written meanwhile makes it old.
-        let age = database.designAge
+        let age = database.designEpoch
         let known = own.state.withLock { $0.age == age && $0.scripts === scripts ? $0.groups[design] : nil }
         if let known { return known }
         try Waiting.check()

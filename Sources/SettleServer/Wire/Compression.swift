@@ -4,7 +4,7 @@ internal import SettleDatabase
 enum Compression {
     /// Expands a gzip body.
     ///
-    /// - Throws: ``HTTPError`` when it is none, or expands beyond a limit.
+    /// - Throws: ``HTTPError`` if it is invalid, or expands beyond a limit.
     static func expand(_ bytes: [UInt8], limit: Int) throws -> [UInt8] {
         do {
             let gzip = try Gzip(.expand)

@@ -37,7 +37,7 @@ struct WireSequence: Sendable {
     /// One that the database has not come to is of a state that was lost: the database was restored from a backup, or lost its
     /// last commits with the power. What has the same numbers now is something else, so reading begins anew.
     ///
-    /// - Throws: ``HTTPError`` with status 400 for what is none.
+    /// - Throws: ``HTTPError`` with status 400 for invalid input.
     func parse(_ text: String, in database: Database) throws -> UpdateSequence {
         if text == "now" { return try database.lastSequence() }
         var rest = Substring(text)

@@ -80,7 +80,7 @@ package struct FindCursor {
 
     /// Brings the index to where the database is now, if it is to be.
     ///
-    /// - Parameter report: Is told how many changes are done, of how many.
+    /// - Parameter report: Called with the number of processed changes, and of all changes.
     /// - Throws: ``DatabaseError``.
     package func update(report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }) throws {
         guard options.isUpdated else { return }

@@ -30,7 +30,7 @@ extension QueryIndex {
     ///
     /// - Parameters:
     ///   - database: The database that defines it. The list of all documents is always there, and takes nothing.
-    ///   - report: Is told how many changes are done, of how many; throwing ends the work, and what is done stays.
+    ///   - report: Called with the number of processed changes, and of all changes; throwing ends the work, and what is done stays.
     /// - Throws: ``DatabaseError``, or what `report` throws.
     package func update(from database: Database, report: (_ done: Int, _ total: Int) throws -> Void) throws {
         if isAllDocuments { return }

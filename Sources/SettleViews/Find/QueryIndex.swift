@@ -52,7 +52,7 @@ public struct QueryIndex: Sendable, Hashable {
             partialFilter: text.index.filter, definition: text.shown, isPartitioned: isPartitioned)
     }
 
-    /// Reads one of a design document's views; `nil` for what is no index.
+    /// Reads one of a design document's views; `nil` for JSON that is not an index.
     ///
     ///     {"map": {"fields": {"age": "asc"}, "partial_filter_selector": {}}, "reduce": "_count", "options": {"def": …}}
     init?(_ view: JSON, name: String, of designDocument: DocumentID, isPartitioned: Bool) {

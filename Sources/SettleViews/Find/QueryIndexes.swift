@@ -22,7 +22,7 @@ package final class QueryIndexes: Sendable {
     package static func all(in database: Database) throws -> [QueryIndex] {
         let own = database.companion(QueryIndexes.self) { QueryIndexes() }
         // Taken before they are read: what is written meanwhile makes it old.
-        let age = database.designAge
+        let age = database.designEpoch
         if let known = own.state.withLock({ $0.age == age ? $0.indexes : nil }) { return known }
         try Waiting.check()
         var found = [QueryIndex.allDocuments]

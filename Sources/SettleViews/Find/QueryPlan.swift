@@ -35,7 +35,7 @@ public struct QueryPlan: Sendable {
     public let indexableFields: [String]
     /// The other members in the selector.
     public let unindexableFields: [String]
-    /// What whoever asks should know, in CouchDB's words.
+    /// Warnings, in CouchDB's wording.
     public let warnings: [String]
 }
 

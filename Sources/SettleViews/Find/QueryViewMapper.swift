@@ -13,7 +13,7 @@ package struct QueryViewMapper: ViewMapper {
     ///
     /// - Parameter maps: The views' members `map`, in the order in which the index numbers them; one that names no fields has no
     ///   rows.
-    /// - Throws: ``SelectorError`` for a filter that is none.
+    /// - Throws: ``SelectorError`` for an invalid filter.
     package init(maps: [JSON]) throws {
         views = try maps.enumerated().compactMap { view, map in
             guard let fields = map["fields"]?.object else { return nil }

@@ -54,7 +54,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     ///   - database: The database.
     ///   - mapper: What makes rows of its documents.
     ///   - renew: Lets go of whoever reads the file, which is made anew.
-    ///   - report: Is told how many changes are done, of how many; throwing ends the work, and what is done stays.
+    ///   - report: Called with the number of processed changes, and of all changes; throwing ends the work, and what is done stays.
     /// - Throws: ``DatabaseError``, or what the mapper, a reducer, or `report` throws.
     func update(
         from database: Database, by mapper: any ViewMapper, renew: () -> Void,

@@ -164,7 +164,7 @@ final class IndexWriter: IndexWriting {
     private func reduce(_ chunks: [RowChunk], of view: Int) throws -> [[UInt8]] {
         var packed = [[UInt8]](repeating: [], count: chunks.count)
         let reducers = definitions[view].reducers
-        // So many at a time that they have room in one request.
+        // As many at a time as fit into one request.
         var start = 0
         while start < chunks.count, !reducers.isEmpty {
             let end = min(start + 64, chunks.count)

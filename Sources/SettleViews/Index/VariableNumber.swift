@@ -9,7 +9,7 @@ enum VariableNumber {
         bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Reads a number and moves the position behind it; `nil` for what is none.
+    /// Reads a number and moves the position behind it; `nil` for invalid input.
     static func read(_ bytes: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> Int? {
         var number: UInt = 0
         var shift: UInt = 0

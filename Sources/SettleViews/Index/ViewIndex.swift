@@ -34,7 +34,7 @@ package final class ViewIndex: FiledIndex {
     /// - Parameters:
     ///   - database: The database.
     ///   - mapper: What makes rows of its documents.
-    ///   - report: Is told how many changes are done, of how many; throwing ends the work, and what is done stays.
+    ///   - report: Called with the number of processed changes, and of all changes; throwing ends the work, and what is done stays.
     /// - Throws: ``DatabaseError``, or what the mapper, a reducer, or `report` throws.
     package func update(
         from database: Database, by mapper: any ViewMapper,

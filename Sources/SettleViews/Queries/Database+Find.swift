@@ -12,7 +12,7 @@ extension Database {
     /// - Returns: The documents, all unless the query says how many, which takes memory for all of them; see
     ///   ``pages(of:size:)``.
     /// - Throws: ``QueryError`` when no index serves the order (`noUsableIndex`) or the one that is required does not fit
-    ///   (`invalidIndex`), for what is no bookmark (`invalidBookmark`), and `unknownField`; ``SelectorError``; `DecodingError`
+    ///   (`invalidIndex`), for text that is not a bookmark (`invalidBookmark`), and `unknownField`; ``SelectorError``; `DecodingError`
     ///   when a document does not fit the model; ``DatabaseError``.
     /// - Complexity: O(log *n* + *k*) for *k* rows of an index in the range that its conditions leave, O(*n*) without one.
     public func find<Model>(_ query: Query<Model>) throws -> QueryResult<Model> {

@@ -45,7 +45,7 @@ public struct Query<Model: Decodable & Sendable>: Sendable {
     /// conditions, and whose other members the conditions ask for. All fields have one direction.
     public func sorted(by fields: SortField...) -> Query { changed { $0.sort = fields } }
 
-    /// So many at the most.
+    /// Returns at most `count` results.
     public func prefix(_ count: Int) -> Query { changed { $0.limit = max(count, 0) } }
 
     /// Without the first ones.
@@ -86,7 +86,7 @@ public struct Query<Model: Decodable & Sendable>: Sendable {
 
     /// The selector of all its conditions.
     ///
-    /// - Throws: ``SelectorError`` for what is no selector; ``QueryError`` with code `unknownField`; `EncodingError` for a value
+    /// - Throws: ``SelectorError`` for JSON that is not a selector; ``QueryError`` with code `unknownField`; `EncodingError` for a value
     ///   that JSON can't hold.
     public func selector() throws -> Selector {
         let all = try conditions.map { try $0.selector.get() }

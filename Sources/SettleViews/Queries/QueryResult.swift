@@ -4,7 +4,7 @@ public struct QueryResult<Model: Sendable>: Sendable {
     public let rows: [QueryRow<Model>]
     /// Where a later query goes on, behind the last of them; `nil` when there was none.
     public let bookmark: String?
-    /// What whoever asks should know, in CouchDB's words: that there was no index, or not the one that was asked for.
+    /// Warnings, in CouchDB's wording: no index was used, or another one than requested.
     public let warnings: [String]
     /// What it took.
     public let statistics: QueryStatistics

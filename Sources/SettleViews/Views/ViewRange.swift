@@ -51,7 +51,7 @@ public struct ViewRange<Key: Codable & Sendable>: Sendable {
         return range
     }
 
-    /// So many of the rows at the most.
+    /// Returns at most `count` rows.
     public func prefix(_ count: Int) -> ViewRange {
         var range = self
         range.limit = max(count, 0)

@@ -53,7 +53,8 @@ struct RemoteAccessTests {
         let chain = String(decoding: try room.contents(of: "cert"), as: UTF8.self)
         let key = String(decoding: try room.contents(of: "key"), as: UTF8.self)
         let remote = try RemoteRoom { $0.certificate = Certificate(chain: chain, key: key) }
-        #expect(try remote.run("create", remote.url(), "--ca", room.path("cert")).status == 0)
+        let created = try remote.run("create", remote.url(), "--ca", room.path("cert"))
+        #expect(created.status == 0, "\(created.errors)")
         let untrusted = try remote.run("docs", remote.url(), "--json")
         #expect(untrusted.status == 8 && untrusted.error["error"] == "certificate_rejected")
         #expect(try remote.run("docs", remote.url(), "--ca", room.path("none")).status == 3)

@@ -66,7 +66,7 @@ extension DatabaseOptions {
     }
 }
 
-/// So many databases in memory, which show no warnings.
+/// Makes databases in memory that print no warnings.
 func withDatabases(_ count: Int, _ body: ([Database]) throws -> Void) throws {
     let databases = try (0..<count).map { _ in try Database.inMemory(options: .quiet) }
     defer { for database in databases { database.close() } }

@@ -52,7 +52,7 @@ final class RemoteDatabase {
 
     /// What the database says of itself.
     ///
-    /// - Throws: ``CommandError`` with status `notFound`, or `damaged` for something that is no CouchDB.
+    /// - Throws: ``CommandError`` with status `notFound`, or `damaged` when the URL is not a CouchDB server.
     func info() throws -> JSON {
         let info = try json()
         guard info["update_seq"] != nil, info["doc_count"] != nil else {

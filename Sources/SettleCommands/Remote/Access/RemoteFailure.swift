@@ -66,7 +66,7 @@ struct RemoteFailure {
     private var notCouchDB: CommandError {
         CommandError(
             "bad_answer",
-            "\(url) was answered by something that is no CouchDB, or by a proxy on the way; look at the URL",
+            "\(url) is not a CouchDB server, or a proxy answered instead of it; check the URL",
             status: .damaged)
     }
 

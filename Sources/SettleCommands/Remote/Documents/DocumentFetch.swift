@@ -34,7 +34,7 @@ struct DocumentFetch: Sendable {
     ///   - revisions: Revisions of all of them that are wanted even if they are no leaves.
     ///   - extent: What else is wanted.
     /// - Returns: Them in the order given; those that are not there without leaves.
-    /// - Throws: ``CouchDBError``, ``HTTPClientError``, or ``CommandError`` for what is no document.
+    /// - Throws: ``CouchDBError``, ``HTTPClientError``, or ``CommandError`` for JSON that is not a document.
     func fetch(_ ids: [DocumentID], with revisions: [RevisionID] = [], _ extent: Extent) async throws -> [Result] {
         try await withThrowingTaskGroup(of: (Int, Result).self) { group in
             var rest = ids.indices

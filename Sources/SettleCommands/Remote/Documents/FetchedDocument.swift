@@ -11,7 +11,7 @@ struct FetchedDocument: Sendable {
 
     /// Reads a document; members that say what the server knows of it besides are passed over.
     ///
-    /// - Throws: ``CommandError`` for what is no document.
+    /// - Throws: ``CommandError`` for JSON that is not a document.
     init(_ bytes: [UInt8]) throws {
         let reader = try DocumentReader.read(bytes, allowsReserved: true)
         var reserved: [String: JSON] = [:]

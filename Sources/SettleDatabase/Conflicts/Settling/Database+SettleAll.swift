@@ -12,7 +12,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - policy: The rule; one that waits needs ``settleAll(asking:atOnce:progress:)``.
-    ///   - progress: Is told how far it is, after each document.
+    ///   - progress: Called with the progress, after each document.
     /// - Returns: What was settled, left and failed.
     /// - Throws: ``DatabaseError`` when the database can't go on (`diskFull`, `inputOutput`, `corrupt`, `closed`), or what
     ///   `progress` throws to stop it. What was settled until then stays settled.
@@ -41,7 +41,7 @@ extension Database {
     /// - Parameters:
     ///   - policy: The rule.
     ///   - atOnce: How many documents are asked about at the same time; 1 where a person is asked one question at a time.
-    ///   - progress: Is told how far it is, after each document.
+    ///   - progress: Called with the progress, after each document.
     /// - Returns: What was settled, left and failed.
     /// - Throws: As ``settleAll(using:progress:)``, and `CancellationError`.
     @discardableResult

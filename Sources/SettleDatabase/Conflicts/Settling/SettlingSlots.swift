@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// So many documents may be settled at once; who comes later waits for a place.
+/// Limits how many documents are settled at once; the others wait for a free slot.
 final class SettlingSlots: Sendable {
     private struct State {
         var free: Int

@@ -1,7 +1,7 @@
 import RevisionTree
 
 extension SchemaKeywords {
-    /// Compiles a keyword without subschemas; false when it is none.
+    /// Compiles a keyword without subschemas; false if it is invalid.
     mutating func compileAssertion(_ name: String) throws(SchemaError) -> Bool {
         switch name {
         case "type": add(SchemaValueRules.TypeRule(names: try types()))

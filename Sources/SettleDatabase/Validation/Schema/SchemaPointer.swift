@@ -15,7 +15,7 @@ enum SchemaPointer {
         return text
     }
 
-    /// The names and indexes a pointer goes through, or nil when it is none.
+    /// The names and indexes a pointer goes through, or nil if it is invalid.
     static func tokens(_ pointer: String) -> [String]? {
         if pointer.isEmpty { return [] }
         guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }

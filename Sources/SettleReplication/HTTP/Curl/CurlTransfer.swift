@@ -40,7 +40,7 @@ final class CurlTransfer: Sendable {
         }
     }
 
-    /// Ends the transfer if it has not ended; whoever waits is told.
+    /// Ends the transfer if it has not ended; waiting readers are notified.
     func cancel() {
         let error = HTTPClientError(.cancelled, "the request to \(request.url.authority) was cancelled")
         if end(.failure(error)) { mailbox.post(.cancel(self)) }

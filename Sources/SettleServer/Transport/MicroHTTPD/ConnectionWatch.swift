@@ -10,7 +10,7 @@ final class ConnectionWatch: Sendable {
     enum Progress {
         /// Its header is not complete.
         case header
-        /// So many bytes of its body are there, and more are wanted.
+        /// The number of bytes of its body that have arrived; more are expected.
         case body(Int64)
         /// It is not the client who is waited for.
         case answering

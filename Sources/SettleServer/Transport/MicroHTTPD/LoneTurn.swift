@@ -29,7 +29,7 @@ final class LoneTurn: Sendable {
     private let state = Guarded(State())
     /// With more connections than so many a thread does nothing itself, unless all others are of other threads.
     private static let mostConnections = 4
-    /// So many requests of one connection in a row show that the others are silent.
+    /// The number of requests in a row from one connection after which the others count as silent.
     static let leastRun = 8
 
     /// Says that a polling thread has a connection more.

@@ -8,7 +8,7 @@ struct SocketAddress {
 
     /// Looks an address up.
     ///
-    /// - Throws: ``TransportError`` for what is no address and no known name.
+    /// - Throws: ``TransportError`` for an invalid address and an unknown name.
     init(host: String, port: Int) throws {
         var hints = addrinfo()
         hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV

@@ -25,9 +25,9 @@ final class StreamPump: Sendable {
 
     /// What the connection gets when it asks for bytes.
     enum Supply {
-        /// So many were copied.
+        /// The number of bytes that were copied.
         case copied(Int)
-        /// None now; it is told when there are some.
+        /// None now; `notify` is called when there are some.
         case none
         /// There are no more.
         case end

@@ -1,6 +1,6 @@
 /// How the end of a body is found, and how much of it is still to come.
 enum BodyFraming {
-    /// So many bytes are left.
+    /// The number of bytes that are left.
     case length(Int)
     /// In chunks.
     case chunked(ChunkScanner)

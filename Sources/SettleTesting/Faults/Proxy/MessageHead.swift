@@ -26,7 +26,7 @@ struct MessageHead {
         return nil
     }
 
-    /// Reads a head; `nil` when it is none that HTTP/1 knows.
+    /// Reads a head; `nil` if it is invalid that HTTP/1 knows.
     init?(_ bytes: ArraySlice<UInt8>) {
         let pieces = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard pieces.count > 2, pieces.dropLast().allSatisfy({ $0.last == UInt8(ascii: "\r") }) else { return nil }

@@ -7,14 +7,14 @@
 ///
 /// With each success they grow again. After a guilty document the next ones are not tried as often; but where many fail in a
 /// row and none succeeds, it is the server: one replication ends with that, another goes on at the pace of the first.
-struct CulpritSearch: Sendable {
+struct BatchBisection: Sendable {
     /// How many documents a call may have.
     private(set) var most = Int.max
     /// How many documents were found guilty since anything succeeded.
     private var inARow = 0
     /// How often a batch is tried whole before a search begins.
     private static let patience = 3
-    /// So many documents in a row may be found guilty at once.
+    /// The number of failing documents in a row above which the server is considered down.
     private static let mostInARow = 10
 
     /// What a failure means.
