@@ -5,7 +5,7 @@ package final class FileLock: Sendable {
     /// The locked file; `nil` once the lock was let go.
     private let locked: Guarded<Int32?>
 
-    /// Takes the lock, and makes the file if there is none.
+    /// Takes the lock, and creates the file if it does not exist.
     ///
     /// - Returns: `nil` when another one has it.
     /// - Throws: ``DatabaseError`` with code `inputOutput`.
@@ -21,7 +21,7 @@ package final class FileLock: Sendable {
         locked = Guarded(descriptor)
     }
 
-    /// Writes a line into the locked file, for others to read, in place of what is there.
+    /// Writes a line into the locked file, for others to read, and replaces its content.
     package func note(_ line: String) {
         locked.withLock { descriptor in
             guard let descriptor else { return }

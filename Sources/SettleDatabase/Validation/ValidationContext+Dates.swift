@@ -6,7 +6,7 @@ extension ValidationContext {
     ///     database.addValidation("dates") { try $0.requireDates("created_at", "due") }
     ///
     /// A date is text of the form `2024-02-29`, which may go on with `T` or a blank, a time `08:30`, `08:30:06` or `08:30:06.25`, and
-    /// a zone `Z`, `+01:00`, `+0100` or `+01`. Days that no calendar has are none. A member that is absent or null is allowed, and
+    /// a zone `Z`, `+01:00`, `+0100` or `+01`. A day that no calendar has, as February 30, is refused. A member that is absent or null is allowed, and
     /// so is a tombstone.
     ///
     /// - Parameter names: The members.

@@ -1,6 +1,6 @@
 /// Stream sockets, where the headers of the systems differ.
 package enum Sockets {
-    /// A new TCP socket of an address family, as `AF_INET`; below zero with `errno` when there is none.
+    /// A new TCP socket of an address family, as `AF_INET`; below zero with `errno` when the system refuses.
     package static func make(_ family: Int32) -> Int32 { systemSocket(family, stream) }
 
     /// The kind of socket that carries a stream of bytes, as `addrinfo` and `socket` want it.
@@ -12,7 +12,7 @@ package enum Sockets {
         #endif
     }
 
-    /// Two sockets that are connected with each other, and that no other program inherits; `nil` when there are none.
+    /// Two sockets that are connected with each other, and that no other program inherits; `nil` when the system refuses.
     package static func pair() -> (Int32, Int32)? {
         var ends: [Int32] = [-1, -1]
         #if canImport(Glibc)

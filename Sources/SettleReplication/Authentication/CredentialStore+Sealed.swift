@@ -10,7 +10,7 @@ extension CredentialStore {
     ///     CredentialStore.shared = try CredentialStore(opening: bytes, key: key)
     ///     let hub = try CouchDBPeer(HTTPURL("https://couch.example/notes"))     // with the password for couch.example
     ///
-    /// A peer takes what is there for its server when it is made. Addresses with a user, and peers that are given credentials,
+    /// A new peer takes the credentials that the store has for its server. Addresses with a user, and peers that are given credentials,
     /// do not look.
     public static var shared: CredentialStore {
         get { sharedStore.withLock(\.self) }

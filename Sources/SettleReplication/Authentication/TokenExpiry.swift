@@ -3,8 +3,8 @@ internal import SettleDatabase
 
 /// When a token runs out.
 enum TokenExpiry {
-    /// The `exp` of a JWT in seconds since 1970; `nil` for text that is not a JWT, or tells none. Nothing is verified: whoever takes
-    /// the token does that.
+    /// The `exp` of a JWT in seconds since 1970; `nil` for text that is not a JWT, and for a JWT without
+    /// `exp`. Nothing is verified: the server that accepts the token does that.
     static func end(of token: String) -> Double? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }

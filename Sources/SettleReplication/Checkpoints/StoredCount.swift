@@ -1,6 +1,6 @@
 internal import RevisionTree
 
-/// A count in a local document, which whoever may write to the database may have written.
+/// A count in a local document. Every user who may write to the database can set it to any value.
 enum StoredCount {
     /// More than anything is ever counted to, and far from where a sum overflows.
     private static let most = 1 << 52
