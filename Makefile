@@ -43,7 +43,7 @@ conformance: setup ## Replay what a CouchDB answered against the server, where t
 
 test: ## Run all tests
 	@Scripts/setup.sh --tests
-	$(SWIFT) test
+	@SWIFT="$(SWIFT)" Scripts/test.sh
 
 format: ## Lay out all Swift code as .swift-format says
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_CODE)

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs all tests. When some fail, what failed is printed once more at the end, where one looks first.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+"${SWIFT:-swift}" test "$@" 2>&1 | tee "$log"
+status=${PIPESTATUS[0]}
+
+if ((status != 0)); then
+    printf '\n== What failed\n'
+    grep -E -A 12 '^(✘|[^ ]*: error:)|[Ff]atal error' "$log" | grep -vE '^(✔|◇|--$)' | head -n 120
+fi
+exit "$status"
