@@ -48,12 +48,12 @@ let package = Package(
             name: "CJavaScriptCore", pkgConfig: "javascriptcoregtk-4.1",
             providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]),
 
-        .target(name: "SettlePlatform", swiftSettings: strict),
-        .target(name: "RevisionTree", dependencies: ["SettlePlatform", "CCrypto"], swiftSettings: strict),
+        .target(name: "SettlePlatform", dependencies: ["CCrypto"], swiftSettings: strict),
+        .target(name: "RevisionTree", dependencies: ["SettlePlatform"], swiftSettings: strict),
         .target(
             name: "SettleDatabase",
             dependencies: [
-                "SettlePlatform", "RevisionTree", "CSQLite", "CCrypto", "CZlib", "CPCRE2", "CICU",
+                "SettlePlatform", "RevisionTree", "CSQLite", "CZlib", "CPCRE2", "CICU",
             ],
             swiftSettings: strict),
         .target(

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Computes revision ids as CouchDB does (DESIGN.md law 2).
 ///
 /// A revision id's signature is the MD5 of an edit written in Erlang's external term format (SEMANTICS 198):

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Takes a packed tree apart; every method returns `nil` where the bytes are not those of a tree.
 struct PackedReader {
     private let bytes: UnsafeRawBufferPointer
@@ -13,18 +15,7 @@ struct PackedReader {
         return bytes[offset]
     }
 
-    mutating func varint() -> UInt64? {
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
-        while let byte = byte() {
-            let part = UInt64(byte & 0x7F)
-            guard shift < 63 || (shift == 63 && part <= 1) else { return nil }
-            value |= part << shift
-            if byte & 0x80 == 0 { return byte == 0 && shift > 0 ? nil : value }
-            shift += 7
-        }
-        return nil
-    }
+    mutating func varint() -> UInt64? { VariableNumber.read(bytes, &offset) }
 
     mutating func node(at index: Int, generation: inout UInt64) -> RevisionNode? {
         guard let raw = byte(), let flags = PackedFlags(valid: raw), let marks = marks(flags), let step = varint()

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Appends the parts of a packed tree.
 struct PackedWriter {
     private(set) var bytes: [UInt8] = []
@@ -6,14 +8,7 @@ struct PackedWriter {
 
     mutating func append(_ byte: UInt8) { bytes.append(byte) }
 
-    mutating func append(varint value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(truncatingIfNeeded: rest))
-    }
+    mutating func append(varint value: UInt64) { VariableNumber.append(value, to: &bytes) }
 
     mutating func append(_ signature: RevisionSignature) {
         if let text = signature.text {

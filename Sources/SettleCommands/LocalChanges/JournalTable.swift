@@ -42,12 +42,8 @@ struct JournalTable {
 
     /// A time as `2026-01-02 03:04:05`.
     static func time(_ milliseconds: Int64) -> String {
-        var seconds = time_t(milliseconds / 1000)
-        var parts = tm()
-        guard gmtime_r(&seconds, &parts) != nil else { return "\(milliseconds)" }
-        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) "
-            + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+        let time = WallTime(seconds: Int(milliseconds / 1000))
+        return "\(time.date) \(time.clock)"
     }
 
     /// What is to be sent of a document as a difference: removed values behind `-`, new ones behind `+`.

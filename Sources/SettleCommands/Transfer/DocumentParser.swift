@@ -55,7 +55,7 @@ struct DocumentParser {
 
     /// An id nobody has: 32 hex digits, as CouchDB makes them.
     static func newID() -> DocumentID {
-        DocumentID(unchecked: RandomName.hexadecimal())
+        DocumentID(unchecked: SecureRandom.hexadecimal())
     }
 
     static func flag(_ value: JSON?, _ name: String) throws -> Bool {

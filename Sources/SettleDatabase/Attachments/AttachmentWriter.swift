@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 
 /// Takes the content of a new attachment piece by piece, in bounded memory.
 ///

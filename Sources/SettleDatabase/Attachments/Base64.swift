@@ -42,8 +42,9 @@ package enum Base64 {
         }
     }
 
-    /// The bytes of a URL-safe base64 text without padding, or `nil` if it is invalid; `+` and `/` are taken for `-` and `_`.
-    package static func decodeFromURL(_ text: String) -> [UInt8]? {
+    /// The bytes of a URL-safe base64 text, or `nil` if it is invalid. Padding may be missing; `+` and `/` are read as
+    /// `-` and `_`.
+    package static func decodeFromURL(_ text: some StringProtocol) -> [UInt8]? {
         var plain = text.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "-"): UInt8(ascii: "+")
@@ -51,6 +52,7 @@ package enum Base64 {
             default: byte
             }
         }
+        while plain.last == UInt8(ascii: "=") { plain.removeLast() }
         plain += Array(repeating: UInt8(ascii: "="), count: (4 - plain.count % 4) % 4)
         return decode(plain)
     }

@@ -41,7 +41,7 @@ final class DeviceClock: Sendable {
         }
 
         init(isOn: Bool) {
-            self.init(isOn: isOn, device: RandomName.hexadecimal(bytes: 4))
+            self.init(isOn: isOn, device: SecureRandom.hexadecimal(bytes: 4))
         }
 
         /// Reads `on 9f3a6c21 1423083474000`.

@@ -75,7 +75,7 @@ extension Database {
         if let name = try setting(Self.instanceSetting) { return name }
         return try engine.write { writer in
             if let name = try writer.setting(Self.instanceSetting) { return name }
-            let name = RandomName.hexadecimal(bytes: 8)
+            let name = SecureRandom.hexadecimal(bytes: 8)
             try writer.setSetting(Self.instanceSetting, to: name)
             return name
         }

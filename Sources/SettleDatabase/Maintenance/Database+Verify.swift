@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 
 extension Database {
     /// Checks every invariant of the database and reads everything in it.

@@ -1,12 +1,6 @@
 package import RevisionTree
 internal import SettlePlatform
 
-#if canImport(CommonCrypto)
-internal import CommonCrypto
-#else
-internal import CCrypto
-#endif
-
 /// The name that CouchDB gives an index for which none was said: a hash of what was said.
 ///
 ///     sha1(term_to_binary({Definition, [{ddoc, D}, {def, Definition}, {name, N}, {partitioned, P}, {type, T}, {w, W}]}))
@@ -35,18 +29,7 @@ package enum IndexName {
             .tuple([.atom("name"), given(name)]), .tuple([.atom("partitioned"), .atom(partitioned)]),
             .tuple([.atom("type"), .binary(type)]), .tuple([.atom("w"), .integer(copies)]),
         ]
-        let digest = hash(ErlangTerm.tuple([.members(definition), .list(options)]).bytes)
+        let digest = HashFunction.sha1.hash(ErlangTerm.tuple([.members(definition), .list(options)]).bytes)
         return Hexadecimal.encode(digest)
-    }
-
-    private static func hash(_ bytes: [UInt8]) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: 20) { buffer, count in
-            #if canImport(CommonCrypto)
-            CC_SHA1(bytes, CC_LONG(bytes.count), buffer.baseAddress)
-            #else
-            EVP_Digest(bytes, bytes.count, buffer.baseAddress, nil, EVP_sha1(), nil)
-            #endif
-            count = 20
-        }
     }
 }

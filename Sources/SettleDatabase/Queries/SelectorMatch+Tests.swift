@@ -34,12 +34,10 @@ extension SelectorMatch {
     /// The remainder of a division that rounds towards zero, for integers of any length.
     private static func remainder(_ number: JSONNumber, _ divisor: Int) throws(Failure) -> Int {
         guard divisor != 0 else { throw Failure() }
-        let modulus = divisor.magnitude
-        var rest: UInt = 0
+        let modulus = UInt128(divisor.magnitude)
+        var rest: UInt128 = 0
         for digit in number.text.utf8 where digit != UInt8(ascii: "-") {
-            let (high, low) = rest.multipliedFullWidth(by: 10)
-            let (sum, overflow) = low.addingReportingOverflow(UInt(digit & 15))
-            rest = modulus.dividingFullWidth((high + (overflow ? 1 : 0), sum)).remainder
+            rest = (rest * 10 + UInt128(digit & 15)) % modulus
         }
         return number.text.hasPrefix("-") ? 0 - Int(rest) : Int(rest)
     }

@@ -70,7 +70,7 @@ final class Authorizer: Sendable {
             request.headers["X-Auth-CouchDB-UserName"] = user
             request.headers["X-Auth-CouchDB-Roles"] = roles.joined(separator: ",")
             if let secret {
-                let code = KeyedHash.sha1.code(of: Array(user.utf8), key: Array(secret.utf8))
+                let code = HashFunction.sha1.code(of: Array(user.utf8), key: Array(secret.utf8))
                 request.headers["X-Auth-CouchDB-Token"] = Hexadecimal.encode(code)
             }
         }

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The keys of OAuth 1 (RFC 5849), and the signatures they make.
 ///
@@ -63,14 +64,14 @@ public struct OAuth1: Sendable {
             ("oauth_timestamp", String(time)), ("oauth_nonce", nonce), ("oauth_version", "1.0"),
         ]
         let signature = signature(of: Self.baseString(verb, url, own))
-        let parts = (own + [("oauth_signature", signature)]).map { "\($0)=\"\(PercentEscape.encode($1))\"" }
+        let parts = (own + [("oauth_signature", signature)]).map { "\($0)=\"\(PercentCoding.encode($1))\"" }
         return "OAuth " + parts.joined(separator: ", ")
     }
 
     /// The signature of a base string (section 3.4.2).
     func signature(of base: String) -> String {
-        let key = PercentEscape.encode(consumerSecret) + "&" + PercentEscape.encode(tokenSecret)
-        let function: KeyedHash = method == .hmacSHA1 ? .sha1 : .sha256
+        let key = PercentCoding.encode(consumerSecret) + "&" + PercentCoding.encode(tokenSecret)
+        let function: HashFunction = method == .hmacSHA1 ? .sha1 : .sha256
         return Base64.encode(function.code(of: Array(base.utf8), key: Array(key.utf8)))
     }
 
@@ -80,15 +81,15 @@ public struct OAuth1: Sendable {
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return (formDecoded(parts[0]), parts.count > 1 ? formDecoded(parts[1]) : "")
         }
-        let encoded = (asked + parameters).map { (PercentEscape.encode($0), PercentEscape.encode($1)) }
+        let encoded = (asked + parameters).map { (PercentCoding.encode($0), PercentCoding.encode($1)) }
         let sorted = encoded.sorted { $0.0 == $1.0 ? $0.1 < $1.1 : $0.0 < $1.0 }
         let normalized = sorted.map { "\($0)=\($1)" }.joined(separator: "&")
         let address = "\(url.origin)\(url.path.isEmpty ? "/" : url.path)"
-        return [verb.uppercased(), address, normalized].map(PercentEscape.encode).joined(separator: "&")
+        return [verb.uppercased(), address, normalized].map { PercentCoding.encode($0) }.joined(separator: "&")
     }
 
     private static func formDecoded(_ text: Substring) -> String {
-        PercentEscape.decode(text.replacing("+", with: " "))
+        PercentCoding.decode(text.replacing("+", with: " "))
     }
 }
 

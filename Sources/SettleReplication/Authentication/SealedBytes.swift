@@ -28,7 +28,7 @@ struct SealedBytes: Sendable {
     /// Seals bytes.
     init(sealing plain: [UInt8], key: [UInt8]) throws(Fault) {
         guard key.count == Self.keyLength else { throw .wrongKeyLength }
-        let nonce = RandomName.bytes(Self.nonceLength)
+        let nonce = SecureRandom.bytes(Self.nonceLength)
         let context = EVP_CIPHER_CTX_new()
         defer { EVP_CIPHER_CTX_free(context) }
         var (cipher, tag) = (

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The cookie of a CouchDB session.
 enum SessionCookie {
     static let name = "AuthSession"

@@ -147,5 +147,5 @@ struct Checkpointer: Sendable {
         }
     }
 
-    private static func newSession() -> String { RandomName.hexadecimal() }
+    private static func newSession() -> String { SecureRandom.hexadecimal() }
 }

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The stored bytes of an attachment behind CouchDB's API: `GET /db/doc/name?rev=…`.
 ///

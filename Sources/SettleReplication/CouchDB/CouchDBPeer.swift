@@ -116,7 +116,7 @@ public final class CouchDBPeer: Peer {
     /// The address in one spelling and the user, without the password (SEMANTICS 134).
     public func identity() async throws -> String {
         guard let user = credentials.user else { return url.description }
-        return "\(url.scheme.rawValue)://\(PercentEscape.encode(user))@\(url.authority)\(url.path)"
+        return "\(url.scheme.rawValue)://\(PercentCoding.encode(user))@\(url.authority)\(url.path)"
     }
 
     /// What sends requests.

@@ -21,7 +21,7 @@ struct MultipartUpload {
         self.revision = revision
         self.branching = branching
         self.calls = calls
-        boundary = "settle-" + RandomName.hexadecimal()
+        boundary = "settle-" + SecureRandom.hexadecimal()
     }
 
     /// Sends it.

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Requests to the database of a peer, whose failures are all ``PeerError``.
 struct PeerCalls: Sendable {

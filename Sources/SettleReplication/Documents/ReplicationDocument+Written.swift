@@ -1,5 +1,6 @@
 package import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// What is written down, the other way round from reading a document.
 extension ReplicationDocument {
@@ -10,7 +11,7 @@ extension ReplicationDocument {
     package static func members(of filter: ReplicationFilter) -> JSONObject {
         switch filter {
         case .all: [:]
-        case .documents(let ids): ["doc_ids": .array(ids.map { .string(PercentEscape.encode($0.string)) })]
+        case .documents(let ids): ["doc_ids": .array(ids.map { .string(PercentCoding.encode($0.string)) })]
         case .selector(let selector): ["selector": selector.json]
         case .named(let name, let parameters):
             [

@@ -1,5 +1,6 @@
 package import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// A replication as CouchDB writes it down: in a document of `_replicator`, or in a request to `_replicate`.
 ///
@@ -97,7 +98,7 @@ package struct ReplicationDocument: Sendable {
         guard let list = json?.array else { throw ReplicationDocumentError("parameter `doc_ids` must be an array") }
         var ids: [DocumentID] = []
         for item in list {
-            guard let text = item.string, let id = try? DocumentID(validating: PercentEscape.decode(text[...])) else {
+            guard let text = item.string, let id = try? DocumentID(validating: PercentCoding.decode(text[...])) else {
                 throw ReplicationDocumentError("parameter `doc_ids` must be an array of ids")
             }
             ids.append(id)

@@ -1,4 +1,5 @@
 public import RevisionTree
+internal import SettlePlatform
 
 /// An answer of a CouchDB, whole.
 public struct CouchDBAnswer: Sendable {

@@ -1,4 +1,5 @@
 public import RevisionTree
+internal import SettlePlatform
 
 /// A path below a database or a server, with the escapes that CouchDB wants.
 ///
@@ -38,7 +39,7 @@ public struct HTTPPath: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
     private static func escape(_ segment: String) -> String {
         if segment == "." { return "%2E" }
         if segment == ".." { return "%2E%2E" }
-        return PercentEscape.encode(segment)
+        return PercentCoding.encode(segment)
     }
 
     /// The path with its escapes.

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// What is asked behind a path: names and values in order.
 ///
 ///     var query: HTTPQuery = ["style": "all_docs"]
@@ -27,6 +29,6 @@ public struct HTTPQuery: Sendable, ExpressibleByDictionaryLiteral {
     /// The query as it is sent, `nil` when nothing is asked.
     var encoded: String? {
         guard !items.isEmpty else { return nil }
-        return items.map { "\(PercentEscape.encode($0.name))=\(PercentEscape.encode($0.value))" }.joined(separator: "&")
+        return items.map { "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))" }.joined(separator: "&")
     }
 }

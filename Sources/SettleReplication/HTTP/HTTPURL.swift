@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The address of a database, a server or anything else that is reached over HTTP.
 ///
 ///     let url = try HTTPURL("https://anna:secret@couch.example:6984/groceries/")
@@ -94,7 +96,7 @@ public struct HTTPURL: Hashable, Sendable {
     /// The last part of the path without its escapes: the name of the database; `nil` for the root of a server.
     public var databaseName: String? {
         guard let slash = path.lastIndex(of: "/") else { return nil }
-        let name = PercentEscape.decode(path[path.index(after: slash)...])
+        let name = PercentCoding.decode(path[path.index(after: slash)...])
         return name.isEmpty ? nil : name
     }
 

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Reads an address strictly: what a server, a proxy and curl could take for different things is refused.
 enum HTTPURLReader {
     /// - Parameters:
@@ -23,10 +25,10 @@ enum HTTPURLReader {
         var path = String(target.prefix { $0 != "?" })
         let query = target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
         if keepsLastSlash { if path == "/" { path = "" } } else { while path.hasSuffix("/") { path.removeLast() } }
-        guard PercentEscape.isValid(path) else { throw bad("a % in the path begins no escape: write it as %25") }
+        guard PercentCoding.isValid(path) else { throw bad("a % in the path begins no escape: write it as %25") }
         return HTTPURL(
-            scheme: scheme, host: host, port: port, path: PercentEscape.completing(path),
-            query: query.map(PercentEscape.completing), user: user, password: password)
+            scheme: scheme, host: host, port: port, path: PercentCoding.completing(path),
+            query: query.map(PercentCoding.completing), user: user, password: password)
     }
 
     private static func credentials(
@@ -34,15 +36,15 @@ enum HTTPURLReader {
     ) throws(HTTPClientError) -> (user: String?, password: String?, place: Substring) {
         guard let at = authority.lastIndex(of: "@") else { return (nil, nil, authority) }
         let information = authority[..<at]
-        guard PercentEscape.isValid(information) else {
+        guard PercentCoding.isValid(information) else {
             throw bad("a % in the user or the password begins no escape: write it as %25")
         }
         let place = authority[authority.index(after: at)...]
         guard let colon = information.firstIndex(of: ":") else {
-            return (PercentEscape.decode(information), nil, place)
+            return (PercentCoding.decode(information), nil, place)
         }
         let password = information[information.index(after: colon)...]
-        return (PercentEscape.decode(information[..<colon]), PercentEscape.decode(password), place)
+        return (PercentCoding.decode(information[..<colon]), PercentCoding.decode(password), place)
     }
 
     private static func hostAndPort(_ place: Substring) throws(HTTPClientError) -> (host: String, port: Int?) {

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The header `Retry-After`.
 enum RetryAfter {
     /// How long to wait, told in seconds or as a date; a date is read by the server's own clock where the answer tells that.

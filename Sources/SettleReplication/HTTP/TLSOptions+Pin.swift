@@ -1,5 +1,6 @@
 internal import CCrypto
 internal import SettleDatabase
+internal import SettlePlatform
 
 extension TLSOptions {
     /// The pin of a certificate's public key.
@@ -12,9 +13,7 @@ extension TLSOptions {
             throw HTTPClientError(
                 .tlsFailed, "this is no certificate in PEM: it begins with -----BEGIN CERTIFICATE-----")
         }
-        var hash = [UInt8](repeating: 0, count: 32)
-        EVP_Digest(key, key.count, &hash, nil, EVP_sha256(), nil)
-        return "sha256//" + Base64.encode(hash)
+        return "sha256//" + Base64.encode(HashFunction.sha256.hash(key))
     }
 
     /// The key with its algorithm, in DER.

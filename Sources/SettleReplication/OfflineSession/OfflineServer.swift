@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The server of an offline session: any CouchDB, asked document by document.
 ///

@@ -71,7 +71,7 @@ public final class OfflineSession: Sendable {
         self.journal = journal
         self.server = OfflineServer(peer: server)
         self.options = options
-        recordsID = try DocumentID(validating: "_local/offline-session-" + PercentEscape.encode(server.name))
+        recordsID = try DocumentID(validating: "_local/offline-session-" + PercentCoding.encode(server.name))
         let records = try database.localDocument(recordsID).map { OfflineRecords($0.body.json) } ?? OfflineRecords()
         let machine = OfflineMachine(
             fetchesAfterPush: options.fetchesAfterPush, lastSyncDate: records.lastSyncDate,
@@ -240,7 +240,7 @@ public final class OfflineSession: Sendable {
     }
 
     /// An id in 32 hexadecimal digits, as CouchDB makes them.
-    private static func randomID() -> String { RandomName.hexadecimal() }
+    private static func randomID() -> String { SecureRandom.hexadecimal() }
 
     // MARK: What the parts of the session share
 

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// The persistent replications of a database, which it keeps in a local document, each in CouchDB's format of `_replicator`.
 ///
@@ -120,7 +121,7 @@ extension StoredReplications {
         let (url, credentials) = (peer.url, peer.credentials)
         // The user's name is part of what the replication is; the password is not.
         let place = credentials.user.map { user in
-            "\(url.scheme.rawValue)://\(PercentEscape.encode(user))@\(url.authority)\(url.path)"
+            "\(url.scheme.rawValue)://\(PercentCoding.encode(user))@\(url.authority)\(url.path)"
         }
         var json: JSON = ["url": .string(place ?? "\(url)")]
         guard withCredentials else { return json }

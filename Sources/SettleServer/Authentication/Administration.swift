@@ -55,7 +55,7 @@ final class Administration: Sendable {
     func makeFirst() throws -> String? {
         try load()
         guard state.withLock({ $0.others.isEmpty && $0.settings.admins.isEmpty }) else { return nil }
-        let password = Base64URL.encode(RandomName.bytes(18))
+        let password = Base64.encodeForURL(SecureRandom.bytes(18))
         try set("admin", password: Array(password.utf8))
         return password
     }

@@ -19,7 +19,7 @@ struct PasswordHash: Sendable, Hashable {
     static let mostIterations = 10_000_000
 
     /// Hashes a password; ask for it through a ``PasswordHasher``.
-    init(of password: [UInt8], salt: String = RandomName.hexadecimal(), iterations: Int) {
+    init(of password: [UInt8], salt: String = SecureRandom.hexadecimal(), iterations: Int) {
         scheme = .derived(.sha256, iterations: iterations, fromSimple: false)
         self.salt = salt
         hash = Self.compute(scheme, password, salt)

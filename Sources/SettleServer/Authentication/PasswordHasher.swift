@@ -25,7 +25,7 @@ final class PasswordHasher: Sendable {
         self.places = max(1, places)
         self.seats = seats
         verified = VerifiedPasswords(capacity: capacity, seconds: seconds)
-        nobody = PasswordHash(of: RandomName.bytes(16), iterations: 1).withIterations(self.iterations)
+        nobody = PasswordHash(of: SecureRandom.bytes(16), iterations: 1).withIterations(self.iterations)
     }
 
     /// How many wait for a place.

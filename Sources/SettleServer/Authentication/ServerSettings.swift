@@ -12,9 +12,9 @@ struct ServerSettings: Sendable {
     /// What was changed over HTTP, by `section/key`.
     var configuration: [String: String] = [:]
     /// The secret that cookies are signed with.
-    var secret = Hexadecimal.encode(RandomName.bytes(32))
+    var secret = Hexadecimal.encode(SecureRandom.bytes(32))
     /// What the root calls the server's own id.
-    var uuid = RandomName.hexadecimal()
+    var uuid = SecureRandom.hexadecimal()
 
     init() {}
 

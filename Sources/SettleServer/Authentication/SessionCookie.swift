@@ -1,3 +1,6 @@
+internal import SettleDatabase
+internal import SettlePlatform
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -23,7 +26,7 @@ struct SessionCookie: Sendable {
     ///
     /// - Throws: ``HTTPError`` with status 400 for invalid input.
     static func read(_ value: String) throws -> Content {
-        let parts = Base64URL.decode(value)?.split(
+        let parts = Base64.decodeFromURL(value)?.split(
             separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
         guard let parts, parts.count == 3, let name = String(validating: parts[0], as: UTF8.self) else {
             throw HTTPError.badRequest("Malformed AuthSession cookie. Please clear your cookies.")
@@ -51,20 +54,20 @@ struct SessionCookie: Sendable {
     func header(_ name: String, salt: String, secret: [UInt8], now: Int = SessionCookie.now) -> String {
         let signed = Array("\(name):\(String(now, radix: 16, uppercase: true))".utf8)
         let code = HashFunction.sha256.code(of: signed, key: secret + Array(salt.utf8))
-        return header(Base64URL.encode(signed + [UInt8(ascii: ":")] + code), now)
+        return header(Base64.encodeForURL(signed + [UInt8(ascii: ":")] + code), now)
     }
 
     /// The value of the header `Set-Cookie` that ends a session.
     func cleared(now: Int = SessionCookie.now) -> String { header("", now) }
 
     /// The time in seconds.
-    static var now: Int { Int(Date().timeIntervalSince1970) }
+    static var now: Int { WallTime.now().seconds }
 
     private func header(_ value: String, _ now: Int) -> String {
         var text = "\(Self.name)=\(value); Version=1"
         if options.hasPersistentCookies {
-            let expiry = Date(timeIntervalSince1970: Double(now + options.sessionTimeout))
-            text += "; Expires=\(Self.format(expiry)); Max-Age=\(options.sessionTimeout)"
+            let expiry = WallTime(seconds: now + options.sessionTimeout)
+            text += "; Expires=\(expiry.cookie); Max-Age=\(options.sessionTimeout)"
         }
         text += "; Path=/"
         if isSecure { text += "; Secure" }
@@ -72,18 +75,5 @@ struct SessionCookie: Sendable {
         if let domain = options.cookieDomain { text += "; Domain=\(domain)" }
         if let sameSite = options.sameSite { text += "; SameSite=\(sameSite.rawValue)" }
         return text
-    }
-
-    private static func format(_ date: Date) -> String {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .gmt
-        let parts = calendar.dateComponents([.weekday, .day, .month, .year, .hour, .minute, .second], from: date)
-        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        let pad = { (number: Int?) in (number ?? 0) < 10 ? "0\(number ?? 0)" : "\(number ?? 0)" }
-        return """
-            \(days[(parts.weekday ?? 1) - 1]), \(pad(parts.day))-\(months[(parts.month ?? 1) - 1])-\(parts.year ?? 1970) \
-            \(pad(parts.hour)):\(pad(parts.minute)):\(pad(parts.second)) GMT
-            """
     }
 }

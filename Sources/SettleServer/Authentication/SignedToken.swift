@@ -1,4 +1,6 @@
 internal import RevisionTree
+internal import SettleDatabase
+internal import SettlePlatform
 
 /// Checks signed tokens (JWT).
 struct SignedToken: Sendable {
@@ -17,7 +19,7 @@ struct SignedToken: Sendable {
         }
         let claims = try object(parts[1])
         // The signature first: what is not signed is not looked at.
-        guard let signature = Base64URL.decode(parts[2]) else {
+        guard let signature = Base64.decodeFromURL(parts[2]) else {
             throw HTTPError.badRequest("Malformed authentication token")
         }
         try verify(signature, Array("\(parts[0]).\(parts[1])".utf8), algorithm, header)
@@ -91,7 +93,7 @@ struct SignedToken: Sendable {
     }
 
     private func object(_ part: some StringProtocol) throws -> JSONObject {
-        guard let bytes = Base64URL.decode(part), let json = try? JSON(utf8: bytes) else {
+        guard let bytes = Base64.decodeFromURL(part), let json = try? JSON(utf8: bytes) else {
             throw HTTPError.badRequest("Malformed authentication token")
         }
         guard let object = json.object else { throw HTTPError.badRequest("Not an object") }

@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 
 /// The codes of an account's second factor (TOTP, RFC 6238), which change every half minute.
 ///

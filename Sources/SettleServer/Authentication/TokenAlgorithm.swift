@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The algorithms of signed tokens that are taken; `none` is not among them.
 enum TokenAlgorithm: String, Sendable, CaseIterable {
     case hs256 = "HS256"

@@ -12,7 +12,7 @@ final class VerifiedPasswords: Sendable {
     }
 
     private let state = Guarded(State())
-    private let key = RandomName.bytes(32)
+    private let key = SecureRandom.bytes(32)
     private let capacity: Int
     private let lifetime: Duration
 

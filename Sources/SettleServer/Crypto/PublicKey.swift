@@ -1,4 +1,5 @@
 internal import CCrypto
+internal import SettlePlatform
 
 /// A public key in PEM that checks signatures.
 ///
@@ -43,7 +44,7 @@ struct PublicKey: Sendable {
             guard signature.count == 2 * ((bits + 7) / 8) else { return false }
             signature = Self.sequence(signature)
         }
-        guard EVP_DigestVerifyInit(context, nil, hash.function, nil, key) == 1 else { return false }
+        guard EVP_DigestVerifyInit(context, nil, EVP_get_digestbyname(hash.name), nil, key) == 1 else { return false }
         return EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
     }
 
@@ -65,4 +66,9 @@ struct PublicKey: Sendable {
         if (digits.first ?? 0x80) & 0x80 != 0 { digits.insert(0, at: 0) }
         return [0x02, UInt8(digits.count)] + digits
     }
+}
+
+extension HashFunction {
+    /// The name that libcrypto knows the function by.
+    fileprivate var name: String { self == .sha1 ? "SHA1" : rawValue.uppercased() }
 }

@@ -10,7 +10,7 @@ final class BulkGetParts: ResponseStream {
         var hasEnded = false
     }
 
-    let boundary = RandomName.hexadecimal()
+    let boundary = SecureRandom.hexadecimal()
     private let database: Database
     private let options: DocumentOptions
     private let isEmpty: Bool

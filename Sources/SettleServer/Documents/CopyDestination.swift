@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 
 /// The header that says where COPY puts its copy: `id`, or `id?rev=…`.
 enum CopyDestination {
@@ -11,7 +12,7 @@ enum CopyDestination {
         let target = RequestTarget(String(header))
         let name = header.prefix { $0 != "?" }
         guard PercentCoding.isUTF8(name) else { throw WireDocument.idIsNoText }
-        let id = try WireDocument.checked(PercentCoding.decode(name))
+        let id = try WireDocument.checked(PercentCoding.decode(name, plusIsBlank: true))
         return (id, try QueryParameters(target.query).revision())
     }
 }

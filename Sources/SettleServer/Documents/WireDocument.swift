@@ -37,7 +37,7 @@ struct WireDocument: Sendable {
 
     /// The id, checked, with a new one where there is none.
     mutating func complete() throws -> DocumentID {
-        let known = id ?? RandomName.hexadecimal()
+        let known = id ?? SecureRandom.hexadecimal()
         id = known
         return try WireDocument.checked(known)
     }

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 internal import SettleReplication
 
 /// A replication that somebody asks for.
@@ -43,7 +44,7 @@ enum ReplicateEndpoint {
             context.request.headers[name].map { (name, JSON.string($0)) }
         }
         return [
-            "url": .string("\(scheme)://\(host)/\(PercentCoding.encode(name))"),
+            "url": .string("\(scheme)://\(host)/\(PercentCoding.encode(name, keeping: .couchDB))"),
             "headers": .object(JSONObject(headers)),
         ]
     }

@@ -23,12 +23,12 @@ enum ServerEndpoints {
             throw HTTPError.badRequest("count must be a positive integer")
         }
         guard count <= 1000 else { throw HTTPError.badRequest("count parameter too large") }
-        let list = (0..<count).map { _ in JSON.string(RandomName.hexadecimal()) }
+        let list = (0..<count).map { _ in JSON.string(SecureRandom.hexadecimal()) }
         return .json(
             ["uuids": .array(list)],
             headers: [
                 "Cache-Control": "no-cache", "Pragma": "no-cache", "Expires": "Mon, 01 Jan 1990 00:00:00 GMT",
-                "ETag": EntityTag.of(RandomName.hexadecimal()),
+                "ETag": EntityTag.of(SecureRandom.hexadecimal()),
             ])
     }
 

@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 
 /// Sessions: logging in and out.
 enum SessionEndpoints {
@@ -69,7 +70,8 @@ enum SessionEndpoints {
             form = text.split { $0 == "&" || $0 == ";" }.map { item in
                 let name = item.prefix { $0 != "=" }
                 return (
-                    PercentCoding.decode(name), PercentCoding.decode(item[name.endIndex...].dropFirst())
+                    PercentCoding.decode(name, plusIsBlank: true),
+                    PercentCoding.decode(item[name.endIndex...].dropFirst(), plusIsBlank: true)
                 )
             }
         } else if type.hasPrefix("application/json") {

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Which changes a feed shows.
 ///
@@ -132,6 +133,6 @@ extension ChangesFilter {
 
     /// The two names in a filter's name; a slash in them is written as `%2F`.
     private static func parts(_ name: String) -> [String] {
-        name.split(separator: "/").map { PercentCoding.decode($0) }
+        name.split(separator: "/").map { PercentCoding.decode($0, plusIsBlank: true) }
     }
 }

@@ -9,7 +9,7 @@ struct LogLine {
     private let bare: Int
 
     init(_ fields: [(name: String, value: JSON)], bare: Int) {
-        time = Self.now()
+        time = WallTime.now().precise
         self.fields = fields
         self.bare = bare
     }
@@ -49,20 +49,5 @@ struct LogLine {
             }
         }
         return result + "\""
-    }
-
-    /// The time in RFC 3339, in UTC, to the millisecond.
-    private static func now() -> String {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        var parts = tm()
-        gmtime_r(&now.tv_sec, &parts)
-        func digits(_ value: some BinaryInteger, _ count: Int) -> String {
-            let text = String(value)
-            return String(repeating: "0", count: max(count - text.count, 0)) + text
-        }
-        let date = "\(digits(parts.tm_year + 1900, 4))-\(digits(parts.tm_mon + 1, 2))-\(digits(parts.tm_mday, 2))"
-        let time = "\(digits(parts.tm_hour, 2)):\(digits(parts.tm_min, 2)):\(digits(parts.tm_sec, 2))"
-        return "\(date)T\(time).\(digits(now.tv_nsec / 1_000_000, 3))Z"
     }
 }

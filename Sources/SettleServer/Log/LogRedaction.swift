@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// Takes out of a request's first line what may be a secret, before it is logged.
 enum LogRedaction {
     /// The parameters of a query whose values are known to be harmless: numbers, switches, revisions and words of the API.
@@ -17,7 +19,7 @@ enum LogRedaction {
         if target.query.isEmpty { return path }
         let query = target.query.map { name, value in
             guard harmless.contains(name) else { return "*" }
-            return value.isEmpty ? name : "\(name)=\(url(PercentCoding.encode(value)))"
+            return value.isEmpty ? name : "\(name)=\(url(PercentCoding.encode(value, keeping: .couchDB)))"
         }
         return path + "?" + query.joined(separator: "&")
     }

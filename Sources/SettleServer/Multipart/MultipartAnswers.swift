@@ -31,7 +31,7 @@ enum MultipartAnswers {
         var options = options
         (options.hasAttachments, options.follows, options.hasEncodingInfo) = (true, true, true)
         let printer = DocumentPrinter(database: database, options: options)
-        let boundary = RandomName.hexadecimal()
+        let boundary = SecureRandom.hexadecimal()
         var segments: [SegmentStream.Segment] = [.bytes(Array("--\(boundary)".utf8))]
         for result in results {
             switch result {
@@ -56,7 +56,7 @@ enum MultipartAnswers {
 
     /// Parts of one attachment: `multipart/byteranges`.
     static func ranges(_ ranges: [Range<Int64>], of attachment: Attachment, _ database: Database) -> HTTPResponse {
-        let boundary = RandomName.hexadecimal()
+        let boundary = SecureRandom.hexadecimal()
         var segments: [SegmentStream.Segment] = [.bytes(Array("\r\n--\(boundary)".utf8))]
         for range in ranges {
             let place = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(attachment.length)"
@@ -77,7 +77,7 @@ enum MultipartAnswers {
         _ json: [UInt8], _ attachments: [Attachment]
     ) -> (segments: [SegmentStream.Segment], type: String) {
         if attachments.isEmpty { return ([.bytes(json)], "application/json") }
-        let boundary = RandomName.hexadecimal()
+        let boundary = SecureRandom.hexadecimal()
         var segments: [SegmentStream.Segment] = [
             .bytes(Array("--\(boundary)\r\nContent-Type: application/json\r\n\r\n".utf8) + json)
         ]

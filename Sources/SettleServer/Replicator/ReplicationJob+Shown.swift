@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 internal import SettleReplication
 
 /// How a job is shown, never with a password.

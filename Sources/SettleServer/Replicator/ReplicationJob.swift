@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 internal import SettleReplication
 
 /// A replication that the server has to run.
@@ -101,6 +102,9 @@ struct ReplicationJob: Sendable {
 }
 
 extension ReplicationStatus {
+    /// Whether a run has done more than its first requests.
+    var hasBegun: Bool { completed > 0 || mode == .idle || mode == .offline }
+
     /// What is shown of a status.
     struct Seen: Sendable {
         var counts = ReplicationCounts()

@@ -133,7 +133,10 @@ final class ReplicationScheduler: Sendable {
         if mustTurn { Task { await turn() } }
     }
 
-    /// Has jobs that run for ever make room for those that wait.
+    /// Stops continuous jobs after their turn, so that jobs that wait can run.
+    ///
+    /// A turn does not end before the run has copied something, waits for changes or can't reach a peer, or else turns that
+    /// are shorter than a run's first requests would never copy anything. A run that has done nothing gets a minute.
     private func turn() async {
         let turn = Duration.seconds(options.turn)
         while true {
@@ -144,8 +147,11 @@ final class ReplicationScheduler: Sendable {
                     return nil
                 }
                 let candidates = state.jobs.values.filter { job in
-                    guard case .running = job.phase, job.document.isContinuous, !job.isMakingRoom else { return false }
-                    return job.replicator != nil && ContinuousClock.now - job.runStart >= turn
+                    guard case .running = job.phase, job.document.isContinuous, !job.isMakingRoom,
+                        let replicator = job.replicator
+                    else { return false }
+                    let time = ContinuousClock.now - job.runStart
+                    return time >= turn && (replicator.status.hasBegun || time >= .seconds(60))
                 }.sorted { left, right in
                     let isLeftAway = left.seen.problem != nil
                     return isLeftAway == (right.seen.problem != nil) ? left.run < right.run : isLeftAway

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// The form of a path: `/{db}/_design/{name}/{file...}`.
 ///
 /// A slash in a word is written `%2F`. A word in braces stands for any one segment, and takes it; with dots, for one or more to
@@ -14,7 +16,9 @@ struct PathPattern: Sendable {
 
     init(_ text: String) {
         parts = text.split(separator: "/").map { part in
-            guard part.hasPrefix("{"), part.hasSuffix("}") else { return .word(PercentCoding.decode(part)) }
+            guard part.hasPrefix("{"), part.hasSuffix("}") else {
+                return .word(PercentCoding.decode(part, plusIsBlank: true))
+            }
             let name = part.dropFirst().dropLast()
             return name.hasSuffix("...") ? .rest(String(name.dropLast(3))) : .any(String(name))
         }

@@ -34,7 +34,7 @@ struct RequestContext: Sendable {
 
     /// A URL of this server, as the client knows it.
     func location(_ segments: String...) -> String {
-        origin + "/" + segments.map(PercentCoding.encode).joined(separator: "/")
+        origin + "/" + segments.map { PercentCoding.encode($0, keeping: .couchDB) }.joined(separator: "/")
     }
 
     /// The whole body, expanded if it is compressed.

@@ -41,10 +41,12 @@ enum ScriptRequestObject {
         }
         let headers = request.headers.fields.filter { shownHeaders.contains($0.name.lowercased()) }
         let questionMark = request.target.query.isEmpty ? "" : "?"
-        let rawQuery = request.target.query.map { PercentCoding.encode($0.name) + "=" + PercentCoding.encode($0.value) }
+        let rawQuery = request.target.query.map {
+            PercentCoding.encode($0.name, keeping: .couchDB) + "=" + PercentCoding.encode($0.value, keeping: .couchDB)
+        }
         return [
             "info": try DatabaseEndpoints.info(of: database, name, context.server),
-            "uuid": .string(RandomName.hexadecimal()), "id": id.map { .string($0) } ?? .null,
+            "uuid": .string(SecureRandom.hexadecimal()), "id": id.map { .string($0) } ?? .null,
             "method": .string(request.method),
             "requested_path": path, "path": path,
             "raw_path": .string(request.target.rawPath + questionMark + rawQuery.joined(separator: "&")),

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// What a request is about: the path and the query of its first line.
 ///
 ///     /groceries//a%2Fb?rev=1-x;revs      rawPath    /groceries//a%2Fb
@@ -22,7 +24,9 @@ struct RequestTarget: Sendable {
         let pathEnd = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
         let path = text[..<pathEnd]
         rawPath = String(path)
-        segments = path.utf8.split(separator: UInt8(ascii: "/")).map { PercentCoding.decode(Substring($0)) }
+        segments = path.utf8.split(separator: UInt8(ascii: "/")).map {
+            PercentCoding.decode(Substring($0), plusIsBlank: true)
+        }
         guard pathEnd != bytes.endIndex, bytes[pathEnd] == UInt8(ascii: "?") else {
             query = []
             return
@@ -31,8 +35,8 @@ struct RequestTarget: Sendable {
         query = rest.split { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") }.map { item in
             let name = item.prefix { $0 != UInt8(ascii: "=") }
             return (
-                PercentCoding.decode(Substring(name)),
-                PercentCoding.decode(Substring(item[name.endIndex...].dropFirst()))
+                PercentCoding.decode(Substring(name), plusIsBlank: true),
+                PercentCoding.decode(Substring(item[name.endIndex...].dropFirst()), plusIsBlank: true)
             )
         }
     }

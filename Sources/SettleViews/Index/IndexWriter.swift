@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Brings what documents emit into an index, a batch in one transaction.
 ///
@@ -100,11 +101,11 @@ final class IndexWriter: IndexWriting {
 
     private static func positions(_ packed: [UInt8]) throws -> [(view: Int, position: [UInt8])] {
         var all: [(Int, [UInt8])] = []
-        let isRead = packed.withUnsafeBufferPointer { raw -> Bool in
+        let isRead = packed.withUnsafeBytes { raw -> Bool in
             var place = 0
             while place < raw.count {
-                guard let view = VariableNumber.read(raw, &place), let length = VariableNumber.read(raw, &place),
-                    view >= 0, length >= 0, length <= raw.count - place
+                guard let view = VariableNumber.read(raw, &place).flatMap({ Int(exactly: $0) }),
+                    let length = VariableNumber.readLength(raw, &place)
                 else { return false }
                 all.append((view, Array(raw[place..<place + length])))
                 place += length

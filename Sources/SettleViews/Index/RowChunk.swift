@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Some rows that follow one another, as they lie in the file.
 ///
@@ -31,13 +32,10 @@ struct RowChunk: Sendable {
     /// - Throws: ``DatabaseError`` with code `corrupt`.
     init(_ bytes: [UInt8]) throws {
         var rows: [Row] = []
-        let isRead = bytes.withUnsafeBufferPointer { raw -> Bool in
+        let isRead = bytes.withUnsafeBytes { raw -> Bool in
             var place = 0
             func part() -> Range<Int>? {
-                guard let length = VariableNumber.read(raw, &place), length >= 0, length <= raw.count - place
-                else {
-                    return nil
-                }
+                guard let length = VariableNumber.readLength(raw, &place) else { return nil }
                 defer { place += length }
                 return place..<place + length
             }
@@ -102,11 +100,9 @@ struct RowChunk: Sendable {
 
     /// Whether a row, as it lies in a chunk, is the first one of its document and key.
     static func beginsGroup(_ row: ArraySlice<UInt8>) -> Bool {
-        row.withUnsafeBufferPointer { raw in
+        row.withUnsafeBytes { raw in
             var place = 0
-            guard let length = VariableNumber.read(raw, &place), length >= 0, length <= raw.count - place else {
-                return true
-            }
+            guard let length = VariableNumber.readLength(raw, &place) else { return true }
             return RowPosition.number(of: raw[place..<place + length]) == 0
         }
     }

@@ -1,5 +1,6 @@
 import RevisionTree
 import SettleDatabase
+internal import SettlePlatform
 
 extension IndexReading {
     /// A group while its rows are gathered.
@@ -90,13 +91,10 @@ extension IndexReading {
     private func value(_ reducer: Int, of entry: IndexReader.Entry, in view: Int) throws -> [UInt8] {
         // Of the rows of a query's index that an earlier version wrote nothing else is known.
         if definitions[view].reducers[reducer] is CountReducer { return Array(String(entry.count).utf8) }
-        let value = entry.reductions.withUnsafeBufferPointer { raw -> [UInt8]? in
+        let value = entry.reductions.withUnsafeBytes { raw -> [UInt8]? in
             var place = 0
             for number in 0...reducer {
-                guard let length = VariableNumber.read(raw, &place), length >= 0, length <= raw.count - place
-                else {
-                    return nil
-                }
+                guard let length = VariableNumber.readLength(raw, &place) else { return nil }
                 if number == reducer { return Array(raw[place..<place + length]) }
                 place += length
             }

@@ -1,5 +1,6 @@
 import CZlib
 import Foundation
+import SettlePlatform
 
 @testable import RevisionTree
 

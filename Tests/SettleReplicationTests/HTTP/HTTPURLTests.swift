@@ -1,4 +1,5 @@
 import RevisionTree
+import SettlePlatform
 import SettleTesting
 import Testing
 
@@ -70,8 +71,8 @@ import Testing
                 Unicode.Scalar(UInt32.random(in: 1...0x2ff, using: &generator)).map(Character.init) ?? "x"
             }
             let text = String(bytes)
-            #expect(PercentEscape.decode(PercentEscape.encode(text)).utf8.elementsEqual(text.utf8))
-            let escaped = PercentEscape.encode(text)
+            #expect(PercentCoding.decode(PercentCoding.encode(text)).utf8.elementsEqual(text.utf8))
+            let escaped = PercentCoding.encode(text)
             let url = try HTTPURL("http://\(escaped):\(escaped)@h:8080/\(escaped)/\(escaped)")
             #expect(url.user?.utf8.elementsEqual(text.utf8) == true)
             #expect(url.password?.utf8.elementsEqual(text.utf8) == true)

@@ -98,10 +98,12 @@ import Testing
         try await room.waitForNoJob()
     }
 
-    @Test func `with room for one, two that run for ever take turns`() async throws {
+    /// The shorter turn is over before a replication has made its first request.
+    @Test(arguments: [0.1, 0.001])
+    func `with room for one, two that run for ever take turns`(seconds: Double) async throws {
         let room = try await ReplicatorRoom { options in
             options.replicator.jobs = 1
-            options.replicator.turn = 0.1
+            options.replicator.turn = seconds
         }
         #expect(try await room.far.ask("PUT", "/b").status == 201)
         #expect(try await room.order("one", ["continuous": true]).status == 201)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct PublishedHolesTests {
     @Test func `CVE-2010-0009: secrets are compared in constant time`() throws {
         // What compares is CRYPTO_memcmp, wherever a secret is one side; its timing is libcrypto's to prove.
-        var nearly = RandomName.bytes(32)
+        var nearly = SecureRandom.bytes(32)
         let secret = nearly
         #expect(Secrets.areEqual(secret, nearly))
         nearly[31] ^= 1

@@ -1,4 +1,5 @@
 import Settle
+import SettlePlatform
 import SettleTesting
 import Testing
 
@@ -10,11 +11,11 @@ import Testing
     private func message(_ algorithm: String, kid: String? = nil, _ claims: JSON) -> String {
         var header: JSON = ["alg": .string(algorithm), "typ": "JWT"]
         if let kid { header["kid"] = .string(kid) }
-        return Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
+        return Base64.encodeForURL(header.utf8) + "." + Base64.encodeForURL(claims.utf8)
     }
 
     private func signed(_ message: String, _ hash: HashFunction = .sha256, secret: String = "s3cret") -> String {
-        message + "." + Base64URL.encode(hash.code(of: Array(message.utf8), key: Array(secret.utf8)))
+        message + "." + Base64.encodeForURL(hash.code(of: Array(message.utf8), key: Array(secret.utf8)))
     }
 
     private func options(_ change: (inout TokenOptions) -> Void = { _ in }) throws -> SignedToken {
@@ -40,17 +41,17 @@ import Testing
         let message = message(name, kid: "r", claims)
         let signature = try openSSL.run(
             "dgst", "-sha" + name.dropFirst(2), "-sign", "k.pem", input: Array(message.utf8))
-        #expect(try token.user(message + "." + Base64URL.encode(signature)).name == "anna")
+        #expect(try token.user(message + "." + Base64.encodeForURL(signature)).name == "anna")
         var broken = signature
         broken[broken.count - 1] ^= 1
-        #expect(throws: HTTPError.self) { try token.user(message + "." + Base64URL.encode(broken)) }
+        #expect(throws: HTTPError.self) { try token.user(message + "." + Base64.encodeForURL(broken)) }
         // The public key as the secret of an HMAC: the oldest trick.
         for secret in [pem, pem + "\n"] {
             let forged = signed(self.message("HS256", kid: "r", claims), secret: secret)
             #expect(throws: HTTPError.self) { try token.user(forged) }
         }
         for other in ["ES256", "none", "None", ""] {
-            let forged = self.message(other, kid: "r", claims) + "." + Base64URL.encode(signature)
+            let forged = self.message(other, kid: "r", claims) + "." + Base64.encodeForURL(signature)
             #expect(throws: HTTPError.self) { try token.user(forged) }
         }
     }
@@ -67,11 +68,11 @@ import Testing
             let message = message(name, ["sub": "anna", "exp": 2_000_000_000, "n": .number(JSONNumber(round))])
             let der = try openSSL.run("dgst", "-sha" + name.dropFirst(2), "-sign", "k.pem", input: Array(message.utf8))
             let signature = numbers(der, half)
-            #expect(try token.user(message + "." + Base64URL.encode(signature)).name == "anna")
+            #expect(try token.user(message + "." + Base64.encodeForURL(signature)).name == "anna")
             #expect(throws: HTTPError.self) {
-                try token.user(message + "." + Base64URL.encode([UInt8](repeating: 0, count: 2 * half)))
+                try token.user(message + "." + Base64.encodeForURL([UInt8](repeating: 0, count: 2 * half)))
             }
-            #expect(throws: HTTPError.self) { try token.user(message + "." + Base64URL.encode(der)) }
+            #expect(throws: HTTPError.self) { try token.user(message + "." + Base64.encodeForURL(der)) }
         }
         let other = name == "ES256" ? "ES384" : "ES256"
         #expect(throws: HTTPError.self) { try token.user(message(other, claims) + ".AAAA") }

@@ -62,7 +62,7 @@ enum SchemaNumberRules {
         }
 
         private func times(_ left: UInt64, _ right: UInt64) -> UInt64 {
-            mantissa.dividingFullWidth(left.multipliedFullWidth(by: right)).remainder
+            UInt64(UInt128(left) * UInt128(right) % UInt128(mantissa))
         }
     }
 }

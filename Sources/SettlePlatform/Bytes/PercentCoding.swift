@@ -1,0 +1,95 @@
+/// Percent escapes of URLs.
+package enum PercentCoding {
+    /// The bytes that stay as they are besides letters and digits.
+    package enum Alphabet {
+        /// `-._~`, the unreserved ones of RFC 3986, section 2.3.
+        case unreserved
+        /// `-._:`, as CouchDB writes its URLs.
+        case couchDB
+    }
+
+    /// Escapes all bytes but letters, digits and those of an alphabet. So neither the slash of a document id nor a plus,
+    /// which CouchDB reads as a blank, is misread.
+    package static func encode(_ text: some StringProtocol, keeping alphabet: Alphabet = .unreserved) -> String {
+        encode(text) { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                true
+            case UInt8(ascii: "~"): alphabet == .unreserved
+            case UInt8(ascii: ":"): alphabet == .couchDB
+            default: false
+            }
+        }
+    }
+
+    /// Adds the escapes that are missing in text that has escapes already: those of bytes beyond ASCII and of bytes that
+    /// never stand in a URL.
+    package static func completing(_ text: String) -> String {
+        encode(text) { byte in byte > 0x20 && byte < 0x7F && !"\"<>\\^`{|}".utf8.contains(byte) }
+    }
+
+    /// Text without its escapes. A `%` that begins no escape stays; bytes that are not UTF-8 are repaired.
+    ///
+    /// - Parameters:
+    ///   - text: The text with escapes.
+    ///   - plusIsBlank: Whether a plus stands for a blank: CouchDB reads queries and paths so. `false` by default.
+    /// - Returns: The decoded text.
+    package static func decode(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String {
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+            return String(text)
+        }
+        return String(decoding: bytes(text, plusIsBlank: plusIsBlank), as: UTF8.self)
+    }
+
+    /// Whether text without its escapes is UTF-8.
+    package static func isUTF8(_ text: some StringProtocol) -> Bool {
+        !text.utf8.contains(UInt8(ascii: "%"))
+            || String(validating: bytes(text, plusIsBlank: false), as: UTF8.self) != nil
+    }
+
+    /// Whether each `%` begins an escape.
+    package static func isValid(_ text: some StringProtocol) -> Bool {
+        let utf8 = Array(text.utf8)
+        return utf8.indices.allSatisfy { utf8[$0] != UInt8(ascii: "%") || escape(in: utf8, at: $0) != nil }
+    }
+
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    private static func encode(_ text: some StringProtocol, where stays: (UInt8) -> Bool) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            if stays(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func bytes(_ text: some StringProtocol, plusIsBlank: Bool) -> [UInt8] {
+        let utf8 = Array(text.utf8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
+        var index = 0
+        while index < utf8.count {
+            if let byte = escape(in: utf8, at: index) {
+                bytes.append(byte)
+                index += 3
+            } else {
+                bytes.append(plusIsBlank && utf8[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : utf8[index])
+                index += 1
+            }
+        }
+        return bytes
+    }
+
+    private static func escape(in bytes: [UInt8], at index: Int) -> UInt8? {
+        guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+            let high = Hexadecimal.value(of: bytes[index + 1]), let low = Hexadecimal.value(of: bytes[index + 2])
+        else { return nil }
+        return high << 4 | low
+    }
+}
