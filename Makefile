@@ -12,8 +12,8 @@ export SETTLE_CONFORMANCE ?= $(abspath ../shared/conformance)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo serve conformance test format lint docs semantics linkage tsan asan fuzz fuzz-http crash-test \
-	bench clean
+.PHONY: help setup build demo serve conformance test format lint docs api semantics linkage tsan asan fuzz fuzz-http crash-test \
+	counts bench clean
 
 help: ## Show this list
 	@echo "Settle: an offline-first JSON document database for Swift"
@@ -51,8 +51,11 @@ format: ## Lay out all Swift code as .swift-format says
 lint: ## Check that layout, and the formatter's rules, without changing anything
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_CODE)
 
-docs: setup ## Render the documentation with DocC; a warning is a failure
+docs: setup ## Render the documentation with DocC, and compare the public declarations with docs/API.txt
 	@Scripts/docs.sh
+
+api: setup ## Write docs/API.txt, the list of all public declarations
+	@Scripts/docs.sh --write-api
 
 semantics: ## Write docs/SEMANTICS.md from the statements and the labels in the code
 	@Scripts/semantics/generate.py
@@ -81,6 +84,11 @@ fuzz-http: setup ## Send REQUESTS malformed requests, as many nearly right ones,
 
 crash-test: setup ## Kill the process in the middle of writing, ROUNDS times, and check what is left
 	@ROUNDS=$(ROUNDS) Scripts/crash-test.sh
+
+counts: ## Count a request's instructions and allocations, and compare them with their limits
+	@Scripts/setup.sh --counts
+	$(SWIFT) build -c release --product settle
+	python3 Benchmarks/server/counts.py --settle .build/release/settle
 
 bench: setup ## Measure, as ratios against a floor
 	@Benchmarks/run.sh

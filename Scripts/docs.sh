@@ -1,8 +1,15 @@
 #!/usr/bin/env bash
 # Renders the documentation, Sources/Settle/Settle.docc and all comments, into .build/docs.
-# Any warning of DocC is a failure. Where there is no docc, it says so and does nothing.
+# Any warning of DocC is a failure. Where there is no docc, it says so and renders nothing.
+# Before that it compares the public declarations with docs/API.txt, as `make api` writes it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members
+if [[ ${1:-} == --write-api ]]; then
+    exec Scripts/api.py
+fi
+Scripts/api.py --check
 
 if command -v docc >/dev/null; then
     docc=docc
@@ -18,7 +25,6 @@ graphs=.build/docs-symbols
 rm -rf "$graphs"
 mkdir -p "$graphs"
 
-swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members
 bin=$(swift build --show-bin-path)
 
 # `import Settle` brings four modules, and whoever reads the documentation knows but one.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building Settle needs and this machine lacks. When all is there it does nothing and says nothing.
-# With --tests also what only the tests look at: the official cases of JSON Schema.
+# With --tests also what only the tests look at, the official cases of JSON Schema; with --counts also valgrind, which counts
+# instructions.
 set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -35,6 +36,10 @@ missing_for_tests() {
     [[ -d /usr/share/json-schema-test-suite ]] || echo json-schema-test-suite
 }
 
+missing_for_counts() {
+    [[ $counts == no ]] || have valgrind || echo valgrind
+}
+
 # Homebrew keeps these out of pkg-config's way, so Homebrew itself is asked.
 missing_on_macos() {
     local installed name
@@ -60,7 +65,14 @@ install_on_debian() {
 }
 
 tests=no
-[[ ${1:-} == --tests ]] && tests=yes
+counts=no
+for option in "$@"; do
+    case $option in
+        --tests) tests=yes ;;
+        --counts) counts=yes ;;
+        *) fail "there is no option $option; the options are --tests and --counts" ;;
+    esac
+done
 require_swift
 if [[ $(uname) == Darwin ]]; then
     have brew || fail "Homebrew is missing (https://brew.sh). It brings: sqlite openssl@3 zlib pcre2 libmicrohttpd curl pkg-config"
@@ -70,7 +82,7 @@ if [[ $(uname) == Darwin ]]; then
     exec brew install $missing </dev/null
 fi
 
-missing=$(missing_on_debian; missing_for_tests)
+missing=$(missing_on_debian; missing_for_tests; missing_for_counts)
 [[ -z $missing ]] && exit 0
 have apt-get || fail "install the development files of SQLite, OpenSSL, zlib, PCRE2, ICU, libmicrohttpd, libcurl and JavaScriptCore, and pkg-config. In Debian's words:" $missing
 install_on_debian $missing

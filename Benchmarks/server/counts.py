@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Counts the instructions and allocations of a request to a server that runs in callgrind, and compares them with limits.
+
+    server/counts.py --settle .build/release/settle              print counts, and fail where one is past its limit
+    server/counts.py --settle .build/release/settle --write      write the limits anew: what was counted and a tenth
+
+Counts don't depend on how fast or busy a machine is, so they can fail a build where a time can't.
+"""
+import argparse
+import base64
+import glob
+import http.client
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "counts.json")
+PASSWORD = "counts"
+DOCUMENT = {"type": "counted", "title": "A document of about two hundred bytes", "tags": ["a", "b"], "number": 12.5,
+            "nested": {"text": "x" * 80, "done": False}}
+REPEATS = 200
+
+
+class Server:
+    """A server in callgrind, with one connection to it."""
+
+    def __init__(self, settle, folder):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.folder = folder
+        self.dumps = 0
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", "--quiet", settle, "serve",
+                   "--quiet", "--data", f"{folder}/data", "--port", str(self.port), "--admin", "admin"]
+        self.process = subprocess.Popen(command, env={**os.environ, "SETTLE_ADMIN_PASSWORD": PASSWORD})
+        self.headers = {"Content-Type": "application/json",
+                        "Authorization": "Basic " + base64.b64encode(f"admin:{PASSWORD}".encode()).decode()}
+        end = time.monotonic() + 120
+        while True:
+            try:
+                self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+                self.ask("GET", "/")
+                return
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > end:
+                    self.stop()
+                    sys.exit("the server does not start in callgrind")
+                time.sleep(0.2)
+
+    def ask(self, method, path, body=None):
+        self.connection.request(method, path, None if body is None else json.dumps(body), self.headers)
+        answer = self.connection.getresponse()
+        answer.read()
+        if answer.status >= 400:
+            sys.exit(f"{method} {path} is answered with {answer.status}")
+
+    def counted(self):
+        """Instructions and allocations since this was last called."""
+        self.dumps += 1
+        subprocess.run(["callgrind_control", "--dump", str(self.process.pid)], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        path = f"{self.folder}/out.{self.dumps}"
+        end = time.monotonic() + 60
+        while not (os.path.exists(path) and b"totals:" in open(path, "rb").read()[-200:]):
+            if time.monotonic() > end:
+                sys.exit(f"callgrind wrote no counts: {glob.glob(self.folder + '/out*')}")
+            time.sleep(0.1)
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return parse(file)
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def parse(lines):
+    """The instructions of a callgrind file, and the calls of what allocates."""
+    names, callee, allocations, instructions = {}, None, 0, 0
+    for line in lines:
+        if line.startswith(("fn=", "cfn=")):
+            number, name = re.match(r"c?fn=\((\d+)\)(?: (.*))?", line).groups()
+            if name:
+                names[number] = name.split("'")[0].split("@")[0]
+            if line.startswith("c"):
+                callee = names.get(number)
+        elif line.startswith("calls=") and callee in ("malloc", "calloc", "posix_memalign", "aligned_alloc"):
+            allocations += int(line[6:].split()[0])
+        elif line.startswith("totals:"):
+            instructions = int(line.split()[1])
+    return instructions, allocations
+
+
+def measured(server):
+    """The counts of each kind of request."""
+    numbers = iter(range(10**9))
+    kinds = {
+        "read a document": lambda: server.ask("GET", "/db/read"),
+        "write a document": lambda: server.ask("PUT", f"/db/written-{next(numbers)}", DOCUMENT),
+        "write 20 documents": lambda: server.ask(
+            "POST", "/db/_bulk_docs", {"docs": [{**DOCUMENT, "_id": f"bulk-{next(numbers)}"} for _ in range(20)]}),
+        "list 20 documents": lambda: server.ask("GET", "/full/_all_docs?limit=20&include_docs=true"),
+        "list 20 changes": lambda: server.ask("GET", "/full/_changes?limit=20"),
+    }
+    server.ask("PUT", "/db")
+    server.ask("PUT", "/full")
+    server.ask("PUT", "/db/read", DOCUMENT)
+    server.ask("POST", "/full/_bulk_docs", {"docs": [{**DOCUMENT, "_id": f"a-{number}"} for number in range(100)]})
+    counts = {}
+    for name, request in kinds.items():
+        for _ in range(20):
+            request()
+        server.counted()
+        for _ in range(REPEATS):
+            request()
+        instructions, allocations = server.counted()
+        counts[name] = {"instructions": instructions // REPEATS, "allocations": allocations // REPEATS}
+    return counts
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--settle", required=True, help="the tool, built in release")
+    parser.add_argument("--write", action="store_true", help="write the limits anew")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(os.path.abspath(arguments.settle), folder)
+        try:
+            counts = measured(server)
+        finally:
+            server.stop()
+    if arguments.write:
+        limits = {name: {key: int(value * 1.1) for key, value in one.items()} for name, one in counts.items()}
+        with open(LIMITS, "w") as file:
+            json.dump(limits, file, indent=4)
+            file.write("\n")
+    with open(LIMITS) as file:
+        limits = json.load(file)
+    past = False
+    print(f"{'a request':<20}{'instructions':>14}{'limit':>12}{'allocations':>14}{'limit':>8}")
+    for name, one in counts.items():
+        limit = limits[name]
+        is_past = any(one[key] > limit[key] for key in one)
+        past = past or is_past
+        print(f"{name:<20}{one['instructions']:>14,}{limit['instructions']:>12,}{one['allocations']:>14,}"
+              f"{limit['allocations']:>8,}{'  past its limit' if is_past else ''}")
+    if past:
+        sys.exit("A request costs more than its limit in Benchmarks/server/counts.json allows.")
+
+
+if __name__ == "__main__":
+    main()
