@@ -1,8 +1,8 @@
 /// The members of a document, as the compact UTF-8 JSON that is stored.
 ///
 /// A body is always a JSON object without CouchDB's reserved members: `_id`, `_rev` and their like belong to the
-/// document, not to its body. Making one checks every byte, once; order of members and spelling of numbers stay as
-/// given, escapes and white space are brought to one form, and of duplicate members the last stays.
+/// document, not to its body. The initializers check every byte, once. The order of members and the spelling of
+/// numbers are kept, escapes and white space are normalized, and of duplicate members the last one is kept.
 ///
 ///     let body: DocumentBody = ["name": "Milk", "count": 1]
 ///     let same = try DocumentBody(parsing: #"{ "name": "Milk", "count": 1 }"#)
@@ -17,7 +17,7 @@ public struct DocumentBody: Sendable {
         knownTerm = term
     }
 
-    /// Makes a body of bytes that were a body before, as what a store reads back is.
+    /// Makes a body of bytes that are known to be a valid body, such as those read from a store.
     package init(unchecked utf8: [UInt8]) {
         self.utf8 = utf8
         knownTerm = nil
@@ -46,7 +46,7 @@ public struct DocumentBody: Sendable {
     /// - Throws: ``JSONError`` with line and column.
     public init(parsing text: String) throws(JSONError) { try self.init(utf8: Array(text.utf8)) }
 
-    /// Makes a body of a value.
+    /// Makes a body from a value.
     ///
     /// - Throws: ``JSONError`` with code `notAnObject` or `reservedMember`.
     public init(_ value: JSON) throws(JSONError) { try self.init(utf8: value.utf8) }
@@ -56,7 +56,7 @@ public struct DocumentBody: Sendable {
     /// - Complexity: O(*n*) in bytes, each time.
     public var json: JSON { (try? JSON(utf8: utf8)) ?? .object(JSONObject()) }
 
-    /// One top-level member, found without building the others.
+    /// One top-level member, parsed without the others.
     ///
     /// - Complexity: O(*n*) in bytes up to the member.
     public subscript(name: String) -> JSON? { members(named: [name])[name] }
@@ -75,7 +75,7 @@ extension DocumentBody: Hashable, ExpressibleByDictionaryLiteral, CustomStringCo
     /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) { hasher.combine(utf8) }
 
-    /// Makes a body of a literal in the program's own text.
+    /// Makes a body from a literal in source code.
     ///
     /// - Precondition: No name starts with an underscore.
     public init(dictionaryLiteral elements: (String, JSON)...) {

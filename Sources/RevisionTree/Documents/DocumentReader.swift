@@ -1,23 +1,23 @@
-/// Reads a document's JSON once and makes all that storing it needs: the compact body, the same as an Erlang term, and
-/// the reserved members beside them.
+/// Reads a document's JSON once and returns what is needed to store it: the compact body, the body as an Erlang term,
+/// and the reserved members.
 package struct DocumentReader {
     /// A top-level member that starts with an underscore and is not part of the body.
     package struct ReservedMember: Sendable {
         /// The member's name, underscore included.
         package let name: String
-        /// The value's bytes, as they stand in the text.
+        /// The value's bytes, as in the text.
         package let value: [UInt8]
-        /// Where the value stands, in bytes.
+        /// The offset of the value, in bytes.
         package let offset: Int
     }
 
     /// The members that make up the body.
     package let body: DocumentBody
-    /// The reserved members, in order; of those with one name the last only.
+    /// The reserved members, in order; only the last of those with the same name.
     package let reserved: [ReservedMember]
 
-    /// Members that start with an underscore and are part of the body all the same: the replicator's and the one for
-    /// access control.
+    /// Members that start with an underscore but are part of the body: those of the replicator and the one for access
+    /// control.
     static let storedNames: Set<String> = [
         "_access", "_replication_state", "_replication_state_time", "_replication_state_reason", "_replication_id",
         "_replication_stats",
@@ -43,8 +43,8 @@ package struct DocumentReader {
         _ text: UnsafeBufferPointer<UInt8>, allowsReserved: Bool
     ) throws(JSONError) -> DocumentReader {
         if let reader = try readUnlessDoubled(text, allowsReserved: allowsReserved, isUnique: false) { return reader }
-        // Rare: the value tree drops all but the last of each name, then the text without duplicates is read. Names that
-        // only share a fingerprint are found again then, and are not looked at a third time.
+        // Rare: parse into a value, which drops all but the last member of each name, and read its text. Names that
+        // only share a fingerprint are found again, and are ignored this time.
         let unique = try JSON(utf8: text).utf8
         let second = unique.withUnsafeBufferPointer { buffer in
             Result { () throws(JSONError) in
@@ -55,7 +55,7 @@ package struct DocumentReader {
         return reader
     }
 
-    /// Reads a document in one pass; nil when two members seem to have one name and that is not known to be wrong.
+    /// Reads a document in one pass; `nil` when two members may have the same name.
     private static func readUnlessDoubled(
         _ text: UnsafeBufferPointer<UInt8>, allowsReserved: Bool, isUnique: Bool
     ) throws(JSONError) -> DocumentReader? {

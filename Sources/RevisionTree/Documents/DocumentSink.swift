@@ -4,16 +4,16 @@
 ///     body   {"v":[1,2]}
 ///     term   104 1 108 ‹1› 104 2 109 ‹1› v 107 ‹2› 1 2 106
 ///
-/// A list's length stands before its elements in the term, so its place is left open and filled in at the end; a list
-/// that turned out to hold nothing but bytes is then rewritten as a string of bytes, as Erlang does (the byte-list
-/// trap of SEMANTICS 198). A reserved member is written like any other and taken back at its end.
+/// A list's length is written before its elements in the term, so its bytes are reserved and filled in at the end. A
+/// list that contains only bytes is then rewritten as a string of bytes, as Erlang does (the byte-list trap of
+/// SEMANTICS 198). A reserved member is written like any other and removed at its end.
 struct DocumentSink: JSONSink {
-    /// What there is to know of an array or object that is open.
+    /// The state of an open array or object.
     private struct Frame {
         var isObject = false
-        /// Where the term's length is to be filled in.
+        /// The position of the term's length, which is filled in at the end.
         var lengthPosition = 0
-        /// Where the fingerprints of this object's names begin.
+        /// The index of the first fingerprint of this object's names.
         var firstName = 0
         var count = 0
         var holdsOnlyBytes = true
@@ -147,7 +147,7 @@ struct DocumentSink: JSONSink {
 }
 
 extension DocumentSink {
-    /// The comma before an element, and the count.
+    /// Writes the comma before an element, and counts it.
     @inline(__always)
     private mutating func beginElement() {
         if frame.count > 0 { body.append(UInt8(ascii: ",")) }
@@ -183,7 +183,7 @@ extension DocumentSink {
         term.append(bigEndian: UInt32(0))
     }
 
-    /// Ends a list of the term: its length is known now.
+    /// Ends a list of the term, whose length is known now.
     @inline(__always)
     private mutating func endList() {
         if frame.count == 0 {
@@ -201,7 +201,7 @@ extension DocumentSink {
         endValue(at: end)
     }
 
-    /// Writes a string to both; returns where its bytes begin in the term.
+    /// Writes a string to both outputs; returns the position of its bytes in the term.
     @discardableResult
     @inline(__always)
     private mutating func appendString(_ token: JSONStringToken) -> Int {

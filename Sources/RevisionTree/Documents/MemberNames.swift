@@ -1,16 +1,16 @@
-/// Notices objects with two members of one name.
+/// Detects objects with two members of the same name.
 ///
-/// Each name of the open objects is kept as a 64-bit fingerprint. In small objects a new one is compared with those
-/// before it; a larger object's are sorted when it closes. Two names with one fingerprint only lead to a second,
-/// exact look at the document.
+/// Each name of the open objects is kept as a 64-bit fingerprint. In small objects a new one is compared with the
+/// earlier ones; those of a larger object are sorted when it closes. Two names with the same fingerprint only cause a
+/// second, exact pass over the document.
 struct MemberNames {
     private let fingerprints: UnsafeMutablePointer<UInt64>
-    /// How many names are noted.
+    /// The number of recorded names.
     private(set) var count = 0
     private(set) var hasDuplicates = false
     private static let largest = 24
-    /// The fewest bytes a text takes for each name that is noted at one time: `{"":` again and again. Names of members
-    /// side by side take one more.
+    /// The fewest bytes of text per name that is recorded at one time: `{"":` repeated. Names of sibling members take
+    /// one more.
     static let fewestBytes = 4
 
     private let capacity: Int
@@ -22,7 +22,7 @@ struct MemberNames {
 
     func deallocate() { fingerprints.deallocate() }
 
-    /// Notes a name of the object whose names begin at a position; eight bytes behind the name must be readable.
+    /// Records a name of the object whose names begin at a position; eight bytes after the name must be readable.
     @inline(__always)
     mutating func add(_ name: UnsafePointer<UInt8>, count length: Int, in first: Int) {
         let fingerprint = Self.fingerprint(of: UnsafeRawPointer(name), count: length)
@@ -50,7 +50,7 @@ struct MemberNames {
         if zip(sorted, sorted.dropFirst()).contains(where: ==) { hasDuplicates = true }
     }
 
-    /// A mix of the length and of all bytes, eight at a time; the last eight are read past the end and masked.
+    /// A hash of the length and of all bytes, eight at a time; the last eight are read past the end and masked.
     @inline(__always)
     private static func fingerprint(of name: UnsafeRawPointer, count: Int) -> UInt64 {
         var hash = UInt64(truncatingIfNeeded: count) &* 0x9E37_79B9_7F4A_7C15

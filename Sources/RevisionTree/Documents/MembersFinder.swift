@@ -1,5 +1,5 @@
 extension DocumentBody {
-    /// Some top-level members, found without building the others; in the order in which they stand.
+    /// Some top-level members, parsed without the others, in their order in the body.
     ///
     /// - Complexity: O(*n*) in bytes up to the last of them.
     package func members(named names: [String]) -> JSONObject {
@@ -14,7 +14,7 @@ extension DocumentBody {
     }
 }
 
-/// Notes where the values of some names at the top begin and end; a body has no duplicates.
+/// Records the ranges of the values of some top-level names; a body has no duplicates.
 private struct MembersFinder: JSONSink {
     let text: UnsafeBufferPointer<UInt8>
     let names: [[UInt8]]

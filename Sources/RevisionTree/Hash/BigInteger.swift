@@ -1,6 +1,6 @@
-/// An unsigned integer of any size, only as far as writing it in binary needs.
+/// An unsigned integer of any size, with only the operations needed to write it in binary.
 struct BigInteger {
-    /// Words of 64 bits from the lowest up, without zeros at the top.
+    /// Words of 64 bits, the lowest first, without zeros at the top.
     private var words: [UInt64]
 
     init(_ value: UInt64) { words = value == 0 ? [] : [value] }
@@ -38,7 +38,7 @@ struct BigInteger {
     /// The value if it fits into 63 bits.
     var small: Int64? { words.isEmpty ? 0 : words.count == 1 ? Int64(exactly: words[0]) : nil }
 
-    /// The bytes from the lowest up, without zeros at the top.
+    /// The bytes, the lowest first, without zeros at the top.
     var littleEndianBytes: [UInt8] {
         var bytes: [UInt8] = []
         for word in words {

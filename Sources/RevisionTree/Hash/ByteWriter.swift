@@ -1,11 +1,11 @@
-/// Appends bytes to a piece of memory whose size was made sufficient beforehand, without checking each time.
+/// Appends bytes to memory that is reserved beforehand, without a check per write.
 ///
-/// The owner reserves the most that can come before it writes and frees the memory at the end; what was written
-/// leaves as an array of the exact size.
+/// The owner reserves the maximum size before it writes and frees the memory at the end. The written bytes are
+/// returned as an array of the exact size.
 struct ByteWriter {
     private let base: UnsafeMutablePointer<UInt8>
     private let capacity: Int
-    /// How many bytes were written; lowering it takes the last ones back.
+    /// The number of written bytes; lowering it removes the last ones.
     private(set) var count = 0
 
     init(capacity: Int) {
@@ -15,7 +15,7 @@ struct ByteWriter {
 
     func deallocate() { base.deallocate() }
 
-    /// What was written.
+    /// The written bytes.
     var bytes: [UInt8] { Array(UnsafeBufferPointer(start: base, count: count)) }
 
     @inline(__always)
@@ -51,23 +51,23 @@ struct ByteWriter {
         count &+= 8
     }
 
-    /// A byte that was written.
+    /// A written byte.
     @inline(__always)
     subscript(position: Int) -> UInt8 {
         get { base[position] }
         nonmutating set { base[position] = newValue }
     }
 
-    /// Where what was written at a position lies.
+    /// The address of the byte at a position.
     @inline(__always)
     func pointer(to position: Int) -> UnsafePointer<UInt8> { UnsafePointer(base + position) }
 
-    /// What was written from a position on.
+    /// The bytes written from a position on.
     func written(from position: Int) -> UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: base + position, count: count - position)
     }
 
-    /// Takes back what was written behind a position.
+    /// Removes the bytes written after a position.
     @inline(__always)
     mutating func truncate(to position: Int) { count = position }
 }

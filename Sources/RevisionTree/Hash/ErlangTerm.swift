@@ -1,21 +1,21 @@
 /// A term of Erlang in its external format, minor version 1, as far as names that CouchDB derives from terms need it.
 package enum ErlangTerm: Sendable {
-    /// A word of the program, in ASCII.
+    /// An atom, in ASCII.
     case atom(String)
-    /// A text.
+    /// A text as a binary.
     case binary(String)
-    /// A whole number of up to 31 bits.
+    /// A signed integer of up to 32 bits.
     case integer(Int32)
-    /// Terms that belong together.
+    /// A tuple.
     case tuple([ErlangTerm])
-    /// Terms in order.
+    /// A list.
     case list([ErlangTerm])
-    /// The members of a document, as Erlang has JSON.
+    /// The members of a document, in CouchDB's representation of JSON.
     case members(DocumentBody)
     /// A JSON value.
     case json(JSON)
 
-    /// The bytes of the term, as `term_to_binary` makes them.
+    /// The bytes of the term, as `term_to_binary` returns them.
     package var bytes: [UInt8] {
         var bytes = [ExternalTerm.version]
         append(to: &bytes)
@@ -49,7 +49,7 @@ package enum ErlangTerm: Sendable {
             bytes.append(ExternalTerm.emptyList)
         case .members(let body): bytes += body.term
         case .json(let value):
-            // {[{<<"v">>, Value}]}: what stands in front of the value has fifteen bytes, behind it is the list's end.
+            // {[{<<"v">>, Value}]}: fifteen bytes precede the value, and the list's end follows it.
             guard let body = try? DocumentBody(["v": value]) else { return bytes.append(ExternalTerm.emptyList) }
             bytes += body.term.dropFirst(15).dropLast()
         }

@@ -15,7 +15,7 @@ enum ExternalTerm {
 
     /// The longest list of bytes that is written as one string of bytes.
     static let longestByteList = 65_535
-    /// No text becomes a term of more than so many bytes for each of its own: `[` takes five, all else less.
+    /// The bound on the bytes of a term per byte of its text: `[` takes five, everything else less.
     static let expansion = 6
 }
 
@@ -34,7 +34,7 @@ extension ByteWriter {
         }
     }
 
-    /// Writes an integer that needs more than 32 bits: its length, sign and bytes from the lowest up.
+    /// Writes an integer that needs more than 32 bits: its length, sign and bytes, the lowest first.
     mutating func appendBignum(_ value: BigInteger, isNegative: Bool) {
         let bytes = value.littleEndianBytes
         if bytes.count <= 255 {
@@ -48,7 +48,7 @@ extension ByteWriter {
         for byte in bytes { append(byte) }
     }
 
-    /// Writes a word of the program: `true`, `false`, `null`.
+    /// Writes an atom: `true`, `false`, `null`.
     @inline(__always)
     mutating func appendAtom(_ word: StaticString) {
         append(ExternalTerm.atom)

@@ -19,7 +19,7 @@ internal import SettlePlatform
 /// RevisionHasher().revision(of: body)        // 1-7a7e4b29f3af401e69b6f86e4c26b727
 /// ```
 ///
-/// A hasher may be used again and again, by one thread at a time.
+/// A hasher is reusable, by one thread at a time.
 public final class RevisionHasher {
     private let md5 = MD5()
 
@@ -62,7 +62,7 @@ public final class RevisionHasher {
 
     private func append(_ attachments: [AttachmentSignature]) {
         if attachments.isEmpty {
-            // Both ends at once: of the attachments, and of the edit.
+            // The tails of both lists at once: of the attachments, and of the edit.
             return withUnsafeBytes(of: (ExternalTerm.emptyList, ExternalTerm.emptyList)) { md5.update($0) }
         }
         let size = attachments.reduce(16) { $0 + $1.name.utf8.count + $1.contentType.utf8.count + $1.md5.count + 64 }

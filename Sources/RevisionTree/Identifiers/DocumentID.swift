@@ -1,18 +1,17 @@
 /// The name of a document, unique in its database.
 ///
-/// Any non-empty text is an id, with CouchDB's reservation: a leading underscore belongs to the system, and only
-/// `_design/…` and `_local/…` may follow it.
+/// Any non-empty text is an id, except that a leading underscore is reserved, as in CouchDB: only `_design/…` and
+/// `_local/…` ids may start with one.
 ///
 ///     let id: DocumentID = "groceries/milk"
 ///     try DocumentID(validating: "_secret")        // throws: reserved
 ///
-/// Ids are ordered by their UTF-8 bytes, as `_all_docs` is; two spellings of one accented letter
-/// are two ids.
+/// Ids are ordered by their UTF-8 bytes, as in `_all_docs`; two spellings of one accented letter are two ids.
 public struct DocumentID: Sendable {
     /// The id as text.
     public let string: String
 
-    /// Makes an id of text that came from outside.
+    /// Makes an id from untrusted text.
     ///
     /// - Throws: ``InvalidIdentifier`` when the text is empty, or starts with `_` and is neither a design document's
     ///   nor a local document's id, or names nothing after that prefix.
@@ -21,7 +20,7 @@ public struct DocumentID: Sendable {
         self.string = string
     }
 
-    /// Makes an id of text that is known to be valid, as what was read back from a store is.
+    /// Makes an id from text that is known to be valid, such as one read from a store.
     package init(unchecked string: String) { self.string = string }
 
     /// Whether this is the id of a design document, which holds functions and indexes and replicates.
@@ -40,9 +39,9 @@ public struct DocumentID: Sendable {
 }
 
 extension DocumentID: ExpressibleByStringLiteral {
-    /// Makes an id of a literal in the program's own text.
+    /// Makes an id from a literal in source code.
     ///
-    /// - Precondition: The literal is a valid id. For text that comes from outside use ``init(validating:)``.
+    /// - Precondition: The literal is a valid id. For untrusted text use ``init(validating:)``.
     public init(stringLiteral value: String) {
         precondition(Self.problem(in: value) == nil, "not a document id: \(value)")
         self.string = value

@@ -1,8 +1,8 @@
-/// Text that is no document id or no revision id.
+/// An error for text that is not a document id or not a revision id.
 public struct InvalidIdentifier: Error, Hashable, Sendable, CustomStringConvertible {
     /// The text that was refused.
     public let text: String
-    /// What is wrong with it, in words.
+    /// What is wrong with it.
     public let problem: String
 
     /// The text and the problem in one line.

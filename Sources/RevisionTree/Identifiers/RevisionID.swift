@@ -1,16 +1,16 @@
-/// The name of one revision: `N-signature`, the generation and what tells it from others of that generation.
+/// The id of one revision: `N-signature`, its generation and a signature that distinguishes it within the generation.
 ///
 ///     RevisionID("2-7051cbe5c8faecd085a3fa619e6e6337")?.generation    // 2
 ///
-/// Revision ids are CouchDB's own (DESIGN.md law 2), so the same edit has the same id on every peer. They are ordered
-/// by generation as a number and then by signature: `10-a` comes after `9-f` (SEMANTICS 9, 63).
+/// Revision ids are the same as CouchDB's (DESIGN.md law 2), so the same edit has the same id on every peer. They are
+/// ordered by generation as a number and then by signature: `10-a` comes after `9-f` (SEMANTICS 9, 63).
 public struct RevisionID: Hashable, Sendable {
-    /// How many edits deep the revision lies, from 1.
+    /// The depth of the revision in its branch, from 1.
     public let generation: UInt64
-    /// What tells revisions of one generation apart.
+    /// Distinguishes revisions of one generation.
     public let signature: RevisionSignature
 
-    /// The highest generation there is: what a signed 64-bit integer holds.
+    /// The highest valid generation: the largest signed 64-bit integer.
     public static let maximumGeneration = UInt64(Int64.max)
 
     /// Makes a revision id of its parts, or returns `nil` when the generation is 0 or past ``maximumGeneration``.
@@ -25,7 +25,7 @@ public struct RevisionID: Hashable, Sendable {
         self.signature = signature
     }
 
-    /// Reads `N-signature`, or returns `nil` when it is no revision id.
+    /// Parses `N-signature`, or returns `nil` when the text is not a revision id.
     ///
     /// Leading zeros of the generation do not count. The signature may be any text, even empty; 32 bytes must be hex
     /// digits, in either case (SEMANTICS 65).
@@ -43,7 +43,7 @@ public struct RevisionID: Hashable, Sendable {
         self.init(generation: generation, signature: signature)
     }
 
-    /// Reads `N-signature` that came from outside.
+    /// Parses untrusted `N-signature`.
     ///
     /// - Throws: ``InvalidIdentifier`` saying what a revision id looks like.
     public init(validating text: String) throws(InvalidIdentifier) {
@@ -64,7 +64,7 @@ extension RevisionID: Comparable, CustomStringConvertible {
     /// The id as CouchDB prints it.
     public var description: String {
         guard signature.isDigest else { return "\(generation)-\(signature)" }
-        // Every write of a revision makes one, so it is put together in its place.
+        // Every write of a revision makes one, so the text is built in place.
         return String(unsafeUninitializedCapacity: 52) { buffer in
             var digits = 1
             var bound: UInt64 = 10

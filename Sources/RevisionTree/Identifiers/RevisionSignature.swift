@@ -1,19 +1,19 @@
-/// The part of a revision id after the dash: usually the MD5 of the edit, but any text a peer made up.
+/// The part of a revision id after the dash: usually the MD5 of the edit, but peers may use any text.
 ///
 /// CouchDB keeps a signature of 32 hexadecimal digits as 16 bytes, and every other one as its text (SEMANTICS 64), so
 ///
-/// - capitals in a 32-digit signature do not count: it is printed in lower case (SEMANTICS 65);
+/// - capitals in a 32-digit signature are ignored: it is printed in lower case (SEMANTICS 65);
 /// - a text of exactly 16 bytes *is* the signature with those bytes, and prints as 32 digits;
-/// - a comparison between the two forms is one of raw bytes against ASCII: `ff…` beats `g`.
+/// - a comparison between the two forms compares raw bytes with ASCII: `ff…` is greater than `g`.
 public struct RevisionSignature: Hashable, Sendable {
     /// The first eight bytes of a digest, as a big-endian word; 0 for text.
     let high: UInt64
     /// The last eight bytes of a digest; 0 for text.
     let low: UInt64
-    /// The UTF-8 of a text of any length but sixteen bytes; `nil` for a digest.
+    /// The UTF-8 of a text of any length except sixteen bytes; `nil` for a digest.
     let text: [UInt8]?
 
-    /// Makes a signature of a digest's 16 bytes, given as two big-endian words.
+    /// Makes a signature from a digest's 16 bytes, given as two big-endian words.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
@@ -26,7 +26,7 @@ public struct RevisionSignature: Hashable, Sendable {
         self.text = text
     }
 
-    /// Makes a signature of the text behind the dash, or returns `nil` for 32 bytes that are not all hex digits.
+    /// Makes a signature from the text after the dash, or returns `nil` for 32 bytes that are not all hex digits.
     public init?(_ text: some StringProtocol) {
         var text = String(text)
         let signature = text.withUTF8 { bytes -> RevisionSignature? in
@@ -72,19 +72,19 @@ extension RevisionSignature: Comparable, CustomStringConvertible {
             && (left.text == nil ? right.text == nil : left.text == right.text)
     }
 
-    /// Orders signatures as CouchDB does: raw bytes, a prefix before what it begins (SEMANTICS 64).
+    /// Orders signatures as CouchDB does: by raw bytes, a prefix before longer text (SEMANTICS 64).
     @inline(__always)
     public static func < (left: RevisionSignature, right: RevisionSignature) -> Bool {
         if left.text == nil, right.text == nil { return (left.high, left.low) < (right.high, right.low) }
         return left.rawBytes.lexicographicallyPrecedes(right.rawBytes)
     }
 
-    /// The bytes CouchDB stores and compares: 16 of a digest, else the UTF-8 text.
+    /// The bytes CouchDB stores and compares: the 16 bytes of a digest, otherwise the UTF-8 text.
     public var rawBytes: [UInt8] {
         text ?? withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }
     }
 
-    /// The signature as it stands behind the dash: 32 lower-case digits, or the text.
+    /// The signature as printed after the dash: 32 lower-case digits, or the text.
     public var description: String {
         if let text { return String(decoding: text, as: UTF8.self) }
         return String(unsafeUninitializedCapacity: 32) { buffer in
@@ -93,7 +93,7 @@ extension RevisionSignature: Comparable, CustomStringConvertible {
         }
     }
 
-    /// Whether it is a digest, and no other text.
+    /// Whether it is a digest rather than text.
     var isDigest: Bool { text == nil }
 
     /// Writes the 32 lower-case digits of a digest to the beginning of a buffer.

@@ -1,18 +1,18 @@
-/// A sum of decimal numbers without rounding, which is why the order of its terms makes no difference.
+/// A sum of decimal numbers without rounding, so that it does not depend on the order of its terms.
 ///
-/// Each decimal place has a column of its own, and columns are added up on their own; carrying is left to the end:
+/// Each decimal place has its own column, and columns are summed separately; carrying happens at the end:
 ///
 ///     12.5  · 1          1    2    5
 ///      0.7  · 3               0   21
 ///                       ──────────────
 ///                        1    2   26   →   14.6
 struct DecimalSum {
-    /// Sums by place, from the lowest up.
+    /// Sums by place, the lowest first.
     private var columns: [Int] = []
     /// The power of ten of the lowest column.
     private var lowest = 0
 
-    /// Adds a number several times, or takes it away.
+    /// Adds a number several times, or subtracts it for a negative factor.
     mutating func add(_ number: JSONDecimal, times factor: Int) {
         if number.digits.isEmpty { return }
         if columns.isEmpty { lowest = number.exponent }
@@ -27,7 +27,7 @@ struct DecimalSum {
         for (place, digit) in number.digits.reversed().enumerated() { columns[start + place] += Int(digit) * signed }
     }
 
-    /// The sum as an integer; `nil` if it is none, or has more digits than a JSON number may have.
+    /// The sum as an integer; `nil` if it is not an integer, or has more digits than a JSON number may have.
     var integer: JSONNumber? {
         guard lowest >= 0 else { return nil }
         let (sign, digits) = spelled
@@ -35,15 +35,15 @@ struct DecimalSum {
         return JSONNumber(text: sign + digits + String(repeating: "0", count: lowest))
     }
 
-    /// The float nearest to the sum; `nil` if there is none.
+    /// The float nearest to the sum; `nil` if it is out of range.
     var float: JSONNumber? {
         let (sign, digits) = spelled
-        // With a point, or CouchDB's reading of floats without one would round twice.
+        // With a point; CouchDB would round a float without one twice.
         guard let exact = JSONNumber(text: sign + digits + ".0e\(lowest)") else { return nil }
         return JSONNumber(exact.double)
     }
 
-    /// The sign and the digits from the highest place down, without zeros in front.
+    /// The sign and the digits, the highest first, without leading zeros.
     private var spelled: (sign: String, digits: String) {
         let (digits, carry) = Self.carried(columns)
         if carry < 0 {
@@ -53,7 +53,7 @@ struct DecimalSum {
         return ("", Self.text(digits, carry))
     }
 
-    /// One digit a column, and what is left over behind the highest.
+    /// One digit per column, and the carry beyond the highest.
     private static func carried(_ columns: [Int]) -> (digits: [UInt8], carry: Int) {
         var carry = 0
         let digits = columns.map { column in

@@ -1,7 +1,7 @@
-/// Finds a shortest way to turn one list of lines into another, by Myers' O(*n* · *d*) algorithm.
+/// Finds a shortest edit script between two lists of lines, by Myers' O(*n* · *d*) algorithm.
 ///
-/// A way is a path through a grid, from the top left to the bottom right. A step right removes an old line, a step
-/// down adds a new one, and where lines are equal the path runs on diagonally for nothing:
+/// A script is a path through a grid, from the top left to the bottom right. A step right removes an old line, a step
+/// down adds a new one, and where lines are equal the path continues diagonally at no cost:
 ///
 ///          A   B   C          old: A B C
 ///        ┌───┬───┬───┐        new: B C D
@@ -10,12 +10,13 @@
 ///      D │   │   │ ↓ │
 ///        └───┴───┴───┘
 ///
-/// With one step more each time, the farthest point on every diagonal is found from those of the round before.
+/// Each round allows one more step and computes the farthest point on every diagonal from those of the previous
+/// round.
 struct LineDifference {
     private let old: ArraySlice<Int>
     private let new: ArraySlice<Int>
-    /// By round, how many old lines are behind the farthest point on each diagonal, from the lowest diagonal up in
-    /// steps of two; -1 where no path arrives.
+    /// By round, the number of consumed old lines at the farthest point on each diagonal, from the lowest diagonal up
+    /// in steps of two; -1 if no path reaches the diagonal.
     private var rounds: [[Int]] = []
 
     /// The changes that turn one list of lines into another, in order and apart from each other.
@@ -36,7 +37,7 @@ struct LineDifference {
         self.new = new
     }
 
-    /// Goes on round by round until the end is reached.
+    /// Runs rounds until a path reaches the end.
     private mutating func explore(limit: Int) -> Bool {
         for round in 0...limit {
             var farthest: [Int] = []
@@ -58,8 +59,8 @@ struct LineDifference {
         return false
     }
 
-    /// Where a round's path on a diagonal begins, before it runs on over equal lines, and whether the last step
-    /// removed a line.
+    /// The start of a round's path on a diagonal, before it follows equal lines, and whether the last step removed a
+    /// line.
     private func start(on diagonal: Int, in round: Int) -> (behind: Int, removes: Bool) {
         if round == 0 { return (0, false) }
         let before = rounds[round - 1]
@@ -71,7 +72,7 @@ struct LineDifference {
             ? (removed, true) : (isInside ? added : -1, false)
     }
 
-    /// The way back from the end: whatever lies between two runs of equal lines is one change.
+    /// Traces the path back from the end: the steps between two runs of equal lines are one change.
     private var edits: [LineEdit] {
         var edits: [LineEdit] = []
         var (oldEnd, newEnd) = (old.count, new.count)

@@ -1,7 +1,7 @@
-/// One place where a text differs from another: these lines give way to those.
+/// One place where a text differs from another: some lines are replaced by others.
 struct LineEdit: Hashable {
-    /// The lines of the old text that go; empty for an insertion in front of its bound.
+    /// The lines of the old text to remove; empty for an insertion before its bound.
     let lines: Range<Int>
-    /// The lines that come.
+    /// The lines to insert.
     let replacement: [Int]
 }

@@ -1,4 +1,4 @@
-/// One member that several versions changed, and not to the same value.
+/// One member that several versions changed to different values.
 public struct MergeClash: Hashable, Sendable {
     /// The member's JSON Pointer, as decisions show it.
     public let path: String

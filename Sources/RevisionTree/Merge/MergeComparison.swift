@@ -1,7 +1,7 @@
-/// Which of some values are equal, found for a whole tree of objects in one pass.
+/// Groups equal values, for a whole tree of objects in one pass.
 ///
-/// The values stand side by side, one in each slot. Two slots are of one class if their values are equal; the class is
-/// the first such slot. Objects are compared by their members, and their classes are kept for the merge to walk down:
+/// The values are in slots. Two slots are of one class if their values are equal; the class is the first such slot.
+/// Objects are compared by their members, and the members' classes are kept for the merge to descend into:
 ///
 ///     slots     {"a": 1, "b": 2}   {"a": 1, "b": 3}   {"a": 1, "b": 3}
 ///     b              0                  1                  1
@@ -18,7 +18,7 @@ struct MergeComparison {
     /// The members, if all values are objects or absent, and not all are equal.
     private(set) var members: [Member]?
 
-    /// Compares values that have so many arrays and objects around them; too deep ones are compared as a whole.
+    /// Compares values at a nesting depth; values nested too deeply are compared as a whole.
     ///
     /// - Complexity: O(*n* · *k*) for *n* bytes in all and *k* classes.
     init(_ values: [JSON?], depth: Int) {
@@ -53,12 +53,12 @@ struct MergeComparison {
         }
     }
 
-    /// All names: those of the versions in order, then those that only the base has, which is in the first slot.
+    /// All names: those of the versions in order, then those only in the base, which is in the first slot.
     private static func names(of objects: [JSONObject?]) -> [String] {
         var known = JSONObject()
         for object in objects.dropFirst() + objects.prefix(1) {
             for (index, member) in (object ?? [:]).enumerated() {
-                // Mostly all have the same members in the same places.
+                // Usually all have the same members in the same positions.
                 if index < known.count, known[index].name.hasSameBytes(as: member.name) { continue }
                 if known[member.name] == nil { known[member.name] = .null }
             }

@@ -1,6 +1,6 @@
-/// The elements of an array in the base and in all versions, found by their identity.
+/// The elements of an array in the base and in all versions, by identity.
 struct MergeElements {
-    /// The identities of all elements, in the order they are merged in.
+    /// The identities of all elements, in the order of the merge.
     let order: [JSON]
     /// The elements of the base, then of each version.
     private let elements: [[JSON: JSON]]
@@ -29,10 +29,11 @@ struct MergeElements {
         order = Self.order(of: identities)
     }
 
-    /// The element of the base and of each version, `nil` where there is none.
+    /// The element of the base and of each version, `nil` where it is absent.
     func values(of identity: JSON) -> [JSON?] { elements.map { $0[identity] } }
 
-    /// The order of the first version that moved elements of the base, or of the first; then what only others have.
+    /// The order of the first version that moved elements of the base, or of the first version; then elements of the
+    /// others.
     private static func order(of identities: [[JSON]]) -> [JSON] {
         let base = identities.first ?? []
         let versions = identities.dropFirst()

@@ -1,6 +1,6 @@
 /// Merges texts line by line.
 ///
-/// What each version changed is found against the base; the changes of all versions are then made together:
+/// Each version's changes are computed against the base; the changes of all versions are then applied together:
 ///
 ///     base      one    two   three      four   five
 ///     winner    one!   two   three      four   five         lines 0 to 1 replaced
@@ -43,7 +43,7 @@ enum MergeLines {
     }
 }
 
-/// Numbers for lines, so that they are compared once.
+/// Numbers lines, so that each is compared once.
 private struct LineTable {
     private var known: [ArraySlice<UInt8>: Int] = [:]
     private var lines: [ArraySlice<UInt8>] = []

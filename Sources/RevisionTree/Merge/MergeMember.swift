@@ -1,10 +1,10 @@
-/// A member as the base and all versions have it.
+/// A member with its values in the base and in all versions.
 struct MergeMember {
-    /// The way to the member.
+    /// The path to the member.
     let path: MergePath
-    /// The value in the base, `nil` for none.
+    /// The value in the base, `nil` if absent.
     let base: JSON?
-    /// The value in each version, `nil` for none.
+    /// The value in each version, `nil` if absent.
     let versions: [JSON?]
     /// The base in slot 0, then the versions.
     let comparison: MergeComparison
@@ -25,7 +25,7 @@ struct MergeMember {
         changed = classes.indices.dropFirst().filter { classes[$0] != classes[0] }.map { $0 - 1 }
     }
 
-    /// The values that changed it, `nil` for a removal.
+    /// The values of the versions that changed it, `nil` for a removal.
     var changes: [JSON?] { changed.map { versions[$0] } }
 
     /// Whether the member was changed to more than one value.
@@ -42,7 +42,7 @@ struct MergeMember {
     /// For each version whether an earlier one has the same value.
     var repeats: [Bool] { versions.indices.map { comparison.classes[$0 + 1] < $0 + 1 && $0 > 0 } }
 
-    /// The members inside; those of the versions in order, then those that only the base has.
+    /// The members inside; those of the versions in order, then those only in the base.
     var inside: [(name: String, member: MergeMember)] {
         let objects = [base?.object] + versions.map { $0?.object }
         return (comparison.members ?? []).map { member in
@@ -51,6 +51,6 @@ struct MergeMember {
         }
     }
 
-    /// The member as if nobody had removed it.
+    /// The member as if no version had removed it.
     var withoutRemovals: MergeMember { MergeMember([base] + versions.map { $0 ?? base }, at: path) }
 }

@@ -8,9 +8,9 @@ public enum MergeMisfit: Error, Hashable {
     case notArrays
     /// Lines need text.
     case notText
-    /// An element is no object, has no string or number for its identity, or shares it with another.
+    /// An element is not an object, has no string or number as its identity, or shares it with another.
     case noIdentity
-    /// The sum is no JSON number any more.
+    /// The sum is out of range for a JSON number.
     case outOfRange
     /// Versions changed the same lines, or lines next to each other.
     case sameLines

@@ -1,28 +1,28 @@
-/// The way to a member, spelled as a JSON Pointer.
+/// The path to a member, spelled as a JSON Pointer.
 struct MergePath {
-    /// What decisions show: an element of an array merged by identity stands under its identity.
+    /// The path shown in decisions: an element of an array merged by identity is named by its identity.
     let shown: String
-    /// What rules are found by: such an element is left out.
+    /// The path used to look up rules: such an element is left out.
     let rule: String
-    /// How many arrays and objects are around it.
+    /// The number of enclosing arrays and objects.
     let depth: Int
 
     /// The document itself.
     static let root = MergePath(shown: "", rule: "", depth: 0)
 
-    /// The way to a member of an object.
+    /// The path to a member of an object.
     func member(_ name: String) -> MergePath {
         let step = "/" + Self.escaped(name)
         return MergePath(shown: shown + step, rule: rule + step, depth: depth + 1)
     }
 
-    /// The way to an element of an array.
+    /// The path to an element of an array.
     func element(_ identity: JSON) -> MergePath {
         let step = "/" + Self.escaped(identity.string ?? identity.description)
         return MergePath(shown: shown + step, rule: rule, depth: depth + 1)
     }
 
-    /// What a JSON Pointer has for one name.
+    /// The JSON Pointer step for one name.
     static func step(_ name: String) -> [UInt8] { [UInt8(ascii: "/")] + escaped(name).utf8 }
 
     private static func escaped(_ name: String) -> String {

@@ -6,11 +6,11 @@ public indirect enum MergeReason: Hashable, Sendable {
     case sameChange([Int])
     /// Several versions changed an object, which was merged member by member; decisions about its members follow.
     case mergedInside
-    /// This version's change was the latest, by the clocks the versions bear.
+    /// This version's change was the latest, by the clocks in the versions.
     case latest(Int)
     /// The versions clashed and a rule decided.
     case rule(MergeRule.Kind)
-    /// The versions clashed, and a rule did not fit; what decided instead comes last.
+    /// The versions clashed, and a rule did not fit; the last associated value is what decided instead.
     case fellBack(from: MergeRule.Kind, why: MergeMisfit, to: MergeReason)
     /// The versions clashed, and the rule was to leave the document in conflict.
     case left
@@ -24,9 +24,9 @@ public indirect enum MergeReason: Hashable, Sendable {
         }
     }
 
-    /// The reason in plain words, such as `only 3-abc changed it`.
+    /// The reason as text, such as `only 3-abc changed it`.
     ///
-    /// - Parameter name: What to call the version at a position.
+    /// - Parameter name: Names the version at a position.
     /// - Returns: A clause without a full stop.
     public func explained(naming name: (Int) -> String) -> String {
         switch self {

@@ -1,5 +1,5 @@
 extension MergeRule {
-    /// A rule without its function, to be compared and shown.
+    /// A rule without its function, for comparison and display.
     public enum Kind: Hashable, Sendable {
         /// See ``MergeRule/winner``.
         case winner

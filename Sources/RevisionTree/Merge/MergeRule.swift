@@ -1,6 +1,6 @@
-/// How a clash over one member is decided: two versions or more changed it, and not to the same value.
+/// How a clash of one member is decided: two versions or more changed it to different values.
 ///
-/// A rule that does not fit the values, as ``sum`` does not fit strings, gives way to ``MergeRules/onClash``; the
+/// If a rule does not fit the values, such as ``sum`` with strings, ``MergeRules/onClash`` decides instead; the
 /// decision says so.
 public enum MergeRule: Sendable {
     /// The value of the first version that changed the member; the CouchDB winner comes first.
@@ -10,42 +10,43 @@ public enum MergeRule: Sendable {
     ///
     ///     base 5, versions 6 and 8        5 + 1 + 3 = 9
     ///
-    /// Integers are exact at any size. As soon as one number is a float, the sum is one: floats are taken as the
-    /// shortest decimals that stand for them, added exactly, and rounded once at the end, so that 0.1 and 0.2 make 0.3
-    /// and the order of versions makes no difference to any bit.
+    /// Integers are exact at any size. If any number is a float, the sum is a float: floats are taken as their
+    /// shortest decimal representation, added exactly, and rounded once at the end, so that 0.1 and 0.2 make 0.3 and
+    /// the order of versions does not affect the result.
     ///
-    /// A counter given by its path counts every change: from 5, two versions with 6 make 7, where any other member
-    /// would be taken as changed to 6 by both. Only versions that are equal as a whole count once.
+    /// A counter with a rule for its path counts every change: from 5, two versions with 6 make 7, while any other
+    /// member would count as changed to 6 by both. Only versions that are equal as a whole count once.
     case sum
 
     /// An array as a set: the base without what any version removed, then what the versions added.
     ///
-    /// Every value stays once. Those of the base keep its order, additions follow in the order of the versions.
+    /// Every value appears once. Those of the base keep its order, additions follow in the order of the versions.
     case union
 
-    /// An array of objects, merged element by element: those with an equal member of this name belong together.
+    /// An array of objects, merged element by element; elements are matched by the value of this member.
     ///
-    /// Elements merge like objects, member by member. What one version removed and no other changed is gone; what one
-    /// removed and another changed stays, with the change. The order is that of the first version that moved
-    /// elements of the base, else the winner's; elements it does not have follow in the order of the versions.
+    /// Elements merge like objects, member by member. An element that one version removed and no other changed is
+    /// removed; one that a version removed and another changed is kept, with the change. The order is that of the
+    /// first version that moved elements of the base, else the winner's; elements it does not have follow in the
+    /// order of the versions.
     ///
-    /// The identity must be a string or a number, and each must be there once in every version. In paths of rules an
-    /// element is left out: `/items/count` is the `count` of every element of `items`.
+    /// The identity must be a string or a number, and unique in every version. Paths of rules leave the element out:
+    /// `/items/count` is the `count` of every element of `items`.
     case array(identifiedBy: String)
 
     /// Text, merged line by line.
     ///
-    /// Versions must have changed different lines, with an unchanged one between them; the same change made by several
-    /// is no matter. A line ends with a line feed. Up to 1000 lines removed and added are found, in O(*n* · *d*) for
-    /// *n* lines of which *d* differ; a version that differs more does not fit.
+    /// Versions must have changed different lines, with an unchanged one between them; the same change in several
+    /// versions is allowed. A line ends with a line feed. Up to 1000 lines removed and added are found, in O(*n* ·
+    /// *d*) for *n* lines of which *d* differ; a version that differs more does not fit.
     case lines
 
     /// No decision: the document stays in conflict.
     case leave
 
-    /// A function's answer, which is the value, or `nil` to remove the member.
+    /// A function's result, which is the value, or `nil` to remove the member.
     ///
-    /// It must depend on nothing but the clash it is given: no clock, no random numbers, nothing of the device.
-    /// Otherwise replicas that settle the same conflict write different revisions (SEMANTICS 83).
+    /// The result must depend on the clash alone: no clock, no random numbers, no property of the device. Otherwise
+    /// replicas that settle the same conflict write different revisions (SEMANTICS 83).
     case custom(String, @Sendable (MergeClash) -> JSON?)
 }

@@ -1,25 +1,24 @@
-/// Which rule decides a clash over which member.
+/// The rules that decide clashes, by member.
 ///
 ///     var rules = MergeRules(members: ["/stock": .sum, "/tags": .union, "/owner": .leave])
 ///     rules["/address/city"] = .winner
 ///
-/// A member is named by its JSON Pointer (RFC 6901): the names on the way to it, each behind a slash, with `~0` for a
+/// A member is named by its JSON Pointer (RFC 6901): the names on the path to it, each after a slash, with `~0` for a
 /// tilde and `~1` for a slash inside a name. Names are matched byte by byte. There are no wildcards.
 ///
 /// A rule for a member that is an object decides about the object as a whole. Without one, objects are merged member
-/// by member, and only what cannot be taken apart any further is a clash.
+/// by member, and only values that are not objects can clash.
 public struct MergeRules: Sendable {
-    /// The rule for all members that have none of their own.
+    /// The rule for all members without their own.
     public var onClash: MergeRule
     private var members: [[UInt8]: MergeRule] = [:]
-    /// The paths of counters and of all that is around them.
+    /// The paths of counters and of all objects around them.
     private var countersAndAround: Set<[UInt8]> = []
 
     /// Makes a set of rules.
     ///
     /// - Parameters:
-    ///   - onClash: The rule for members without one of their own. One that does not fit gives way to
-    ///     ``MergeRule/winner``.
+    ///   - onClash: The rule for members without their own. If it does not fit, ``MergeRule/winner`` decides.
     ///   - members: Rules by JSON Pointer.
     public init(onClash: MergeRule = .winner, members: [String: MergeRule] = [:]) {
         self.onClash = onClash
@@ -41,10 +40,10 @@ public struct MergeRules: Sendable {
         members.keys.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Those of ``paths`` that name no member and so have no effect; for rules that somebody typed.
+    /// Those of ``paths`` that name no member and so have no effect; for rules entered by a user.
     public var badPaths: [String] { paths.filter { !MergePath.isPointer($0) } }
 
-    /// Whether a member is a counter, or may have one inside.
+    /// Whether a member is a counter, or may contain one.
     func mayCount(_ path: MergePath) -> Bool {
         !countersAndAround.isEmpty && countersAndAround.contains(Array(path.rule.utf8))
     }

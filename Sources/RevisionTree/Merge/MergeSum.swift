@@ -20,8 +20,8 @@ enum MergeSum {
         return .number(result)
     }
 
-    /// The number's value. A float is what its bits stand for, however it is spelled, or replicas that spell it
-    /// otherwise would come to another sum.
+    /// The number's value. A float is taken by its bits, not its spelling; otherwise replicas with different
+    /// spellings would compute different sums.
     private static func decimal(_ number: JSONNumber) -> JSONDecimal {
         if number.isInteger { return JSONDecimal(number) }
         return JSONDecimal(JSONNumber(number.double) ?? number)

@@ -1,5 +1,5 @@
 extension Merger {
-    /// A rule that did not fit, and why.
+    /// A rule that did not fit, and the reason.
     struct Misfit {
         let rule: MergeRule.Kind
         let why: MergeMisfit
@@ -10,7 +10,7 @@ extension Merger {
         misfits.reversed().reduce(reason) { .fellBack(from: $1.rule, why: $1.why, to: $0) }
     }
 
-    /// Lets a rule decide, and notes the decision; nothing is noted if the rule does not fit.
+    /// Applies a rule and records the decision; records nothing if the rule does not fit.
     mutating func apply(
         _ rule: MergeRule, to member: MergeMember, after misfits: [Misfit] = []
     ) throws(MergeMisfit) -> Result {
@@ -31,7 +31,7 @@ extension Merger {
         }
     }
 
-    /// Merges the elements of an array that have identities.
+    /// Merges the elements of an array by identity.
     private mutating func merge(_ elements: MergeElements, of array: MergeMember, by rule: MergeRule.Kind) -> Result {
         var merged: [JSON] = []
         var isComplete = true
@@ -46,7 +46,7 @@ extension Merger {
         return isComplete ? .value(.array(merged)) : .left
     }
 
-    /// Decides about one element. A change outlives a removal.
+    /// Decides about one element. A change wins over a removal.
     private mutating func settle(_ element: MergeMember, by rule: MergeRule.Kind) -> Result {
         if let agreed = takeAgreed(element, nil) { return agreed }
         if element.areObjects { return noteInside(element, because: .mergedInside) }

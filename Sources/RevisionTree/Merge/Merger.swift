@@ -1,6 +1,6 @@
-/// Walks down the members, decides about each, and notes why.
+/// Descends into the members, decides about each, and records the reasons.
 struct Merger {
-    /// What became of a member.
+    /// The result for a member.
     enum Result {
         case value(JSON)
         case removed
@@ -12,7 +12,7 @@ struct Merger {
     }
 
     let rules: MergeRules
-    /// For each version whether an earlier one is the same as a whole.
+    /// For each version whether an earlier one is equal as a whole.
     let repeats: [Bool]
     private(set) var decisions: [MergeDecision] = []
 
@@ -49,7 +49,8 @@ struct Merger {
         return settleClash(member, misfits)
     }
 
-    /// What needs no decision: nobody changed the member, or all who did agree. Counters count even then.
+    /// Returns the result if there is nothing to decide: no version changed the member, or all changes agree.
+    /// Counters add up even then.
     mutating func takeAgreed(_ member: MergeMember, _ rule: MergeRule?) -> Result? {
         guard let first = member.changed.first else { return Result(member.versions.first ?? member.base) }
         if member.isClash { return nil }
@@ -61,7 +62,7 @@ struct Merger {
         return note(.sameChange(member.changed), on: member, value)
     }
 
-    /// Counts what several versions changed alike, here or inside; `nil` if there is nothing to count.
+    /// Adds up equal changes of several versions, here or inside; `nil` if there is no counter.
     private mutating func count(_ member: MergeMember, _ rule: MergeRule?) -> Result? {
         switch rule {
         case .sum?, .array?: rule.flatMap { try? apply($0, to: member) }
@@ -70,10 +71,10 @@ struct Merger {
         }
     }
 
-    /// The versions that changed a member; of those that are equal as a whole only one.
+    /// The versions that changed a member, without those that are equal to an earlier one as a whole.
     func edits(of member: MergeMember) -> [Int] { member.changed.filter { !repeats[$0] } }
 
-    /// Decides a clash by the rule for all members, and if that does not fit, by the winner.
+    /// Decides a clash by the rule for all members, or by the winner if that rule does not fit.
     mutating func settleClash(_ member: MergeMember, _ misfits: [Misfit] = []) -> Result {
         do throws(MergeMisfit) { return try apply(rules.onClash, to: member, after: misfits) } catch {
             let all = misfits + [Misfit(rule: rules.onClash.kind, why: error)]
@@ -81,15 +82,15 @@ struct Merger {
         }
     }
 
-    /// What the first version that changed a member made of it.
+    /// The value in the first version that changed a member.
     func firstChange(of member: MergeMember) -> Result { Result(member.changes.first ?? member.base) }
 
-    /// Merges an object inside, with its own decision in front of those about its members.
+    /// Merges an object inside, with its own decision before those about its members.
     mutating func noteInside(_ member: MergeMember, because reason: MergeReason) -> Result {
         noteAround(member, because: reason) { $0.mergeInside(member) }
     }
 
-    /// Notes a decision whose result is found by deciding about what is inside.
+    /// Records a decision whose result depends on decisions about the members inside.
     mutating func noteAround(
         _ member: MergeMember, because reason: MergeReason, decide: (inout Merger) -> Result
     ) -> Result {
@@ -100,7 +101,7 @@ struct Merger {
         return result
     }
 
-    /// Notes a decision.
+    /// Records a decision.
     mutating func note(_ reason: MergeReason, on member: MergeMember, _ result: Result) -> Result {
         decisions.append(
             MergeDecision(

@@ -1,4 +1,4 @@
-/// Merges versions of a JSON object that were edited apart, by what each of them changed.
+/// Merges versions of a JSON object that were edited concurrently, by the changes of each of them.
 ///
 ///     base      {"name": "Milk", "stock": 5, "note": "low fat"}
 ///     winner    {"name": "Milk", "stock": 6}                            note removed, one added
@@ -14,25 +14,27 @@
 ///                                          ├─ all of them are objects ───→ the same again, inside
 ///                                          └─ else a clash ──────────────→ `onClash`
 ///
-/// A removal is a change like any other, so what one version removed and the others left alone does not come back
-/// (SEMANTICS 58). Values are compared as ``JSON`` compares them: `1` and `1.0` differ, as they do in CouchDB's
-/// revision ids; `1.0` and `1e0` do not. Moving members is a change, too, if one that gives way to a version with the
-/// same members in another order. Arrays are one value unless a rule says otherwise.
+/// A removal is a change like any other, so a member that one version removed and the others did not change stays
+/// removed (SEMANTICS 58). Values are compared as ``JSON`` compares them: `1` and `1.0` differ, as they do in
+/// CouchDB's revision ids; `1.0` and `1e0` do not. Reordering members is a change, too, but is overridden by a
+/// version with the same members in another order. Arrays are one value unless a rule says otherwise.
 ///
-/// The outcome depends on nothing but what is given (SEMANTICS 83). The order of versions decides which one `winner`
-/// takes, and the order of members and additions. Merging versions that are equal changes nothing.
+/// The outcome depends only on the arguments (SEMANTICS 83). The order of versions decides which one `winner` takes,
+/// and the order of members and additions. Merging equal versions changes nothing.
 public enum ThreeWayMerge {
     /// Merges two or more versions of an object.
     ///
-    /// Members stand in the order of the first version, then of the others.
+    /// Members are in the order of the first version, then of the others.
     ///
     /// - Parameters:
-    ///   - base: What all versions started from.
-    ///   - versions: The versions, the CouchDB winner first. One alone is its own outcome, none is the base.
-    ///   - rules: What decides clashes.
-    /// - Returns: The merged object, or none if a clash was left, and what was decided.
+    ///   - base: The common ancestor of all versions.
+    ///   - versions: The versions, the CouchDB winner first. The outcome of one version is that version, of none the
+    ///     base.
+    ///   - rules: The rules for clashes.
+    /// - Returns: The merged object, or `nil` if a clash was left, and the decisions.
     /// - Complexity: O(*n* · *v*) for *n* bytes in all and *v* versions that differ; arrays inside of arrays that are
-    ///   merged by identity are read once a level, and each decision spells its path. For ``MergeRule/lines`` see there.
+    ///   merged by identity are read once per level, and each decision spells its path. For ``MergeRule/lines`` see
+    ///   there.
     public static func merge(
         base: JSONObject, versions: [JSONObject], rules: MergeRules = MergeRules()
     ) -> MergeOutcome {
@@ -46,7 +48,7 @@ public enum ThreeWayMerge {
         return MergeOutcome(merged: kept ?? merged, decisions: merger.decisions)
     }
 
-    /// The first version that is equal to an object, or else the first that has the same members.
+    /// The first version that is equal to an object, otherwise the first with the same members.
     private static func like(_ object: JSONObject, in versions: [JSONObject]) -> JSONObject? {
         versions.first { $0 == object } ?? versions.first { $0.hasSameMembers(as: object) }
     }

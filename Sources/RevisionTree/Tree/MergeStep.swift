@@ -1,10 +1,10 @@
-/// One step of merging the leaves of a document: some versions on their base.
+/// One step of merging the leaves of a document: some versions and their base.
 package struct MergeStep: Hashable, Sendable {
-    /// The newest revision that all of them have seen; `nil` where there is none.
+    /// The newest common ancestor of all versions; `nil` if there is none.
     package let base: RevisionID?
-    /// Which leaves, as positions in the list given, ascending; the first stands for the result from then on.
+    /// The leaves, as ascending positions in the given list; the first stands for the result from then on.
     package let versions: [Int]
-    /// Whether ``base`` is known to be the newest: no revision above it that several of them may have seen was forgotten.
-    /// Without a base, whether their whole past is known, down to the first generation.
+    /// Whether ``base`` is known to be the newest: no newer common ancestor can have been stemmed. Without a base,
+    /// whether the full history is known, down to the first generation.
     package let isCertain: Bool
 }

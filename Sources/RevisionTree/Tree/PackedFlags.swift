@@ -13,7 +13,7 @@ struct PackedFlags: OptionSet {
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Flags that can stand together, or nil.
+    /// Flags in a valid combination, or `nil`.
     init?(valid rawValue: UInt8) {
         self.init(rawValue: rawValue)
         guard !contains(.followsPrevious) || contains(.hasParent) else { return nil }

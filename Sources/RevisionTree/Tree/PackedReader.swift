@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// Takes a packed tree apart; every method returns `nil` where the bytes are not those of a tree.
+/// Parses a packed tree; every method returns `nil` where the bytes are not a valid tree.
 struct PackedReader {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0

@@ -2,14 +2,14 @@
 ///
 ///     {"start": 3, "ids": ["c", "b", "a"]}      3-c ← 2-b ← 1-a
 ///
-/// A history may end before generation 1, where the source has stemmed it.
+/// A history may end before generation 1, if the source has stemmed it.
 public struct RevisionHistory: Hashable, Sendable {
     /// The generation of the newest revision.
     public let start: UInt64
     /// The signatures, newest first; never empty.
     public let signatures: [RevisionSignature]
 
-    /// Makes a history of a start generation and signatures, newest first.
+    /// Makes a history from a start generation and signatures, newest first.
     ///
     /// - Throws: ``RevisionTreeError`` with code `invalidHistory` when there is no signature, or more of them than
     ///   there are generations down to 1.
@@ -33,12 +33,12 @@ public struct RevisionHistory: Hashable, Sendable {
         self.init(unchecked: revision.generation, [revision.signature])
     }
 
-    /// The newest revision, which the history is of.
+    /// The newest revision, the one this is the history of.
     public var revision: RevisionID { RevisionID(unchecked: start, signatures[0]) }
 
     /// The revisions, newest first.
     public var revisions: [RevisionID] { signatures.indices.map(revision(at:)) }
 
-    /// The revision so many steps back from the newest.
+    /// The revision a number of steps back from the newest.
     func revision(at index: Int) -> RevisionID { RevisionID(unchecked: start - UInt64(index), signatures[index]) }
 }

@@ -2,15 +2,15 @@
 public struct RevisionNode: Hashable, Sendable {
     /// The revision's id.
     public let revision: RevisionID
-    /// Whether the edit deleted the document; not known for inner revisions that came only as part of a history.
+    /// Whether the edit deleted the document; unknown for inner revisions that arrived only as part of a history.
     public internal(set) var isDeleted: Bool
-    /// Whether an edit was made on top of this one, so that it is no leaf.
+    /// Whether an edit was made on top of this one, so that it is not a leaf.
     public internal(set) var isSuperseded: Bool
-    /// Whether some peer is known to hold this revision: it came from there, or was sent and acknowledged.
+    /// Whether some peer is known to have this revision: it came from there, or was sent and acknowledged.
     public internal(set) var isShared: Bool
-    /// What is known of the revision besides.
+    /// Further properties of the revision.
     public internal(set) var marks: RevisionMarks
-    /// An opaque number of the one who stores bodies, 0 for none; the tree carries it and never looks at it.
+    /// An opaque number for the store of bodies, 0 for none; the tree carries it without interpreting it.
     public internal(set) var bodyToken: UInt64
     /// The parent's index, or -1.
     var parent: Int32

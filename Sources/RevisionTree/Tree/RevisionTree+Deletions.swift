@@ -1,10 +1,10 @@
 extension RevisionTree {
-    /// The tombstones that contradict a live leaf, highest id first: some user deleted the document while another one
-    /// went on with it.
+    /// The tombstones that contradict a live leaf, highest id first: one user deleted the document while another
+    /// continued editing it.
     ///
-    /// CouchDB's winner is the live leaf then (SEMANTICS 63), and most policies leave it at that; one by which
-    /// deletions win has to tell such a tombstone from those that close the losing branches of settled conflicts, or
-    /// every document that was ever settled would be deleted (K2). In order:
+    /// CouchDB's winner is the live leaf then (SEMANTICS 63), and most policies keep it. A policy by which deletions
+    /// win has to distinguish such a tombstone from those that close the losing branches of settled conflicts;
+    /// otherwise every document that was ever settled would be deleted (K2). In order:
     ///
     ///     marked as closing                                   not a deletion
     ///     marked as the deletion of a whole document          a deletion
@@ -12,12 +12,12 @@ extension RevisionTree {
     ///                                                                            └─ 2-t (deleted)
     ///     else it closes a branch, made by a foreign peer     not a deletion
     ///
-    /// A live leaf on whose path a tombstone lies was revived by one who saw the document deleted; an earlier deletion is
-    /// no news to them. Where the path was forgotten down to the tombstone's generation, the tombstone may have been on it,
-    /// and the live leaf stays.
+    /// A live leaf with a tombstone on its path was revived by a user who knew of the deletion, so an earlier
+    /// deletion does not contradict it. If the path was stemmed down to the tombstone's generation, the tombstone may
+    /// have been on it, and the live leaf stays.
     ///
-    /// Found in two passes: back from the leaves, which nodes a live leaf descends from without a tombstone between; and
-    /// forward, which have such a node on their own path.
+    /// Found in two passes: backward from the leaves, for the nodes that a live leaf descends from without a
+    /// tombstone in between; and forward, for the nodes that have such a node on their own path.
     ///
     /// - Complexity: O(*n*), however the branches are entangled.
     public var disputedDeletions: [RevisionID] {
@@ -42,7 +42,7 @@ extension RevisionTree {
             if let parent, leadsToLive[parent] { return true }
             guard nodes[index].marks.contains(.deletion) else { return false }
             if let parent, comesFromLive[parent] { return true }
-            // A path that was cut above the tombstone may have led over it.
+            // The tombstone may have been on the stemmed part of a path.
             return liveRoots.contains {
                 $0 != root[index] && nodes[$0].revision.generation <= nodes[index].revision.generation
             }
@@ -54,7 +54,7 @@ extension RevisionTree {
         node.isLeaf && node.isDeleted && !node.marks.contains(.closing)
     }
 
-    /// Whether one live leaf stands against a user's deletion and there is no other live leaf: no conflict as CouchDB
-    /// counts them (SEMANTICS 66), but a question all the same.
+    /// Whether one live leaf and a user's deletion contradict each other and there is no other live leaf: not a
+    /// conflict in CouchDB's terms (SEMANTICS 66), but unsettled all the same.
     public var isContested: Bool { !isConflicted && !disputedDeletions.isEmpty }
 }

@@ -1,9 +1,9 @@
 extension RevisionTree {
-    /// The path from a revision back to its root, newest first, or `nil` when the tree does not know it.
+    /// The path from a revision back to its root, newest first, or `nil` when the revision is not in the tree.
     ///
     /// - Parameters:
-    ///   - revision: Where to begin; it need not be a leaf.
-    ///   - limit: How many revisions to return at the most; for none there is no history either.
+    ///   - revision: The start of the path; it need not be a leaf.
+    ///   - limit: The maximum number of revisions to return; with 0 the history is `nil`.
     /// - Returns: The history, or `nil`.
     /// - Complexity: O(*k* + log *n*) for *k* revisions returned.
     public func history(of revision: RevisionID, limit: Int = .max) -> RevisionHistory? {
@@ -16,9 +16,10 @@ extension RevisionTree {
         return RevisionHistory(unchecked: revision.generation, signatures)
     }
 
-    /// The newest revision that both descend from, one of the two included; `nil` when their branches share none.
+    /// The newest revision that both descend from, one of the two included; `nil` when their branches have none in
+    /// common.
     ///
-    /// A parent stands before its child, so stepping back from whichever stands later meets the common one first.
+    /// A parent precedes its child, so stepping back from the later of the two meets the common ancestor first.
     public func commonAncestor(of first: RevisionID, _ second: RevisionID) -> RevisionID? {
         guard var left = index(of: first), var right = index(of: second) else { return nil }
         while left != right {
@@ -33,20 +34,20 @@ extension RevisionTree {
         commonAncestor(of: ancestor, revision) == ancestor
     }
 
-    /// The revisions of a list that the tree does not know, in the list's order.
+    /// The revisions of a list that are not in the tree, in the list's order.
     public func missing(from revisions: [RevisionID]) -> [RevisionID] { revisions.filter { !contains($0) } }
 
     /// The leaves that may be ancestors of missing revisions, ascending.
     ///
-    /// They are the leaves of a lower generation than the highest missing one, as CouchDB has it: a source that
-    /// knows them may send a delta.
+    /// They are the leaves of a lower generation than the highest missing one, as in CouchDB: a source that has them
+    /// may send a delta.
     public func possibleAncestors(of missing: [RevisionID]) -> [RevisionID] {
         guard let highest = missing.map(\.generation).max() else { return [] }
         return nodes.filter { $0.isLeaf && $0.revision.generation < highest }.map(\.revision)
     }
 
-    /// The revisions in which two or more branches part that still have a live leaf or a disputed deletion: the bases
-    /// a conflict may be merged on. Empty when there is nothing to settle.
+    /// The revisions at which two or more branches part that still have a live leaf or a disputed deletion: possible
+    /// bases of a merge. Empty when there is nothing to settle.
     ///
     /// - Complexity: O(*n*).
     public var branchPoints: [RevisionID] {
@@ -56,10 +57,10 @@ extension RevisionTree {
         return branchPoints(of: open.map(\.revision)).points
     }
 
-    /// The revisions in which the paths to some revisions part, ascending, and the newest one that all descend from.
+    /// The revisions at which the paths to some revisions part, ascending, and their newest common ancestor.
     ///
-    /// One pass from the newest node back counts for each node the branches below that lead to a wanted revision, and
-    /// how many of those there are.
+    /// One pass backward from the newest node counts, for each node, the branches below it that lead to a wanted
+    /// revision, and how many of those there are.
     ///
     /// - Complexity: O(*n* + *k* log *n*) for *k* revisions, however they are entangled.
     package func branchPoints(

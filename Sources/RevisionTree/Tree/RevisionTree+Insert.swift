@@ -1,20 +1,20 @@
 extension RevisionTree {
     /// What an insertion did to the tree.
     public enum Insertion: Hashable, Sendable {
-        /// The revision was known, and so was its path; the tree is as it was (SEMANTICS 200).
+        /// The revision was known, and so was its path; the tree is unchanged (SEMANTICS 200).
         case known
-        /// The revision was known, but not all of its path: the tree knows more of the past, and what was a leaf may
-        /// have found its child (SEMANTICS 202).
+        /// The revision was known, but not all of its path: the tree knows more ancestors, and a former leaf may have
+        /// got a child (SEMANTICS 202).
         case joined
         /// The revision continues a leaf.
         case extended
-        /// The revision began a branch: on an inner revision, or as a root of its own.
+        /// The revision started a branch: on an inner revision, or as another root.
         case branched
     }
 
-    /// Adds an edit made here.
+    /// Adds a local edit.
     ///
-    /// Whether an edit on an inner revision is allowed is for the caller to say: here it begins a branch.
+    /// The caller decides whether an edit on an inner revision is allowed: here it starts a branch.
     ///
     /// - Parameters:
     ///   - revision: The edit's id, one generation above its parent.
@@ -46,9 +46,9 @@ extension RevisionTree {
         return insertion
     }
 
-    /// Adds a revision that a peer has made, with the path that led to it: a write with `new_edits=false`.
+    /// Adds a peer's revision with its path: a write with `new_edits=false`.
     ///
-    /// Nothing is computed and nothing conflicts (SEMANTICS 199): whatever of the path is missing is added, and the
+    /// No id is computed and no conflict is an error (SEMANTICS 199): the missing part of the path is added, and the
     /// newest known revision becomes the parent of the first missing one.
     ///
     ///     tree   1-a ── 2-b ── 3-c
@@ -56,10 +56,10 @@ extension RevisionTree {
     ///     then   1-a ── 2-b ─┬─ 3-c
     ///                        └─ 3-x ── 4-y
     ///
-    /// A path that meets the tree nowhere becomes a second root; should an older path join the two later, they grow
-    /// together (SEMANTICS 202). A revision that is known keeps its flags, whatever the peer says of it.
+    /// A path without a common revision becomes a second root; if an older path connects the two later, they are
+    /// joined (SEMANTICS 202). A known revision keeps its flags, regardless of the peer's.
     ///
-    /// - Returns: What became of the leaves; only after ``Insertion/known`` is the tree as it was.
+    /// - Returns: The effect on the leaves; only ``Insertion/known`` leaves the tree unchanged.
     /// - Complexity: O(*l* + *k* log *n*) for a path of *l* revisions with *k* missing at the top; O(*n*) when roots
     ///   have to be joined.
     @discardableResult
@@ -92,8 +92,8 @@ extension RevisionTree {
         return insertion
     }
 
-    /// Whether the tree already has the older part of a history, all the way down from the node where they meet:
-    /// a stemmed root may lie anywhere on it.
+    /// Whether the tree already has the older part of a history, all the way down from the node where they meet: a
+    /// stemmed root may be anywhere on it.
     private func agrees(with history: RevisionHistory, from step: Int, at index: Int) -> Bool {
         var index = index
         for signature in history.signatures[(step + 1)...] {
@@ -105,7 +105,7 @@ extension RevisionTree {
         return true
     }
 
-    /// Puts a node where it belongs and moves the parent indices behind it; returns where it stands.
+    /// Inserts a node in order and shifts the parent indices after it; returns its index.
     @discardableResult
     private mutating func place(_ node: RevisionNode) -> Int {
         let position = insertionPoint(of: node.revision)
@@ -118,7 +118,7 @@ extension RevisionTree {
 }
 
 extension RevisionTree {
-    /// A tree of one branch.
+    /// A tree with one branch.
     init(path history: RevisionHistory, isDeleted: Bool) {
         let count = history.signatures.count
         nodes = (0..<count).map { index in

@@ -1,9 +1,9 @@
 extension RevisionTree {
     /// The leaf that every peer shows for the document, or `nil` in an empty tree.
     ///
-    /// The rule is CouchDB's, and the only one (SEMANTICS 63): a live leaf before a deleted one, then the higher
-    /// generation as a number, then the higher signature. Nodes stand in that order, so it is the last live leaf,
-    /// else the last one.
+    /// The rule is CouchDB's (SEMANTICS 63): a live leaf before a deleted one, then the higher generation as a
+    /// number, then the higher signature. Nodes are in that order, so it is the last live leaf, otherwise the last
+    /// leaf.
     ///
     /// - Complexity: O(1) when the newest revision is live, else O(*n*).
     public var winner: RevisionNode? {
@@ -15,7 +15,7 @@ extension RevisionTree {
         return deleted
     }
 
-    /// Every leaf, the winner first: live ones before deleted ones, each kind from the highest id down.
+    /// Every leaf, the winner first: live leaves before deleted ones, each kind by descending id.
     ///
     /// - Complexity: O(*n*).
     public var leaves: [RevisionNode] {

@@ -1,15 +1,16 @@
 extension RevisionTree {
-    /// Notes where the store keeps the body of a revision, 0 for nowhere; unknown revisions are ignored.
+    /// Records where the store keeps the body of a revision, 0 if it is not kept; unknown revisions are ignored.
     public mutating func setBodyToken(_ token: UInt64, of revision: RevisionID) {
         if let index = index(of: revision) { nodes[index].bodyToken = token }
     }
 
-    /// Notes whether an inner revision deleted the document, once that is known; leaves and unknown ones are left alone.
+    /// Records whether an inner revision deleted the document, once that is known; leaves and unknown revisions are
+    /// ignored.
     package mutating func setDeleted(_ isDeleted: Bool, of revision: RevisionID) {
         if let index = index(of: revision), nodes[index].isSuperseded { nodes[index].isDeleted = isDeleted }
     }
 
-    /// Notes that a peer holds a revision; unknown revisions are ignored. Returns whether that was news.
+    /// Records that a peer has a revision; unknown revisions are ignored. Returns whether the tree changed.
     @discardableResult
     public mutating func markShared(_ revision: RevisionID) -> Bool {
         guard let index = index(of: revision), !nodes[index].isShared else { return false }
@@ -17,8 +18,7 @@ extension RevisionTree {
         return true
     }
 
-    /// Notes what is known of a revision, besides what was known before; unknown revisions are ignored. Returns whether
-    /// that was news.
+    /// Adds marks to those of a revision; unknown revisions are ignored. Returns whether the tree changed.
     @discardableResult
     public mutating func mark(_ revision: RevisionID, _ marks: RevisionMarks) -> Bool {
         guard let index = index(of: revision), !nodes[index].marks.isSuperset(of: marks) else { return false }
@@ -26,7 +26,7 @@ extension RevisionTree {
         return true
     }
 
-    /// The newest revision on the path back from this one that a peer holds, itself included, or `nil`.
+    /// The newest revision that a peer has on the path back from this one, itself included, or `nil`.
     public func sharedAncestor(of revision: RevisionID) -> RevisionID? {
         var index = index(of: revision)
         while let current = index {
@@ -39,9 +39,9 @@ extension RevisionTree {
     /// Every node in ascending order, parents before their children.
     public var allNodes: [RevisionNode] { nodes }
 
-    /// The first of the tree's invariants that does not hold, in words, or `nil` when all do.
+    /// A description of the first violated invariant of the tree, or `nil` if all hold.
     public var brokenInvariant: String? {
-        // Nearly every document has one revision, and every read of it asks.
+        // A fast path: nearly every document has one revision, and every read checks this.
         if nodes.count == 1, nodes[0].isLeaf, nodes[0].parent < 0 { return nil }
         var hasChild = [Bool](repeating: false, count: nodes.count)
         for (index, node) in nodes.enumerated() {

@@ -1,5 +1,5 @@
 extension RevisionTree {
-    /// Adds all that another tree of the same document knows.
+    /// Adds all revisions of another tree of the same document.
     ///
     /// Set union: both arrays are sorted by id and walked side by side; equal ids become one node.
     ///
@@ -7,11 +7,11 @@ extension RevisionTree {
     ///     theirs  1-a  2-b  3-c  4-d
     ///     union   1-a  2-b  3-c  4-d            4-d finds its parent again
     ///
-    /// A node is a leaf of the union only if it is a leaf on both sides that know it. Should two peers claim different
-    /// parents for one revision, which honest ids exclude, the greater claim stands, so that the order of merging
-    /// does not matter.
+    /// A node is a leaf of the union only if it is a leaf on both sides that have it. If two peers claim different
+    /// parents for one revision, which only forged ids can have, the greater claim is taken, so that the order of
+    /// merging does not matter.
     ///
-    /// Merging commutes, associates, and changes nothing the second time.
+    /// Merging is commutative, associative and idempotent.
     ///
     /// - Complexity: O(*n* + *m*).
     public mutating func merge(_ other: RevisionTree) {
@@ -51,7 +51,7 @@ extension RevisionTree {
         parent < 0 ? -1 : positions[Int(parent)]
     }
 
-    /// This tree with all that another one knows; see ``merge(_:)``.
+    /// This tree merged with another one; see ``merge(_:)``.
     public func merging(_ other: RevisionTree) -> RevisionTree {
         var union = self
         union.merge(other)
@@ -60,7 +60,7 @@ extension RevisionTree {
 }
 
 extension RevisionNode {
-    /// Takes what another copy of the same revision knows.
+    /// Takes over the properties of another copy of the same revision.
     fileprivate mutating func absorb(_ other: RevisionNode) {
         isDeleted = isDeleted || other.isDeleted
         isSuperseded = isSuperseded || other.isSuperseded

@@ -1,36 +1,36 @@
 extension RevisionTree {
-    /// The steps in which leaves are merged: those that parted last first.
+    /// The steps in which leaves are merged: those that diverged last first.
     ///
     ///     1-a ─┬─ 2-b ─┬─ 3-c        3-c and 3-d on 2-b, which makes one version;
     ///          │       └─ 3-d        then that one and 2-x on 1-a
     ///          └─ 2-x
     ///
-    /// A branch that was closed for a survivor has been seen by it, as if the survivor were its child too. So what went
-    /// on behind the closing is merged on the revision that was closed, and nothing counts twice:
+    /// A branch that was closed for a survivor counts as its ancestor, as if the survivor were its child too. So an
+    /// edit made on top of the closed revision is merged with that revision as base, and nothing counts twice:
     ///
     ///     1-a ─┬─ 2-w ── 3-m          3-m was merged of 2-w and 2-x; 3-y is an edit of 2-x
     ///          └─ 2-x ─┬─ 3-closed for 3-m
     ///                  └─ 3-y         3-m and 3-y on 2-x, not on 1-a
     ///
-    /// Each leaf's past is a set of nodes. A child stands after its parents, and only a survivor that stands after what was
-    /// closed for it counts, so the last node of an intersection is a newest common one. Where two have several, the
-    /// highest is taken, everywhere the same.
+    /// Each leaf's past is a set of nodes. A child comes after its parents, and only a survivor that comes after the
+    /// revision closed for it counts, so the last node of an intersection is a newest common ancestor. If two leaves
+    /// have several, the highest is taken, the same on every copy.
     ///
-    /// Where a path was cut, the newest common revision may be among those that were forgotten. That counts for the paths
-    /// of closed branches as well, for a survivor has seen them:
+    /// If a path was stemmed, the newest common ancestor may be among the forgotten revisions. That includes the
+    /// paths of closed branches, since the survivor is based on them:
     ///
     ///     1-a ── 2-w ── 3-m           3-m was merged of 2-w and 2-y; 2-y stood on 1-x, which nobody knows any more
     ///     2-y ── 3-closed for 3-m
     ///     1-x                         a leaf, as far as is known here; its base with 3-m is 1-x itself
     ///
-    /// Such a step is not certain. Revisions forgotten below a base do not matter.
+    /// Such a step is not certain. Stemmed revisions below a base don't matter.
     ///
     /// - Parameters:
     ///   - leaves: The leaves, the winner first.
-    ///   - closed: The revisions that were closed, each with the survivor.
-    ///   - forgotten: The survivors of revisions that were closed and are not known any more, each with the generation of
-    ///     what was closed.
-    /// - Returns: The steps, each with two versions at least.
+    ///   - closed: The closed revisions, each with its survivor.
+    ///   - forgotten: The survivors of closed revisions that are no longer in the tree, each with the generation of
+    ///     the closed revision.
+    /// - Returns: The steps, each with at least two versions.
     /// - Complexity: O(*l*² *n* / 64 + *l*³) for *l* leaves.
     package func mergeSteps(
         of leaves: [RevisionID], closed: [(revision: RevisionID, survivor: RevisionID)],
@@ -68,7 +68,7 @@ extension RevisionTree {
         return steps
     }
 
-    /// The nodes a revision has seen, itself included.
+    /// The past of a revision: its ancestors and closed revisions, itself included.
     private func past(of revision: RevisionID, _ joints: [(revision: Int, survivor: Int)]) -> NodeSet {
         var past = NodeSet(count: nodes.count)
         func add(_ index: Int?) {
@@ -87,7 +87,7 @@ extension RevisionTree {
         return past
     }
 
-    /// The highest generation of a revision that belongs to a past and is not known; 0 for none.
+    /// The highest generation of a stemmed revision in a past; 0 if there is none.
     private func highestForgotten(in past: NodeSet, _ closed: [(generation: UInt64, survivor: Int)]) -> UInt64 {
         var highest: UInt64 = 0
         for index in nodes.indices where nodes[index].parentIndex == nil && past.contains(index) {
@@ -98,7 +98,7 @@ extension RevisionTree {
     }
 }
 
-/// A set of positions of nodes.
+/// A set of node positions.
 private struct NodeSet {
     private var words: [UInt64]
 
@@ -106,7 +106,7 @@ private struct NodeSet {
 
     func contains(_ index: Int) -> Bool { words[index / 64] & (1 << UInt64(index % 64)) != 0 }
 
-    /// Adds a position; false when it was there.
+    /// Adds a position; returns `false` if the set has it already.
     mutating func insert(_ index: Int) -> Bool {
         guard !contains(index) else { return false }
         words[index / 64] |= 1 << UInt64(index % 64)

@@ -35,8 +35,8 @@ extension RevisionTree {
 
     /// Reads a tree back from its packed form.
     ///
-    /// - Throws: ``RevisionTreeError`` with code `unknownFormat` for another version, else `malformed`; bytes that are
-    ///   not those of a tree never crash and never give a tree that breaks an invariant.
+    /// - Throws: ``RevisionTreeError`` with code `unknownFormat` for another version, otherwise `malformed`; invalid
+    ///   bytes never crash and never give a tree that breaks an invariant.
     public init(packed bytes: UnsafeRawBufferPointer) throws(RevisionTreeError) {
         var reader = PackedReader(bytes)
         guard let version = reader.byte() else { throw Self.malformed("no bytes") }

@@ -1,18 +1,18 @@
 extension RevisionTree {
-    /// Forgets the ancestors that lie `limit` or more steps behind every leaf.
+    /// Removes the ancestors that are `limit` or more steps above every leaf.
     ///
     /// With `revs_limit` 3:
     ///
     ///     1-a ── 2-b ─┬─ 3-c ── 4-d ── 5-e          ·  2-b ─┬─ 3-c ── 4-d ── 5-e
     ///                 └─ 3-x                   →            └─ 3-x
     ///
-    /// 2-b stays, for it is one step behind 3-x. Where the branches part beyond the limit the tree falls into several
+    /// 2-b stays, because it is one step above 3-x. If branches part beyond the limit, the tree splits into several
     /// roots (SEMANTICS 202); an older path that arrives later joins them again. No leaf is ever lost.
     ///
-    /// Each node's distance to its nearest leaf is found in one pass from the end, children before parents.
+    /// One pass from the end, children before parents, computes each node's distance to its nearest leaf.
     ///
     /// - Parameter limit: How many revisions of a branch to keep, at least 1.
-    /// - Returns: The nodes that were dropped, so that the caller can let go of their bodies.
+    /// - Returns: The removed nodes, so that the caller can remove their bodies.
     /// - Complexity: O(1) when there are no more nodes than the limit, else O(*n*).
     @discardableResult
     public mutating func stem(to limit: Int) -> [RevisionNode] {
@@ -28,11 +28,11 @@ extension RevisionTree {
         return remove { distance[$0] >= limit }
     }
 
-    /// Forgets leaves, and the ancestors that lead to no other leaf: a purge.
+    /// Removes leaves, and the ancestors that lead to no other leaf: a purge.
     ///
-    /// Only leaves can be purged; others in the list are left alone.
+    /// Only leaves can be purged; other revisions in the list are ignored.
     ///
-    /// - Returns: The nodes that were dropped, leaves and ancestors.
+    /// - Returns: The removed nodes, leaves and ancestors.
     /// - Complexity: O(*n*).
     @discardableResult
     public mutating func purge(_ revisions: [RevisionID]) -> [RevisionNode] {
@@ -46,7 +46,7 @@ extension RevisionTree {
         return remove { !isNeeded[$0] }
     }
 
-    /// Drops the nodes at some positions and closes the gaps; children of dropped nodes become roots.
+    /// Removes the nodes at some positions and closes the gaps; children of removed nodes become roots.
     private mutating func remove(where isDropped: (Int) -> Bool) -> [RevisionNode] {
         var positions = [Int32](repeating: -1, count: nodes.count)
         var kept: [RevisionNode] = []

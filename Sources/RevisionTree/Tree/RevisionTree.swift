@@ -1,17 +1,17 @@
-/// The edit history of one document, with every branch that replication has brought in.
+/// The edit history of one document, with every branch that replication has added.
 ///
-/// Each node is a revision; children are edits made on top of their parent. Two peers that edit the same revision
-/// apart grow two leaves once they replicate:
+/// Each node is a revision; children are edits made on top of their parent. Concurrent edits of the same revision on
+/// two peers make two leaves once they replicate:
 ///
 ///     1-a ── 2-b ─┬─ 3-c     ← winner: same generation, higher signature
 ///                 └─ 3-9     ← conflict
 ///
 /// A tree is a value: every operation returns or throws, and none performs I/O.
 ///
-/// ## How it is kept
+/// ## Representation
 ///
-/// The nodes stand in one array, sorted by revision id. A parent is one generation below its child, so it always
-/// stands before it, and the array is a topological order for free:
+/// The nodes are in one array, sorted by revision id. A parent is one generation below its child, so it always
+/// precedes it, and the array is in topological order:
 ///
 ///     index      0     1     2     3
 ///     revision  1-a   2-b   3-9   3-c
@@ -19,9 +19,9 @@
 ///     superseded ✓     ✓     –     –
 ///
 /// Sorted order makes the array canonical: the same revisions with the same marks are equal trees with equal packed
-/// bytes, in whatever order they came. *Merging is set union*: nodes are matched by id and a parent known on one side fills a
-/// gap on the other. That is why a stemmed root simply finds its parent again when an older path arrives
-/// (apache/couchdb#2501), and why merging commutes.
+/// bytes, independent of the order of arrival. *Merging is set union*: nodes are matched by id and a parent known on
+/// one side fills a gap on the other. So a stemmed root is joined to its parent again when an older path arrives
+/// (apache/couchdb#2501), and merging is commutative.
 ///
 /// A node that once had a child stays `superseded` even if a peer with a broken history claims another parent for
 /// that child; so merging never turns an inner revision back into a leaf.
@@ -46,7 +46,7 @@
 public struct RevisionTree: Hashable, Sendable {
     var nodes: [RevisionNode]
 
-    /// Makes a tree without revisions, that of a document which was never written.
+    /// Makes an empty tree, as for a document that was never written.
     public init() { nodes = [] }
 
     init(nodes: [RevisionNode]) { self.nodes = nodes }
@@ -62,12 +62,12 @@ public struct RevisionTree: Hashable, Sendable {
     /// - Complexity: O(*n*).
     public var revisions: [RevisionID] { nodes.map(\.revision) }
 
-    /// Whether the tree knows this revision, as a leaf or inside.
+    /// Whether the tree has this revision, as a leaf or an inner node.
     ///
     /// - Complexity: O(log *n*).
     public func contains(_ revision: RevisionID) -> Bool { index(of: revision) != nil }
 
-    /// The node of a revision, or `nil` when the tree does not know it.
+    /// The node of a revision, or `nil` when the tree does not have it.
     ///
     /// - Complexity: O(log *n*).
     public subscript(revision: RevisionID) -> RevisionNode? { index(of: revision).map { nodes[$0] } }
@@ -84,7 +84,7 @@ public struct RevisionTree: Hashable, Sendable {
         return position < nodes.count && nodes[position].revision == revision ? position : nil
     }
 
-    /// The position of the first node that is not below the revision; newest first, since edits are at the end.
+    /// The position of the first node that is not below the revision; searches from the end, where new edits are.
     func insertionPoint(of revision: RevisionID) -> Int {
         if nodes.isEmpty || isNode(nodes.count - 1, below: revision) { return nodes.count }
         var low = 0
@@ -96,7 +96,7 @@ public struct RevisionTree: Hashable, Sendable {
         return low
     }
 
-    /// Whether a node stands before a revision; generations differ nearly always, so no signature is copied.
+    /// Whether a node comes before a revision; generations nearly always differ, so no signature is copied.
     @inline(__always)
     private func isNode(_ index: Int, below revision: RevisionID) -> Bool {
         let generation = nodes[index].revision.generation

@@ -1,4 +1,4 @@
-/// Why a revision could not be put into a tree, or a tree could not be read.
+/// An error of inserting a revision into a tree, or of reading a tree.
 public struct RevisionTreeError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failure; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -13,18 +13,18 @@ public struct RevisionTreeError: Error, Hashable, Sendable, CustomStringConverti
         public static let exists = Code(kind: .exists)
         /// A history is empty, or longer than its start allows.
         public static let invalidHistory = Code(kind: .invalidHistory)
-        /// Packed bytes are not those of a tree.
+        /// Packed bytes are not a valid tree.
         public static let malformed = Code(kind: .malformed)
-        /// Packed bytes were written in a format this version does not know.
+        /// Packed bytes have a format that this version does not support.
         public static let unknownFormat = Code(kind: .unknownFormat)
 
         /// The code's name.
         public var description: String { kind.rawValue }
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// What happened, naming the revision.
+    /// A description that names the revision.
     public let message: String
 
     init(_ code: Code, _ message: String) {
