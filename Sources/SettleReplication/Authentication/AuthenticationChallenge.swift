@@ -1,16 +1,16 @@
-/// How a server asks who one is: `WWW-Authenticate: Basic realm="notes"`.
+/// How a server asks for credentials: `WWW-Authenticate: Basic realm="notes"`.
 struct AuthenticationChallenge: Sendable, Equatable {
     static let basic = "basic"
 
-    /// The method in lower case.
+    /// The scheme in lower case.
     let method: String
-    /// What the server calls the place.
+    /// The name of the protected area.
     let realm: String?
 
-    /// Whether it asks for a user and a password.
+    /// Whether the server asks for a user and a password.
     var isBasic: Bool { method == Self.basic }
 
-    /// Reads an answer's challenge, a basic one if there is one; `nil` where it has none.
+    /// Reads a response's challenge, preferring a basic one; `nil` if it has none.
     init?(_ headers: HTTPClientHeaders) {
         let all = headers.all("WWW-Authenticate").map { AuthenticationChallenge(field: $0) }
         guard let challenge = all.first(where: \.isBasic) ?? all.first else { return nil }

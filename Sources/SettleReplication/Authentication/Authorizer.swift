@@ -2,18 +2,18 @@ internal import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Puts credentials on requests, and makes new ones when a server refuses them.
+/// Adds credentials to requests, and gets new ones when a server rejects them.
 final class Authorizer: Sendable {
     let credentials: Credentials
     private let secret: RenewedSecret?
     private let clock: @Sendable () -> Double
-    /// What the server asked for last.
+    /// The server's last challenge.
     private let challenge = Guarded<AuthenticationChallenge?>(nil)
 
     /// - Parameters:
-    ///   - credentials: What to put on requests.
+    ///   - credentials: The credentials to add to requests.
     ///   - server: Where `_session` is.
-    ///   - client: Who asks for sessions.
+    ///   - client: Sends the session requests.
     ///   - clock: Seconds since 1970.
     init(
         _ credentials: Credentials, server: HTTPURL, client: any HTTPClient,
@@ -34,14 +34,14 @@ final class Authorizer: Sendable {
         }
     }
 
-    /// Seconds since 1970 by the system's clock.
+    /// The system's time in seconds since 1970.
     static var systemTime: Double {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
     }
 
-    /// Puts credentials on a request; returns the secret that may be refused, if there is one that can be made again.
+    /// Adds credentials to a request. Returns the secret that the server may reject, if it can be renewed.
     func authorize(_ request: inout HTTPClientRequest) async throws -> String? {
         switch credentials.kind {
         case .none: break
@@ -81,7 +81,7 @@ final class Authorizer: Sendable {
         "Basic " + Base64.encode(Array("\(user):\(password)".utf8))
     }
 
-    /// Looks whether an answer brings a newer cookie, as CouchDB's do when the old one is about to run out.
+    /// Takes a newer cookie from a response. CouchDB sends one when the old one is about to expire.
     func note(_ headers: HTTPClientHeaders) {
         guard let cookie = SessionCookie.read(headers, now: clock()) else { return }
         switch credentials.kind {
@@ -91,10 +91,10 @@ final class Authorizer: Sendable {
         }
     }
 
-    /// Forgets a secret that was refused.
+    /// Discards a rejected secret.
     func forget(_ text: String) { secret?.forget(text) }
 
-    /// Takes note of what a server asks for that refused a request; returns whether there are other credentials for it.
+    /// Remembers the challenge of a rejected request. Returns whether there are other credentials to answer it.
     func take(_ asked: AuthenticationChallenge, for url: HTTPURL) -> Bool {
         guard case .stored(let store) = credentials.kind else { return false }
         let before = challenge.withLock { challenge in
@@ -105,7 +105,7 @@ final class Authorizer: Sendable {
         return entry != nil && entry != store.entry(for: url, before)
     }
 
-    /// What was tried at an address, for who is told that it was refused.
+    /// The credentials that were sent to an address, for the error message of a rejected request.
     func tried(at url: HTTPURL) -> String {
         guard case .stored(let store) = credentials.kind else { return credentials.description }
         let asked = challenge.withLock(\.self)

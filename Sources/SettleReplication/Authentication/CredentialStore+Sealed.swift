@@ -5,19 +5,19 @@ internal import SettlePlatform
 extension CredentialStore {
     private static let sharedStore = Guarded(CredentialStore())
 
-    /// The store that peers look into that are made without credentials, as a system's keychain; empty unless set.
+    /// The store that peers created without credentials use, like a system's keychain; empty unless set.
     ///
     ///     CredentialStore.shared = try CredentialStore(opening: bytes, key: key)
     ///     let hub = try CouchDBPeer(HTTPURL("https://couch.example/notes"))     // with the password for couch.example
     ///
-    /// A new peer takes the credentials that the store has for its server. Addresses with a user, and peers that are given credentials,
-    /// do not look.
+    /// A new peer takes the credentials that the store has for its server. Addresses with a user, and peers created
+    /// with credentials, don't use the store.
     public static var shared: CredentialStore {
         get { sharedStore.withLock(\.self) }
         set { sharedStore.withLock { $0 = newValue } }
     }
 
-    /// Opens a store that was sealed.
+    /// Opens a sealed store.
     ///
     /// - Parameters:
     ///   - sealed: What ``sealed(key:)`` returned.
@@ -39,12 +39,12 @@ extension CredentialStore {
         }
     }
 
-    /// The store as bytes for a file, which only who has the key can read or change: AES-256-GCM.
+    /// The store as bytes for a file, which can be read or changed only with the key: AES-256-GCM.
     ///
-    /// The key is the app's to keep, in a keychain or made of a passphrase. It is not kept here.
+    /// The app keeps the key, in a keychain or derived from a passphrase. The key is not stored here.
     ///
     /// - Parameter key: 32 random bytes.
-    /// - Returns: Other bytes each time.
+    /// - Returns: Different bytes each time.
     /// - Throws: ``PeerError`` with code `badRequest` for a key of another length.
     public func sealed(key: [UInt8]) throws -> [UInt8] {
         let rows = entries.map { entry -> JSON in
@@ -74,7 +74,7 @@ extension CredentialStore {
 }
 
 extension Credentials {
-    /// Those of the shared store, if it has some for the server; else nobody's.
+    /// The shared store if it has credentials for the server, else no credentials.
     static func automatic(for url: HTTPURL) -> Credentials {
         let store = CredentialStore.shared
         return store.hasEntry(for: url) ? .stored(store) : .none

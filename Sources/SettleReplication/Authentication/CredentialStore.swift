@@ -1,14 +1,14 @@
-/// Passwords by the places they are for, as a keychain holds them.
+/// Passwords by server and realm, as a keychain holds them.
 ///
 ///     var store = CredentialStore()
 ///     store.add(user: "anna", password: secret, for: try HTTPURL("https://couch.example:6984"), realm: "notes")
 ///     let peer = try CouchDBPeer(url, credentials: .stored(store))
 ///
-/// One is used where scheme, host and port are the very same; one with a realm only after the server has asked for that realm.
-/// Where none fits, nothing is sent, and what the server then refuses says in what the nearest one is different
-/// (SEMANTICS 136).
+/// An entry is used only if scheme, host and port are identical. An entry with a realm is used only after the server
+/// has asked for that realm. If no entry fits, no credentials are sent, and the error of a rejected request says how
+/// the nearest entry differs (SEMANTICS 136).
 public struct CredentialStore: Sendable {
-    /// A user's password for a place.
+    /// A user's password for a server and realm.
     struct Entry: Sendable, Equatable {
         let server: HTTPURL
         let realm: String?
@@ -18,13 +18,13 @@ public struct CredentialStore: Sendable {
 
     private(set) var entries: [Entry] = []
 
-    /// Makes an empty store.
+    /// Creates an empty store.
     public init() {}
 
-    /// Whether it holds nothing.
+    /// Whether the store is empty.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Whether it has something for the server of an address, whatever that calls the place.
+    /// Whether the store has an entry for the server of an address, for any realm.
     func hasEntry(for url: HTTPURL) -> Bool { entries.contains { $0.server.hasSameOrigin(as: url) } }
 
     /// Adds a user's password.
@@ -33,12 +33,12 @@ public struct CredentialStore: Sendable {
     ///   - user: The user.
     ///   - password: The password.
     ///   - server: The address of the server; of it, scheme, host and port count.
-    ///   - realm: What the server calls the place when it asks for a password; `nil` for whatever it calls it.
+    ///   - realm: The realm that the server names when it asks for a password; `nil` for any realm.
     public mutating func add(user: String, password: String, for server: HTTPURL, realm: String? = nil) {
         entries.append(Entry(server: server.withoutCredentials, realm: realm, user: user, password: password))
     }
 
-    /// The first entry for an address and what the server asked for; before it has asked, one that is for any realm.
+    /// The first entry for an address and the server's challenge; without a challenge, the first entry for any realm.
     func entry(for url: HTTPURL, _ challenge: AuthenticationChallenge?) -> Entry? {
         if let challenge, !challenge.isBasic { return nil }
         return entries.first { entry in
@@ -46,7 +46,7 @@ public struct CredentialStore: Sendable {
         }
     }
 
-    /// Says why no entry fits, of the one that is the nearest.
+    /// Says why no entry fits, in terms of the nearest one.
     func mismatch(for url: HTTPURL, _ challenge: AuthenticationChallenge?) -> String {
         let nearest = entries.map { ($0, Self.differences($0, url, challenge)) }.min { $0.1.count < $1.1.count }
         guard let (entry, differences) = nearest else { return "no authentication, for no credentials are stored" }
@@ -71,7 +71,7 @@ public struct CredentialStore: Sendable {
 }
 
 extension CredentialStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The users and the places, without passwords.
+    /// The users, servers and realms, without passwords.
     public var description: String {
         entries.map { "\($0.user) at \($0.server)" + ($0.realm.map { " '\($0)'" } ?? "") }.joined(separator: ", ")
     }
@@ -79,6 +79,6 @@ extension CredentialStore: CustomStringConvertible, CustomDebugStringConvertible
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The users and the places.
+    /// The users, servers and realms.
     public var customMirror: Mirror { Mirror(self, children: ["entries": description], displayStyle: .struct) }
 }

@@ -1,12 +1,12 @@
-/// Who a request says it is from.
+/// How requests authenticate.
 ///
 ///     .basic(user: "anna", password: secret)       // sent with each request
-///     .session(user: "anna", password: secret)     // a login, then a cookie that is renewed by itself
+///     .session(user: "anna", password: secret)     // a login, then a cookie that is renewed automatically
 ///     .bearer { try await identity.token() }       // asked again when the token runs out
 ///
-/// What is printed or dumped of them tells the kind and the user, and no secret.
+/// Printed or dumped credentials show the kind and the user, and no secret.
 public struct Credentials: Sendable {
-    /// Makes a token; is called when there is none yet, when the last ran out, and once when a server refused it.
+    /// Makes a token; called when there is no token yet, when the last one expired, and once when a server rejected it.
     public typealias TokenSource = @Sendable () async throws -> String
 
     enum Kind: Sendable {
@@ -23,7 +23,7 @@ public struct Credentials: Sendable {
 
     let kind: Kind
 
-    /// Nobody.
+    /// No authentication.
     public static let none = Credentials(kind: .none)
 
     /// A user with a password, sent with each request. The server checks the password each time.
@@ -33,39 +33,39 @@ public struct Credentials: Sendable {
 
     /// A user with a password, sent once to `_session` for a cookie.
     ///
-    /// The cookie stays in memory, is renewed before it runs out and once when a server refuses it; requests at the same
-    /// time share one login.
+    /// The cookie stays in memory. It is renewed before it expires, and once when a server rejects it. Concurrent
+    /// requests share one login.
     public static func session(user: String, password: String) -> Credentials {
         Credentials(kind: .session(user: user, password: password))
     }
 
-    /// A token that stays as it is.
+    /// A fixed token.
     public static func bearer(_ token: String) -> Credentials { Credentials(kind: .fixedBearer(token)) }
 
-    /// Tokens that run out. One that is a JWT is renewed shortly before its `exp`.
+    /// Tokens that expire. A JWT is renewed shortly before its `exp`.
     public static func bearer(_ source: @escaping TokenSource) -> Credentials { Credentials(kind: .bearer(source)) }
 
     /// Requests signed by OAuth 1 (RFC 5849).
     public static func oauth1(_ keys: OAuth1) -> Credentials { Credentials(kind: .oauth1(keys)) }
 
-    /// A user whom this client vouches for, as a proxy in front of CouchDB does by the headers `X-Auth-CouchDB-…`.
+    /// A user whom this client vouches for with the headers `X-Auth-CouchDB-…`, like a proxy in front of CouchDB.
     ///
     /// - Parameters:
     ///   - user: The user's name.
     ///   - roles: The user's roles.
-    ///   - secret: The secret shared with the server, of which an HMAC-SHA-1 is made; `nil` where it asks for none.
+    ///   - secret: The secret shared with the server, used for an HMAC-SHA-1; `nil` if the server asks for none.
     /// - Returns: The credentials.
     public static func proxy(user: String, roles: [String], secret: String?) -> Credentials {
         Credentials(kind: .proxy(user: user, roles: roles, secret: secret))
     }
 
-    /// A session's cookie that the app got by itself and may change while a replication runs.
+    /// A session cookie that the app obtained and may change while a replication runs.
     public static func cookie(_ cookie: HeldCookie) -> Credentials { Credentials(kind: .cookie(cookie)) }
 
-    /// Users with passwords by the places they are for.
+    /// Users and passwords by server and realm.
     public static func stored(_ store: CredentialStore) -> Credentials { Credentials(kind: .stored(store)) }
 
-    /// Whether whoever reads a request can use what is in it for others.
+    /// Whether an eavesdropper can reuse these credentials for other requests.
     var areReadable: Bool {
         switch kind {
         case .none, .oauth1: false

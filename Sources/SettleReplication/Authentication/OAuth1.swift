@@ -4,13 +4,13 @@ internal import SettlePlatform
 
 /// The keys of OAuth 1 (RFC 5849), and the signatures they make.
 ///
-/// A signature covers the method, the address with its query and a random word; a body is not covered.
+/// A signature covers the method, the address with its query and a nonce; it does not cover the body.
 public struct OAuth1: Sendable {
-    /// How signatures are made.
+    /// The signature methods.
     public enum Method: String, Sendable {
         /// HMAC-SHA1, the standard's own.
         case hmacSHA1 = "HMAC-SHA1"
-        /// HMAC-SHA256, which newer servers take.
+        /// HMAC-SHA256, which newer servers accept.
         case hmacSHA256 = "HMAC-SHA256"
     }
 
@@ -31,7 +31,7 @@ public struct OAuth1: Sendable {
         self.method = method
     }
 
-    /// Reads keys as a replication's document has them; `nil` where one is missing.
+    /// Reads keys from a replication document; `nil` if one is missing.
     init?(_ json: JSON) {
         guard let consumerKey = json["consumer_key"]?.string, let consumerSecret = json["consumer_secret"]?.string,
             let token = json["token"]?.string, let tokenSecret = json["token_secret"]?.string,
@@ -42,7 +42,7 @@ public struct OAuth1: Sendable {
             method: method)
     }
 
-    /// The keys as a replication's document has them, in the form of CouchDB 1, whose method was HMAC-SHA1.
+    /// The keys for a replication document, in the form of CouchDB 1, whose method was HMAC-SHA1.
     var json: JSON {
         [
             "consumer_key": .string(consumerKey), "consumer_secret": .string(consumerSecret), "token": .string(token),
@@ -56,7 +56,7 @@ public struct OAuth1: Sendable {
     ///   - verb: The request's method.
     ///   - url: The request's address.
     ///   - time: Seconds since 1970.
-    ///   - nonce: A word that is used once.
+    ///   - nonce: A random word that is used once.
     /// - Returns: The value.
     func authorization(_ verb: String, _ url: HTTPURL, time: Int, nonce: String) -> String {
         let own = [

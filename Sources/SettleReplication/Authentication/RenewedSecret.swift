@@ -1,10 +1,9 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// A secret that runs out: a cookie of a session, or a token. Whoever needs it while it is being made waits for the one that
-/// is under way.
+/// A secret that expires: a session cookie or a token. Concurrent requests share one renewal.
 final class RenewedSecret: Sendable {
-    /// A secret and when it runs out, in seconds since 1970; `nil` when nobody knows.
+    /// A secret and when it expires, in seconds since 1970; `nil` if unknown.
     struct Secret: Sendable {
         let text: String
         let end: Double?
@@ -18,7 +17,7 @@ final class RenewedSecret: Sendable {
     private let state = Guarded(State())
     private let clock: @Sendable () -> Double
     private let make: @Sendable () async throws -> Secret
-    /// How many seconds before its end a secret is not used any more.
+    /// How many seconds before it expires a secret is renewed.
     private let margin: Double
 
     init(
@@ -29,7 +28,7 @@ final class RenewedSecret: Sendable {
         self.make = make
     }
 
-    /// The secret, made if there is none that is good for a while.
+    /// The secret; renewed if it is missing or about to expire.
     func text() async throws -> String {
         let (secret, making) = state.withLock { state -> (Secret?, Task<Secret, any Error>?) in
             if let secret = state.secret, isFresh(secret) { return (secret, nil) }
@@ -53,10 +52,10 @@ final class RenewedSecret: Sendable {
         return try result.get()
     }
 
-    /// Takes a secret that came by itself.
+    /// Takes a secret that the server sent unasked.
     func replace(_ secret: Secret) { state.withLock { $0.secret = secret } }
 
-    /// Forgets a secret that was refused, if it is still the one in use.
+    /// Discards a rejected secret, if it is still the one in use.
     func forget(_ text: String) { state.withLock { if $0.secret?.text == text { $0.secret = nil } } }
 
     private func isFresh(_ secret: Secret) -> Bool {

@@ -2,7 +2,7 @@ internal import CCrypto
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Bytes that only who has the key can read or change: AES-256-GCM by libcrypto, with a random nonce.
+/// Bytes that can be read or changed only with the key: AES-256-GCM by libcrypto, with a random nonce.
 ///
 ///     mark (8 bytes) · nonce (12) · ciphertext · tag (16)
 struct SealedBytes: Sendable {
@@ -12,14 +12,14 @@ struct SealedBytes: Sendable {
     private static let nonceLength = 12
     private static let tagLength = 16
 
-    /// Why bytes can't be opened, or sealed.
+    /// Why bytes can't be opened or sealed.
     enum Fault: Error {
         case wrongKeyLength
         case cannotOpen
         case failed
     }
 
-    /// The bytes as they are kept.
+    /// The bytes as they are stored.
     let bytes: [UInt8]
 
     /// Takes bytes that were sealed before.

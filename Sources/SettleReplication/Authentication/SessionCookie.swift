@@ -4,7 +4,7 @@ internal import SettlePlatform
 enum SessionCookie {
     static let name = "AuthSession"
 
-    /// The cookie that an answer sets, and when it runs out as `Max-Age` or `Expires` tells; `nil` for none.
+    /// The cookie that a response sets, with its expiry from `Max-Age` or `Expires`; `nil` if it sets none.
     static func read(_ headers: HTTPClientHeaders, now: Double) -> RenewedSecret.Secret? {
         for field in headers.all("Set-Cookie") {
             let parts = field.split(separator: ";").map { part in

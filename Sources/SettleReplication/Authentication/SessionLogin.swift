@@ -11,7 +11,7 @@ struct SessionLogin: Sendable {
     ///
     /// - Parameter now: Seconds since 1970.
     /// - Returns: The session's cookie.
-    /// - Throws: ``CouchDBError`` when the server refuses, ``HTTPClientError`` when it can't be asked.
+    /// - Throws: ``CouchDBError`` if the server refuses, ``HTTPClientError`` if it can't be reached.
     func cookie(now: Double) async throws -> RenewedSecret.Secret {
         let body: JSON = ["name": .string(user), "password": .string(password)]
         let request = HTTPClientRequest(

@@ -1,7 +1,7 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// When a token runs out.
+/// When a token expires.
 enum TokenExpiry {
     /// The `exp` of a JWT in seconds since 1970; `nil` for text that is not a JWT, and for a JWT without
     /// `exp`. Nothing is verified: the server that accepts the token does that.

@@ -2,15 +2,15 @@ internal import RevisionTree
 
 /// One checkpoint in a replication's log: an entry of CouchDB's `history`.
 ///
-/// CouchDB writes one entry a session and changes it; here each checkpoint is an entry with a name of its own, the same on
-/// both sides. So the newest one that both sides have is a position up to which both are what they were, even if one of
-/// them was restored from a backup.
+/// CouchDB writes one entry per session and updates it. Here each checkpoint is an entry with its own session id, the
+/// same on both sides. The newest entry that both sides have is therefore a position up to which both are unchanged,
+/// even if one of them was restored from a backup.
 struct CheckpointEntry: Hashable, Sendable {
-    /// The checkpoint's own name.
+    /// The checkpoint's own session id.
     let sessionID: String
-    /// How many checkpoints were made before it; 0 in an entry that is not ours.
+    /// How many checkpoints preceded it; 0 in an entry that Settle did not write.
     let number: Int
-    /// The position up to which everything was stored.
+    /// The position up to which everything is stored.
     let recorded: PeerSequence
     /// Counts of the run so far, and times, as CouchDB has them.
     let json: JSON

@@ -2,26 +2,25 @@ internal import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The name of a replication, under which both sides keep its log.
+/// The id of a replication, under which both sides keep its log.
 ///
-/// It is a function of what the replication means: the databases at its ends and which documents take part. How a URL or
-/// a selector is spelled does not matter, nor does the password, nor whether it is continuous (SEMANTICS 134); so a
-/// replication that is set up again goes on where it was. The code of a filter function does matter: another one has to be asked
-/// about all documents.
+/// It depends on what the replication means: its source, its target and its filter. The spelling of a URL or selector,
+/// the password, and whether it is continuous don't matter (SEMANTICS 134), so a replication that is configured again
+/// continues where it stopped. The code of a filter function does matter: a changed function has to see all documents.
 struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
-    /// The version of the function; another one gives other names.
+    /// The version of the function; another version gives other ids.
     static let version = 1
 
     /// 32 hexadecimal digits.
     let description: String
 
-    /// Makes the name of a replication.
+    /// Computes the id of a replication.
     ///
     /// - Parameters:
     ///   - source: The identity of the source.
     ///   - target: The identity of the target.
     ///   - filter: Which documents take part.
-    ///   - filterCode: The code of the filter function at the source, where there is one and it is known.
+    ///   - filterCode: The code of the filter function at the source, if there is one and it is readable.
     ///   - branching: Whether edits become branches at the target.
     ///   - since: The position to begin after.
     init(
@@ -42,10 +41,10 @@ struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
     /// The log's document.
     var logID: DocumentID { DocumentID(unchecked: "_local/\(description)") }
 
-    /// The document in which a local database keeps what could not be replicated.
+    /// The local document that holds a database's ``ReplicationLedger``.
     var ledgerID: DocumentID { DocumentID(unchecked: "_local/settle-ledger-\(description)") }
 
-    /// What a filter asks for, in one form whatever its spelling.
+    /// A filter in one canonical form, whatever its spelling.
     static func meaning(of filter: ReplicationFilter) -> JSON {
         switch filter {
         case .all: ["all": true]
@@ -61,7 +60,7 @@ struct ReplicationID: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same JSON with all members in the order of their names.
+    /// The same JSON with all members sorted by name.
     private static func canonical(_ json: JSON) -> JSON {
         switch json {
         case .object(let members):

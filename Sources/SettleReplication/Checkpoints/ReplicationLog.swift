@@ -5,16 +5,16 @@ internal import RevisionTree
 ///     {"session_id": "…", "source_last_seq": …, "replication_id_version": 1, "history": [newest, …, oldest],
 ///      "settle": {"source": "instance", "target": "instance", "only": "target"}}
 ///
-/// The member `settle` is ours: which very databases took part, and which side alone keeps the log where the other one
-/// does not allow it.
+/// The member `settle` is an extension: the instances of both databases, and which side alone keeps the log if the
+/// other side does not allow one.
 struct ReplicationLog: Hashable, Sendable {
     /// Checkpoints, newest first.
     var history: [CheckpointEntry]
-    /// The source's instance at the newest checkpoint, where it tells one.
+    /// The source's instance at the newest checkpoint, if the source reports one.
     var sourceInstance: String?
-    /// The target's instance at the newest checkpoint, where it tells one.
+    /// The target's instance at the newest checkpoint, if the target reports one.
     var targetInstance: String?
-    /// The only side that keeps the log, where the other one does not allow it.
+    /// The only side that keeps the log, if the other side does not allow one.
     var onlySide: String?
 
     /// How many checkpoints are kept.
@@ -23,7 +23,7 @@ struct ReplicationLog: Hashable, Sendable {
     /// Makes an empty log.
     init() { history = [] }
 
-    /// Reads a log; what is no entry is left out.
+    /// Reads a log; invalid entries are skipped.
     init(_ json: JSON) {
         history = (json["history"]?.array ?? []).compactMap { CheckpointEntry($0) }
         sourceInstance = json["settle"]?["source"]?.string
@@ -49,10 +49,11 @@ struct ReplicationLog: Hashable, Sendable {
         return .object(members)
     }
 
-    /// Puts a checkpoint in front, and forgets one of the older ones when there are too many.
+    /// Adds a checkpoint at the front, and drops one of the older ones when there are too many.
     ///
-    /// The newest ones stay, older ones ever more sparsely: the one to go is that which leaves the smallest gap for its
-    /// age, counted in checkpoints. So a backup of any age finds a checkpoint that is not much older than itself.
+    /// The newest entries stay; older ones become sparser with age. The entry dropped is the one that leaves the
+    /// smallest gap for its age, counted in checkpoints. So a backup of any age finds a checkpoint that is not much
+    /// older than itself.
     ///
     /// - Complexity: O(*n*) in entries kept.
     mutating func add(_ entry: CheckpointEntry) {
@@ -65,7 +66,7 @@ struct ReplicationLog: Hashable, Sendable {
 
     private static let newestKept = 10
 
-    /// The gap that an entry would leave, in relation to its age.
+    /// The gap that dropping an entry would leave, in relation to its age.
     private func gap(without index: Int) -> Double {
         let gap = history[index - 1].number - history[index + 1].number
         return Double(gap) / Double(max(1, history[0].number - history[index].number))

@@ -1,28 +1,28 @@
-/// Where a replication begins, as the logs of both sides tell.
+/// Where a replication starts, according to the logs of both sides.
 ///
-///     source   e5  e3  e1             e5 is the newest that both have: everything up to it is in the target,
-///     target   e7  e6  e5  e3  e1     and the source is still what it was then
+///     source   e5  e3  e1             e5 is the newest common entry: everything up to it is in the target,
+///     target   e7  e6  e5  e3  e1     and the source has not changed since
 struct ResumePoint: Sendable {
-    /// What one side has.
+    /// The log of one side.
     enum Side: Sendable {
-        /// A log; an empty one where there is none.
+        /// A log; empty if there is none.
         case log(ReplicationLog)
-        /// It may not be read.
+        /// The log may not be read.
         case closed
     }
 
     /// The position from which to read.
     var position: PeerSequence
-    /// The log as both sides agree on it.
+    /// The log that both sides agree on.
     var log: ReplicationLog
-    /// Why not from the newest checkpoint, if so (SEMANTICS 206).
+    /// Why the replication can't start from the newest checkpoint; `nil` if it can (SEMANTICS 206).
     var problem: String?
 
-    /// Finds where to begin.
+    /// Finds where to start.
     ///
     /// - Parameters:
-    ///   - source: What the source has, and what it says of itself.
-    ///   - target: What the target has, and what it says of itself.
+    ///   - source: The source's log and information.
+    ///   - target: The target's log and information.
     init(source: (side: Side, info: PeerInfo), target: (side: Side, info: PeerInfo)) {
         let logs: (source: ReplicationLog?, target: ReplicationLog?) = (source.side.log, target.side.log)
         switch logs {
@@ -77,7 +77,7 @@ struct ResumePoint: Sendable {
                 """)
     }
 
-    /// The newest checkpoint of the side that has a log.
+    /// The newest checkpoint of the only side that has a log.
     private init(only log: ReplicationLog, _ side: String, isExpected: Bool) {
         guard isExpected, let newest = log.history.first else {
             self.init(

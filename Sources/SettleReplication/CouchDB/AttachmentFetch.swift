@@ -2,11 +2,11 @@ internal import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Says of the attachments of fetched revisions where their contents are.
+/// Decides for the attachments of fetched revisions where their contents come from.
 ///
-///     what the target knows has it            ─→ stub
-///     small, and stored as it is              ─→ bytes: those of many revisions by one request
-///     large, compressed, or not as it says    ─→ source: read when it is wanted
+///     an ancestor at the target has it         ─→ stub
+///     small, and stored unencoded             ─→ bytes: fetched for many revisions in one request
+///     large, compressed, or inconsistent      ─→ source: streamed when the target stores it
 struct AttachmentFetch {
     let peer: CouchDBPeer
     let requests: [RevisionRequest]
@@ -16,7 +16,7 @@ struct AttachmentFetch {
     ///
     /// - Parameters:
     ///   - answers: The answers, whose attachments are all stubs.
-    ///   - budget: How many bytes of contents may come along.
+    ///   - budget: How many bytes of contents to fetch.
     /// - Throws: ``PeerError`` when the server can't be reached.
     func complete(_ answers: inout [RevisionAnswer], budget: Int) async throws {
         var wanted: [Int] = []
@@ -45,7 +45,7 @@ struct AttachmentFetch {
         try await fetch(wanted, &answers)
     }
 
-    /// The generation of the newest revision of a history that the target has; 0 for none.
+    /// The generation of the newest revision of a history that the target has; 0 if it has none.
     private static func newestKnown(_ request: RevisionRequest, _ history: RevisionHistory) -> UInt64 {
         guard !request.knownAncestors.isEmpty else { return 0 }
         let known = Set(request.knownAncestors)
@@ -58,7 +58,7 @@ struct AttachmentFetch {
             digest: attachment.digest, encoding: attachment.encoding, length: attachment.encodedLength)
     }
 
-    /// Fetches the small attachments of some revisions; what does not come as it should stays to be read by itself.
+    /// Fetches the small attachments of some revisions. Those that don't arrive intact are streamed later.
     private func fetch(_ wanted: [Int], _ answers: inout [RevisionAnswer]) async throws {
         let asked = wanted.map { requests[$0] }
         var intake = RevisionIntake(asked, budget: .max, place: calls.place("_bulk_get"))
@@ -74,7 +74,7 @@ struct AttachmentFetch {
                 return true
             }
         } catch let error as PeerError where error.code != .cancelled {
-            // They can be read one by one all the same.
+            // They can still be streamed one by one.
             if error.code == .unreachable || error.code == .unauthorized { throw error }
         }
         for (index, answer) in zip(wanted, intake.result) {
@@ -93,7 +93,7 @@ struct AttachmentFetch {
 }
 
 extension PeerAttachment {
-    /// Whether its content is read from the source.
+    /// Whether its content is streamed from the source.
     fileprivate var isSource: Bool { if case .source = content { true } else { false } }
 }
 

@@ -1,29 +1,29 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Turns a source, which hands its pieces over, into one that is asked for them: one piece is on the way at a time.
+/// Turns a source that pushes its pieces into one that is pulled from, with one piece in flight.
 ///
 ///     task:  source.read ──→ hand over ─┐                  ┌─ waits until the piece is taken
 ///                                       ▼                  │
 ///     next:                       waits for a piece ──→ takes it
 ///
-/// A source that is cut off is read again from where it was, a few times without a byte of progress.
+/// After a cut, the source is read again from the offset reached; it gives up after a few attempts without progress.
 final class AttachmentPipe: Sendable {
     private enum State {
         case idle
-        /// A piece waits for somebody to take it.
+        /// A piece waits for the reader.
         case full([UInt8], CheckedContinuation<Void, any Error>)
-        /// Somebody waits for a piece.
+        /// The reader waits for a piece.
         case wanted(CheckedContinuation<[UInt8]?, any Error>)
         case ended(Result<Void, any Error>)
     }
 
     private let state = Guarded(State.idle)
     private let reader = Guarded<Task<Void, Never>?>(nil)
-    /// How often in a row a source is read that gives nothing.
+    /// How many attempts in a row may yield nothing.
     private static let attempts = 4
 
-    /// Begins to read a source.
+    /// Starts to read a source.
     ///
     /// - Parameters:
     ///   - source: The source.
@@ -43,13 +43,13 @@ final class AttachmentPipe: Sendable {
 
     deinit { cancel() }
 
-    /// Ends the reading; waiting readers are notified.
+    /// Stops reading; waiting readers are notified.
     func cancel() {
         reader.withLock { $0 }?.cancel()
         end(.failure(CancellationError()))
     }
 
-    /// The next piece, and `nil` behind the last.
+    /// The next piece; `nil` at the end.
     func next() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiting in
@@ -112,7 +112,7 @@ final class AttachmentPipe: Sendable {
         action()
     }
 
-    /// Reads a source to its end, over cuts.
+    /// Reads a source to its end, resuming after cuts.
     private static func read(
         _ source: any AttachmentSource, length: Int64, _ body: ([UInt8]) async throws -> Void
     ) async throws {

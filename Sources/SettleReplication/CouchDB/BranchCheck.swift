@@ -1,13 +1,13 @@
 internal import RevisionTree
 
-/// Looks which documents would get a branch beside what a server has, by the winners that `_all_docs` tells.
+/// Finds documents that would get a new branch at a server, from the winners in `_all_docs`.
 ///
-/// The rule is that of ``Peer/store(_:branching:)`` for a local database, as far as winners show it: of a document's revisions one
-/// has to follow the server's winner, and one live leaf at the most may be among them.
+/// The rule is that of ``Peer/store(_:branching:)`` for a local database, as far as winners show it: one of a
+/// document's revisions has to descend from the server's winner, and at most one live leaf may be among them.
 struct BranchCheck {
     let calls: PeerCalls
 
-    /// The revisions that are refused, and why; those of one document are refused or not together.
+    /// The refused revisions and the reasons; the revisions of one document are refused together.
     func refusals(of revisions: [PeerRevision]) async throws -> [(Int, PeerError)] {
         let places = Dictionary(grouping: revisions.indices) { revisions[$0].id }
         let winners = try await winners(of: Array(places.keys))

@@ -4,9 +4,9 @@ internal import SettlePlatform
 
 /// The stored bytes of an attachment behind CouchDB's API: `GET /db/doc/name?rev=…`.
 ///
-/// Compressed ones are asked for as gzip, so that what arrives is what is stored. Reading on after a cut asks for a range;
-/// a server that gives none, as CouchDB does of compressed ones, is read from the beginning, and what was
-/// handed over is passed over.
+/// Compressed attachments are requested as gzip, so that the stored bytes arrive unchanged. After a cut, a range
+/// request continues. A server that ignores ranges, as CouchDB does for compressed attachments, sends everything again,
+/// and the bytes already handed over are skipped.
 struct CouchDBAttachmentSource: AttachmentSource {
     let calls: PeerCalls
     let id: DocumentID
@@ -30,7 +30,7 @@ struct CouchDBAttachmentSource: AttachmentSource {
             if end > offset {
                 let news = place >= offset ? piece : Array(piece[Int(offset - place)...])
                 md5?.update(news)
-                // The last bytes are only handed over when they make up what the digest says.
+                // The last bytes are handed over only if the digest matches.
                 if end == length, let md5, AttachmentDigest(md5: md5.finish()) != digest {
                     throw wrong("it is not what its digest \(digest) says")
                 }
@@ -58,7 +58,7 @@ struct CouchDBAttachmentSource: AttachmentSource {
         }
     }
 
-    /// Where in the stored bytes an answer begins.
+    /// The offset in the stored bytes at which a response starts.
     private func start(of response: HTTPClientResponse) throws -> Int64 {
         let given = response.headers["Content-Encoding"]?.lowercased() ?? "identity"
         let isStored = encoding == .gzip ? given == "gzip" || given == "x-gzip" : given == "identity"

@@ -3,16 +3,16 @@ internal import SettleDatabase
 internal import SettlePlatform
 
 extension CouchDBPeer {
-    /// How many bytes a row of `_changes` may have: some ten thousand leaves.
+    /// How many bytes a row of `_changes` may have; enough for some ten thousand leaves.
     private static let longestRow = 16 << 20
-    /// A feed is read to its end if it ends at once; so long the server gets beyond what it was allowed to wait.
+    /// How much longer than two heartbeats a feed may be silent before it fails.
     private static let grace = Duration.seconds(30)
 
     /// The next changes; see ``Peer/changes(_:)``.
     ///
-    /// Waiting for a short time is left to the server. For a longer one it is asked for signs of life, which CouchDB sends
-    /// for ever, so the call ends the waiting itself. A connection that something on the way cut because it was silent for
-    /// too long counts as nothing new, and the next call asks for signs more often.
+    /// The server does the waiting if it is short. For longer waits CouchDB sends heartbeats indefinitely, so the call
+    /// ends the wait itself. If an intermediary cuts a connection that was silent for too long, the call returns no
+    /// changes, and the next call asks for more frequent heartbeats.
     public func changes(_ request: ChangesRequest) async throws -> ChangesPage {
         let heartbeat = learnt.withLock { $0.idleLimit.heartbeat(request.heartbeat) }
         guard let wait = request.wait, wait > heartbeat else {
@@ -28,7 +28,7 @@ extension CouchDBPeer {
             }
             while let ended = try await group.next() {
                 if let ended { return ended }
-                // What has begun to arrive is waited for.
+                // A change that has begun to arrive is awaited.
                 if !progress.hasRows { return ChangesPage(changes: [], last: request.since) }
             }
             throw PeerError(CancellationError(), at: name)
@@ -72,7 +72,7 @@ extension CouchDBPeer {
                         throw WireFault("a row of _changes has more than \(Self.longestRow) bytes")
                     }
                     progress.noteRow()
-                    // A server that knows no limit is read no further than to it.
+                    // A server that ignores `limit` is read only up to the limit.
                     if changes.count >= limit { return false }
                     let row = try ChangeRow(text, before: last)
                     if let sequence = row.sequence { last = sequence }
@@ -89,7 +89,7 @@ extension CouchDBPeer {
 }
 
 extension PeerError {
-    /// Whether it may come of something on the way that ends silent connections.
+    /// Whether the cause may be an intermediary that cuts silent connections.
     fileprivate var mayBeCutForSilence: Bool {
         code == .connectionLost || code == .badAnswer && status == nil || [502, 504, 524].contains(status)
     }

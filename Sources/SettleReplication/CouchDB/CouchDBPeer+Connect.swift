@@ -1,9 +1,9 @@
 internal import RevisionTree
 
 extension CouchDBPeer {
-    /// Asks the server who it is and the database how far it has come.
+    /// Asks the server for its identity and the database for its update sequence.
     ///
-    /// - Returns: What they say; the name of the instance holds the server's `uuid` and, where they tell something, the
+    /// - Returns: What they report. The instance's name contains the server's `uuid` and, if they are meaningful, the
     ///   database's `instance_start_time` or the mark in its sequences.
     /// - Throws: ``PeerError``: `notFound` where there is no such database, `unauthorized`, `unreachable`, `badAnswer` for
     ///   a server that is not a CouchDB.
@@ -25,12 +25,12 @@ extension CouchDBPeer {
 
     /// Creates the database unless it is there.
     ///
-    /// - Throws: ``PeerError``: `unauthorized` or `forbidden` where one may not.
+    /// - Throws: ``PeerError``: `unauthorized` or `forbidden` if the user may not create it.
     public func create() async throws {
         do { _ = try await calls().bytes("PUT", "") } catch let error as PeerError where error.status == 412 {}
     }
 
-    /// What the server says of itself; nothing where a proxy hides it.
+    /// The server's welcome response; empty if a proxy hides it.
     private func welcome(_ calls: PeerCalls) async -> JSON {
         (try? await calls.server.json("GET", "")) ?? .object(JSONObject())
     }
@@ -44,8 +44,8 @@ extension CouchDBPeer {
         return server["couchdb"] == nil ? nil : "CouchDB"
     }
 
-    /// Settle marks its sequences with the database's name of its own; CouchDB tells since 3 when the database was made,
-    /// and before, and PouchDB always, when it was opened, which says nothing.
+    /// Settle marks its sequences with the instance name of the database. CouchDB 3 reports when the database was
+    /// created. Earlier versions, and PouchDB always, report when it was opened, which identifies nothing.
     private static func instance(
         _ server: JSON, _ database: JSON, _ sequence: JSON, _ product: String?
     ) -> String? {

@@ -2,14 +2,14 @@ internal import RevisionTree
 public import SettleDatabase
 
 extension CouchDBPeer {
-    /// What the database lacks; see ``Peer/differences(from:)``. Large questions are asked in parts.
+    /// What the database lacks; see ``Peer/differences(from:)``. Large requests are split.
     public func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
         let calls = try calls()
         var rows: [RevisionsDiff] = []
         var rest = changes[...]
         while !rest.isEmpty {
             var bytes = 0
-            // One at least, and none with an id that stands before it in the same question.
+            // At least one, and no id twice in the same request.
             var ids = Set<String>()
             let part = rest.prefix { change in
                 bytes += change.id.string.utf8.count + 40 * change.leaves.count + 8

@@ -1,8 +1,8 @@
 internal import RevisionTree
 
 extension CouchDBPeer {
-    /// The function of the design document that a filter names, or the map function of the view of the filter `_view`; `nil`
-    /// where there is none or it may not be read, which the feed of changes then tells.
+    /// The function of the design document that a filter names, or the view's map function for the filter `_view`;
+    /// `nil` if it does not exist or may not be read, which the changes feed then reports.
     public func filterCode(_ filter: ReplicationFilter) async throws -> String? {
         guard case .named(let name, let parameters) = filter else { return nil }
         let isView = name == "_view"

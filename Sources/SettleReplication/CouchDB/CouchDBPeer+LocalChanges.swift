@@ -2,17 +2,17 @@ public import RevisionTree
 public import SettleDatabase
 
 extension CouchDBPeer {
-    /// Sends changes of attributes to a Settle server whose database has attribute clocks, as a thin client does that keeps no
+    /// Sends attribute changes to a Settle server whose database has attribute clocks, for thin clients that keep no
     /// revisions: `POST /{db}/_local_changes`.
     ///
     ///     let outcomes = try await peer.sendLocalChanges(journal.pendingByType())
     ///
-    /// The later change of each attribute stays, whoever sends first, so it does no harm to send changes twice. Objects
-    /// without changes, deletions among them, are not sent.
+    /// The later change of each attribute wins, whichever client sends first, so sending changes twice is harmless.
+    /// Objects without changes, deletions among them, are not sent.
     ///
     /// - Parameter changes: Type → id → changes (SEMANTICS 149), whose times the server compares.
     /// - Returns: What became of each object, types and ids in order.
-    /// - Throws: ``PeerError``: `notFound` where the server is none of Settle's, `badRequest` where the database has no
+    /// - Throws: ``PeerError``: `notFound` if the server is not a Settle server, `badRequest` if the database has no
     ///   attribute clocks, `badAnswer`.
     public func sendLocalChanges(
         _ changes: [String: [DocumentID: [PendingChange.Attribute]]]

@@ -30,7 +30,7 @@ extension CouchDBPeer {
 }
 
 extension PeerError {
-    /// Whether a status 404 says that there is no such database, and not that something in it is missing.
+    /// Whether a status 404 says that the database is missing, and not something in it.
     var isAboutDatabase: Bool {
         guard let answer = cause as? CouchDBError, answer.status == 404 else { return false }
         let reason = answer.reason.lowercased()

@@ -5,13 +5,14 @@ internal import SettlePlatform
 extension CouchDBPeer {
     /// The content of revisions; see ``Peer/revisions(_:budget:)``.
     ///
-    /// One `_bulk_get` brings documents with their attachments as stubs. Small attachments that the target lacks come by a
-    /// second one, all together; others are read one by one when they are wanted. A server without `_bulk_get` is asked for
-    /// each document.
+    /// One `_bulk_get` fetches documents with their attachments as stubs. A second one fetches the small attachments
+    /// that the target lacks; larger ones are streamed one by one. Without `_bulk_get` at the server, each document is
+    /// fetched with its own request.
     public func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
         guard !requests.isEmpty else { return [] }
         let (lacksBulkGet, usual) = learnt.withLock { ($0.lacksBulkGet, $0.revisionBytes) }
-        // What would not fit is not asked for: dropping the rest of an answer costs its connection.
+        // Revisions that would exceed the budget are not requested: dropping the rest of a response costs its
+        // connection.
         let fitting = usual > 0 ? max(1, budget / usual * 5 / 4) : requests.count
         let asked = Array(requests.prefix(fitting))
         let calls = try calls()
@@ -50,7 +51,7 @@ extension CouchDBPeer {
                 return !intake.isFull || intake.isComplete
             }
         } catch let error as PeerError where error.isTransient && !intake.result.isEmpty {
-            // Each answer that is whole is good, whatever became of the others.
+            // Each complete row is valid, even if the others are lost.
             frame = nil
         }
         if frame != nil { intake.end() }
@@ -58,7 +59,7 @@ extension CouchDBPeer {
         return intake.result
     }
 
-    /// Asks for each revision by itself, several at once.
+    /// Fetches each revision with its own request, several concurrently.
     private func singly(
         _ requests: [RevisionRequest], budget: Int, _ calls: PeerCalls
     ) async throws -> [RevisionAnswer] {
@@ -82,8 +83,8 @@ extension CouchDBPeer {
         return answers
     }
 
-    /// A refusal that may be somebody's on the way is confirmed by a question that every CouchDB answers with 200: to take a
-    /// revision for gone by mistake would leave it out for good.
+    /// Confirms with a request that every CouchDB answers with 200 that an intermediary did not cause a refusal: a
+    /// revision mistaken for missing would never be replicated.
     private func confirm(
         _ refusal: PeerError, _ request: RevisionRequest, _ calls: PeerCalls
     ) async throws -> RevisionAnswer {
@@ -123,10 +124,10 @@ extension CouchDBPeer {
 }
 
 extension PeerError {
-    /// Whether it may say that a revision is not there, or not for this user.
+    /// Whether the error may say that a revision is missing, or not readable for this user.
     fileprivate var isAboutOneDocument: Bool { code == .forbidden || status == 404 && !isAboutDatabase }
 
-    /// Whether an answer to `_bulk_get` says that the server has none.
+    /// Whether a `_bulk_get` response says that the server does not support it.
     fileprivate var saysNoBulkGet: Bool {
         guard let status, cause is CouchDBError else { return false }
         return [400, 404, 405, 501].contains(status) && !isAboutDatabase

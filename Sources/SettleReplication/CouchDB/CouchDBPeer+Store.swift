@@ -7,12 +7,12 @@ extension CouchDBPeer {
     ///     no attachments, stubs, small ones stored as they are  ─→ _bulk_docs, all leaves of a document together
     ///     large ones, compressed ones                           ─→ a PUT for each revision, streamed
     ///
-    /// A request that the server finds too large, or refuses as a whole without saying for whom, is sent again in halves,
-    /// down to the one that is the reason.
+    /// A request that is too large for the server, or that it refuses as a whole without naming a document, is halved
+    /// and sent again, down to the one document that is the cause.
     ///
-    /// Where branches are refused, it is first looked which winners the server has. A server of Settle is also told, and looks
-    /// again at whole trees in the transaction that writes; with another one a write of somebody else in between is not
-    /// seen, and a live branch that is there already is none of the winners.
+    /// If branches are refused, the server's winners are read first. A Settle server also gets the flag and checks
+    /// whole trees in the transaction that writes. With other servers a concurrent write in between goes unnoticed, and
+    /// so does an existing live branch, which is not the winner.
     public func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
         let calls = try calls()
         var outcomes = [StoreOutcome?](repeating: nil, count: revisions.count)
@@ -32,7 +32,7 @@ extension CouchDBPeer {
         return outcomes.compactMap(\.self)
     }
 
-    /// Sends revisions each by a request of its own, several at once.
+    /// Sends each revision with its own request, several concurrently.
     private func upload(
         _ revisions: [(Int, PeerRevision)], _ branching: Branching, _ calls: PeerCalls
     ) async throws -> [(Int, StoreOutcome)] {
@@ -56,8 +56,8 @@ extension CouchDBPeer {
 }
 
 extension PeerRevision {
-    /// Whether it has an attachment whose bytes can't be in the JSON: it is read piece by piece, or compressed, and would not
-    /// be stored as it is.
+    /// Whether it has an attachment whose bytes can't be inlined in the JSON: one that is streamed, or compressed,
+    /// which would not be stored unchanged.
     fileprivate var needsStreaming: Bool {
         attachments.contains { attachment in
             switch attachment.content {

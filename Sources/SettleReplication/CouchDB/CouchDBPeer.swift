@@ -7,47 +7,47 @@ internal import SettlePlatform
 ///     let remote = try CouchDBPeer(HTTPURL("https://anna:secret@couch.example/groceries"))
 ///     let info = try await remote.connect()
 ///
-/// Answers are read while they arrive, so memory depends on what the caller asks for and not on what a server sends. What
-/// a server turns out not to know (`_bulk_get`) or not to take (large requests) is remembered as long as the peer lives.
+/// Responses are read as they arrive, so memory depends on what the caller asks for, not on what a server sends. If a
+/// server does not support `_bulk_get` or large requests, the peer remembers that for its lifetime.
 public final class CouchDBPeer: Peer {
-    /// What was learnt about the server.
+    /// What the peer has learned about the server.
     struct Learnt: Sendable {
         var lacksBulkGet = false
         /// How many bytes of documents one request may have.
         var requestBytes: Int
         var idleLimit = IdleLimit()
-        /// How many bytes a revision had of late; 0 before the first.
+        /// How many bytes recent revisions had on average; 0 before the first.
         var revisionBytes = 0
     }
 
     /// The address of the database, without user and password.
     public let url: HTTPURL
-    /// How it asks its server.
+    /// The options for requests.
     let options: CouchDBPeerOptions
     let learnt: Guarded<Learnt>
     let now: @Sendable () -> ContinuousClock.Instant
-    /// The warning that credentials go over plain HTTP to another machine, unless the caller allowed that.
+    /// The warning that credentials go over plain HTTP to another machine, unless the caller allows that.
     let warning: String?
     private let client: any HTTPClient
     private let state: Guarded<State>
 
     private struct State {
         var credentials: Credentials
-        /// `nil` when the peer is closed.
+        /// `nil` after the peer was closed.
         var connection: CouchDBConnection?
     }
 
-    /// Makes a peer; nothing is sent before the first call.
+    /// Creates a peer; nothing is sent before the first call.
     ///
     /// - Parameters:
     ///   - url: The address of the database, with user and password or without.
-    ///   - credentials: Who one is there; `nil` for the user and the password of the address or, where it has none, those of
-    ///     ``CredentialStore/shared`` for the server.
-    ///   - client: Who sends the requests; one of the peer's own unless given.
-    ///   - options: How to ask.
-    ///   - onWarning: Called when credentials are to be sent in the open to another machine. Unless it is given, replications
-    ///     and sessions with the peer tell their database's ``DatabaseOptions/warn``, which writes to standard error.
-    /// - Throws: ``PeerError`` with code `badRequest` when the address names no database.
+    ///   - credentials: The credentials; `nil` for the user and the password of the address or, if it has none, those
+    ///     of ``CredentialStore/shared`` for the server.
+    ///   - client: Sends the requests; the peer creates its own unless given.
+    ///   - options: The options for requests.
+    ///   - onWarning: Called before credentials are sent unencrypted to another machine. Unless given, replications and
+    ///     sessions with the peer call their database's ``DatabaseOptions/warn``, which writes to standard error.
+    /// - Throws: ``PeerError`` with code `badRequest` if the address names no database.
     public convenience init(
         _ url: HTTPURL, credentials: Credentials? = nil, client: any HTTPClient = CurlHTTPClient(),
         options: CouchDBPeerOptions = CouchDBPeerOptions(), onWarning: ((String) -> Void)? = nil
@@ -79,15 +79,15 @@ public final class CouchDBPeer: Peer {
         learnt = Guarded(Learnt(requestBytes: options.requestBytes))
     }
 
-    /// Who one is there.
+    /// The credentials.
     var credentials: Credentials { state.withLock(\.credentials) }
 
-    /// Is somebody else's token or password from the next request on, also for a replication that runs: credentials that ran out
-    /// need not end it, nor does its checkpoint change (SEMANTICS 138).
+    /// Replaces the token or password from the next request on, also for a running replication: expired credentials
+    /// need not end it, and its checkpoint stays (SEMANTICS 138).
     ///
     /// - Parameter credentials: The new credentials, of the same user.
-    /// - Throws: ``PeerError`` with code `badRequest` for those of another user, who would be another replication, and `cancelled`
-    ///   after ``close()``.
+    /// - Throws: ``PeerError`` with code `badRequest` for another user's credentials, which would make another
+    ///   replication, and `cancelled` after ``close()``.
     public func renew(_ credentials: Credentials) throws {
         try state.withLock { state in
             guard state.connection != nil else { throw closed }
@@ -107,7 +107,7 @@ public final class CouchDBPeer: Peer {
     /// The address without user and password.
     public var name: String { url.description }
 
-    /// None: the database is elsewhere.
+    /// `nil`: the database is elsewhere.
     public var database: Database? { nil }
 
     /// Whether the server is on another machine.
@@ -119,7 +119,7 @@ public final class CouchDBPeer: Peer {
         return "\(url.scheme.rawValue)://\(PercentCoding.encode(user))@\(url.authority)\(url.path)"
     }
 
-    /// What sends requests.
+    /// The calls to the database.
     ///
     /// - Throws: ``PeerError`` with code `cancelled` after ``close()``.
     func calls() throws -> PeerCalls {
@@ -130,12 +130,12 @@ public final class CouchDBPeer: Peer {
     /// Does nothing: a server keeps its own bases.
     public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws {}
 
-    /// Lets go of the client: connections end with the calls that are still on their way, unless others use the client.
+    /// Releases the client: connections close after the calls in flight, unless others share the client.
     public func close() async { state.withLock { $0.connection = nil } }
 }
 
 extension Credentials {
-    /// The user's name, where one is told.
+    /// The user's name, if it is known.
     var user: String? {
         switch kind {
         case .basic(let user, _), .session(let user, _), .proxy(let user, _, _): user

@@ -1,18 +1,18 @@
-/// How a ``CouchDBPeer`` asks its server.
+/// How a ``CouchDBPeer`` sends requests.
 public struct CouchDBPeerOptions: Sendable {
-    /// How many bytes of documents are sent in one request, where one document does not have more; 4 MiB unless set.
+    /// How many bytes of documents one request may have, unless a single document has more; 4 MiB unless set.
     public var requestBytes = 4 << 20
-    /// How large an attachment may be, in bytes, that is fetched and sent together with others; 64 KiB unless set. Larger
+    /// Up to how many bytes an attachment is fetched and sent inline, together with others; 64 KiB unless set. Larger
     /// ones are streamed.
     public var inlineAttachmentBytes: Int64 = 64 << 10
-    /// What is sent with each request to the server, beside what the protocol needs; nothing unless set. Of a name that both have,
-    /// this one counts.
+    /// Headers sent with each request in addition to those of the protocol; none unless set. If both define a header,
+    /// this one is used.
     public var headers = HTTPClientHeaders()
-    /// How many requests about single documents may be on their way at the same time; 4 unless set.
+    /// How many requests for single documents may run concurrently; 4 unless set.
     public var requestsAtOnce = 4
-    /// The most bytes one revision may have to be fetched, its attachments apart; 64 MiB unless set.
+    /// How many bytes a fetched revision may have, without its attachments; 64 MiB unless set.
     public var largestRevision = 64 << 20
 
-    /// Makes options with the defaults.
+    /// Creates options with the defaults.
     public init() {}
 }

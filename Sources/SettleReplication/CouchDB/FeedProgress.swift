@@ -1,19 +1,19 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// How far a feed has come that one task reads and another waits for.
+/// The progress of a feed that one task reads and another waits for.
 final class FeedProgress: Sendable {
     private let state: Guarded<(lastByte: ContinuousClock.Instant, hasRows: Bool)>
 
     init(_ start: ContinuousClock.Instant) { state = Guarded((start, false)) }
 
-    /// Whether a change has arrived.
+    /// Whether a change arrived.
     var hasRows: Bool { state.withLock { $0.hasRows } }
 
-    /// Notes that a change has arrived.
+    /// Records that a change arrived.
     func noteRow() { state.withLock { $0.hasRows = true } }
 
-    /// Notes that something has arrived.
+    /// Records that bytes arrived.
     func noteBytes(_ now: ContinuousClock.Instant) { state.withLock { $0.lastByte = now } }
 
     /// How long nothing has arrived.

@@ -1,18 +1,18 @@
-/// How long a connection to a server may be silent before something on the way ends it, as far as that was found out.
+/// How long a connection may be silent before an intermediary cuts it, as far as the peer has learned.
 ///
-///     asked for a sign of life every 30 s ── cut after 20 s ─→ every 10 s ── cut after 9 s ─→ every 4.5 s …
+///     heartbeat every 30 s ── cut after 20 s ─→ every 10 s ── cut after 9 s ─→ every 4.5 s …
 struct IdleLimit: Sendable {
-    /// No sign of life is asked for more often than this, and no silence that is shorter teaches anything.
+    /// The shortest heartbeat interval; a shorter silence before a cut teaches nothing.
     static let shortest = Duration.seconds(1)
 
     private var learnt: Duration?
 
-    /// How often to ask for a sign of life, where the caller wants one this often.
+    /// The heartbeat interval to request, given the caller's preference.
     func heartbeat(_ wanted: Duration) -> Duration { max(Self.shortest, min(learnt ?? wanted, wanted)) }
 
-    /// Notes that a connection was cut after a silence.
+    /// Records that a connection was cut after a silence.
     ///
-    /// - Returns: Whether there was something to learn: then the cut is no sign that anything is wrong.
+    /// - Returns: Whether that shortened the interval: then the cut is not a failure.
     mutating func noteCut(after silence: Duration, asked heartbeat: Duration) -> Bool {
         guard silence >= Self.shortest, heartbeat > Self.shortest else { return false }
         learnt = max(Self.shortest, min(silence, heartbeat) / 2)

@@ -1,13 +1,13 @@
 public import RevisionTree
 
-/// What a server made of the changes of one object.
+/// What a server did with the changes of one object.
 public struct LocalChangeOutcome: Sendable, Hashable {
-    /// What became of the change of one attribute.
+    /// What the server did with the change of one attribute.
     public enum Attribute: Sendable, Hashable {
-        /// The server has the value now.
+        /// The server stored the value.
         case applied
-        /// A later change stays: its value, `nil` for a member that was removed, and when it was made, in milliseconds since
-        /// 1970, where that is known.
+        /// A later change wins: its value, `nil` for a removed member, and its time in milliseconds since 1970, if
+        /// known.
         case superseded(by: JSON?, time: Int64?)
         /// The object was deleted later.
         case deleted(time: Int64?)
@@ -17,11 +17,11 @@ public struct LocalChangeOutcome: Sendable, Hashable {
     public let type: String
     /// The object.
     public let documentID: DocumentID
-    /// The revision that has the changes; `nil` where it was refused.
+    /// The revision that has the changes; `nil` if the object was refused.
     public let revision: RevisionID?
-    /// What became of each change, by attribute; none where the object was refused.
+    /// What the server did with each change, by attribute; empty if the object was refused.
     public let attributes: [String: Attribute]
-    /// Why the object was refused, in the server's words, as in `forbidden: …`; `nil` where it was not.
+    /// Why the object was refused, as reported by the server, like `forbidden: …`; `nil` if it was accepted.
     public let refusal: String?
 
     /// Reads one object of an answer; `nil` for a value of another form.

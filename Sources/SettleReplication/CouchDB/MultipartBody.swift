@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The body of a request, made of bytes and of attachments that are read while it is sent.
+/// The body of a request, made of bytes and of attachments that are read while they are sent.
 final class MultipartBody: Sendable {
     /// A piece of the body.
     enum Segment: Sendable {
@@ -22,10 +22,10 @@ final class MultipartBody: Sendable {
 
     init(_ segments: [Segment]) { self.segments = segments }
 
-    /// Why a source could not be read; `nil` if all went well.
+    /// Why a source could not be read; `nil` if none failed.
     var failure: PeerError? { failed.withLock { $0 } }
 
-    /// Begins the body.
+    /// Starts the body.
     func open() -> HTTPClientRequestBody.Producer {
         let reading = MultipartReading(segments)
         return {
@@ -38,7 +38,7 @@ final class MultipartBody: Sendable {
     }
 }
 
-/// One reading of a body from its beginning.
+/// One pass over a body from its start.
 private final class MultipartReading: Sendable {
     private let rest: Guarded<ArraySlice<MultipartBody.Segment>>
     private let pipe = Guarded<AttachmentPipe?>(nil)
@@ -47,7 +47,7 @@ private final class MultipartReading: Sendable {
 
     deinit { pipe.withLock { $0?.cancel() } }
 
-    /// The next piece, and `nil` behind the last.
+    /// The next piece; `nil` at the end.
     func next() async throws -> [UInt8]? {
         while true {
             if let open = pipe.withLock({ $0 }) {

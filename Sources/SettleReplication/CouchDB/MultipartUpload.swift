@@ -2,15 +2,15 @@ internal import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Sends one revision with its attachments behind it: `PUT /db/doc?new_edits=false` as `multipart/related`.
+/// Sends one revision with its attachments: `PUT /db/doc?new_edits=false` as `multipart/related`.
 ///
 ///     --boundary  {"_id": …, "_attachments": {"a": {"follows": true, …}, "b": {"stub": true, …}, "c": {"follows": true, …}}}
 ///     --boundary  the bytes of a
 ///     --boundary  the bytes of c
 ///     --boundary--
 ///
-/// The bytes are the stored ones, and are read while they are sent. Their number is known, so the request says its length.
-/// A source that is cut off is read on from where it was, within the same request.
+/// The stored bytes are read while they are sent. Their length is known, so the request has a `Content-Length`. A
+/// source that is cut off is resumed at the offset reached, within the same request.
 struct MultipartUpload {
     private let revision: PeerRevision
     private let branching: Branching
@@ -26,7 +26,7 @@ struct MultipartUpload {
 
     /// Sends it.
     ///
-    /// - Throws: ``PeerError`` when the server can't take anything now.
+    /// - Throws: ``PeerError`` if the server can't store anything now.
     func send() async throws -> StoreOutcome {
         let segments = self.segments
         let length = segments.reduce(0) { $0 + $1.length }
@@ -47,7 +47,7 @@ struct MultipartUpload {
         }
     }
 
-    /// What is sent, in order.
+    /// The pieces of the body, in order.
     private var segments: [MultipartBody.Segment] {
         var json: [UInt8] = []
         DocumentBytes.append(revision, contents: .follow, to: &json)
@@ -72,7 +72,7 @@ struct MultipartUpload {
         return segments + [.bytes(Array("\r\n--\(boundary)--".utf8))]
     }
 
-    /// Text as a header may have it. Parts belong to the attachments by their order, so nothing depends on it.
+    /// Text as a header may have it. Parts match attachments by their order, so nothing depends on it.
     private static func text(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0 == "\"" ? "_" : $0 }))
     }
@@ -82,11 +82,11 @@ struct MultipartUpload {
         switch error.code {
         case .cancelled, .unreachable, .timedOut, .busy, .insecure: throw error
         case .connectionLost, .serverError, .badAnswer, .database:
-            // It may be this very document that the server stumbles over.
+            // This document may be what makes the server fail.
             if case .refused(let told) = one { return .failed(told) }
             return one
         case .unauthorized, .forbidden, .notFound:
-            // Is it about this document, or may nothing be done here at all?
+            // Distinguishes a refusal of this document from one of the whole database.
             _ = try await calls.bytes("GET", "")
             return one
         default: return one

@@ -2,30 +2,30 @@ internal import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Requests to the database of a peer, whose failures are all ``PeerError``.
+/// Requests to a peer's database; they fail only with ``PeerError``.
 struct PeerCalls: Sendable {
-    /// How large an answer may be that is read as a whole, in bytes.
+    /// How many bytes a response that is read as a whole may have.
     private static let longestAnswer = 64 << 20
 
     private let connection: CouchDBConnection
 
     init(_ connection: CouchDBConnection) { self.connection = connection }
 
-    /// The same for the server of the database.
+    /// The same for the server root.
     var server: PeerCalls { PeerCalls(connection.server) }
 
-    /// How messages name what is asked: the host and the path.
+    /// How messages name a request's address: the host and the path.
     func place(_ path: HTTPPath = "") -> String { connection.url.authority + connection.url.appending(path).path }
 
-    /// Sends a request and returns when the head of its answer is there.
+    /// Sends a request and returns when the head of the response has arrived.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path below the database.
-    ///   - query: What is asked behind the path.
+    ///   - query: The query parameters.
     ///   - body: JSON to send; `nil` for nothing.
     ///   - adjust: Sets headers and timeouts.
-    /// - Returns: The answer, whose body comes by and by.
+    /// - Returns: The response; its body may still be arriving.
     /// - Throws: ``PeerError``, also for a status that means failure.
     func stream(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), json body: [UInt8]? = nil,
@@ -43,7 +43,7 @@ struct PeerCalls: Sendable {
         } catch { throw PeerError(error, at: place(path)) }
     }
 
-    /// Sends a request and reads its answer.
+    /// Sends a request and reads its response.
     func bytes(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), json body: [UInt8]? = nil,
         adjust: (inout HTTPClientRequest) -> Void = { _ in }
@@ -54,7 +54,7 @@ struct PeerCalls: Sendable {
         }
     }
 
-    /// Sends a request and reads its answer as JSON.
+    /// Sends a request and reads its response as JSON.
     func json(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), json body: [UInt8]? = nil
     ) async throws -> JSON {
@@ -62,7 +62,7 @@ struct PeerCalls: Sendable {
         do { return try JSON(utf8: bytes) } catch { throw PeerError(error, at: place(path)) }
     }
 
-    /// Sends a request and reads its answer as JSON, with the server's time, in seconds since 1970, where it is told.
+    /// Sends a request and reads its response as JSON, with the server's time in seconds since 1970 if it sends one.
     func datedJSON(_ method: String, _ path: HTTPPath) async throws -> (json: JSON, date: Double?) {
         let response = try await stream(method, path)
         do {
@@ -71,16 +71,16 @@ struct PeerCalls: Sendable {
         } catch { throw PeerError(error, at: place(path)) }
     }
 
-    /// Takes the array of an answer apart as it arrives, and returns what stands around it.
+    /// Streams the elements of an array in a response, and returns the other members.
     ///
     /// - Parameters:
-    ///   - response: The answer.
-    ///   - path: What was asked for it.
+    ///   - response: The response.
+    ///   - path: The path requested.
     ///   - member: The member that is the array.
     ///   - longest: How many bytes an element may have.
-    ///   - body: Is given each element, and says whether to go on.
-    /// - Returns: The other members; `nil` when `body` had enough.
-    /// - Throws: ``PeerError`` for an answer that is cut off, or none.
+    ///   - body: Called with each element; returns whether to continue.
+    /// - Returns: The other members; `nil` if `body` stopped early.
+    /// - Throws: ``PeerError`` for a response that is truncated or malformed.
     func elements(
         of response: HTTPClientResponse, _ path: HTTPPath, _ member: String, longest: Int,
         _ body: (JSONElements.Element) throws -> Bool

@@ -1,11 +1,11 @@
 internal import RevisionTree
 
 extension PeerError {
-    /// What is told of any failure of a call to a peer over HTTP; all mapping is here.
+    /// Maps any failure of a call to a peer over HTTP; all mapping is here.
     ///
     /// - Parameters:
     ///   - error: What was thrown.
-    ///   - place: The host and the path that were asked.
+    ///   - place: The host and the path of the request.
     init(_ error: any Error, at place: String) {
         switch error {
         case let error as PeerError: self = error
@@ -22,7 +22,7 @@ extension PeerError {
         }
     }
 
-    /// The reason that a server gave, in its own words; empty where it gave none.
+    /// The reason in the server's own words; empty if it gave none.
     var serverWords: String { (cause as? CouchDBError)?.reason ?? "" }
 
     private init(_ error: HTTPClientError, at place: String) {

@@ -1,25 +1,25 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Puts what a `_bulk_get` answers beside what was asked, and keeps count of the bytes.
+/// Matches the rows of a `_bulk_get` response with the requests, and counts the bytes.
 ///
-///     asked     a 1-x   b 1-x   b 2-y   c 1-x   d 1-x
-///     answered  found   found   missing ·  ← next       budget used up: the first three are the answer
+///     requested  a 1-x   b 1-x   b 2-y   c 1-x   d 1-x
+///     received   found   found   missing ·  ← next       budget used up: the first three are returned
 struct RevisionIntake {
     private let requests: [RevisionRequest]
     private let place: String
     private var answers: [RevisionAnswer?]
-    /// The first that has no answer.
+    /// The first request without an answer.
     private var next = 0
-    /// How many bytes may still be taken.
+    /// How many more bytes to accept.
     private var rest: Int
     private var found = 0
     private var foundBytes = 0
 
     /// - Parameters:
-    ///   - requests: What was asked.
-    ///   - budget: How many bytes of revisions to take.
-    ///   - place: What messages call the server and the path.
+    ///   - requests: The requests.
+    ///   - budget: How many bytes of revisions to accept.
+    ///   - place: How messages name the server and the path.
     init(_ requests: [RevisionRequest], budget: Int, place: String) {
         self.requests = requests
         self.place = place
@@ -27,20 +27,20 @@ struct RevisionIntake {
         answers = Array(repeating: nil, count: requests.count)
     }
 
-    /// Whether the budget is used up, and there is something to hand over.
+    /// Whether the budget is used up and there is at least one answer.
     var isFull: Bool { rest <= 0 && next > 0 }
 
     /// Whether everything is answered.
     var isComplete: Bool { next == requests.count }
 
-    /// How many bytes a found revision had; `nil` for none.
+    /// How many bytes a found revision had on average; `nil` if none was found.
     var averageBytes: Int? { found == 0 ? nil : foundBytes / found }
 
-    /// The answers, in order, up to the first that is not there.
+    /// The answers, in order, up to the first request without one.
     var result: [RevisionAnswer] { answers[..<next].compactMap(\.self) }
 
-    /// Takes a row; a document of which nothing was asked is passed over, and a row that can't be read is taken for the answer
-    /// to what comes next.
+    /// Takes a row. A row about an unrequested document is ignored; an unreadable row counts as the answer to the next
+    /// request.
     mutating func take(_ element: JSONElements.Element) {
         guard case .bytes(let text) = element else {
             let error = PeerError(
@@ -59,7 +59,7 @@ struct RevisionIntake {
         }
     }
 
-    /// What the server says of everything that has no answer when it has said all.
+    /// Answers the remaining requests after the last row.
     mutating func end() {
         for index in answers.indices where answers[index] == nil {
             let request = requests[index]
@@ -72,7 +72,7 @@ struct RevisionIntake {
     private mutating func take(_ id: String, _ document: UnsafeBufferPointer<UInt8>) {
         let fetched: FetchedRevision
         do { fetched = try FetchedRevision(document) } catch {
-            // One document that can't be read does not keep the others.
+            // One unreadable document does not stop the others.
             if let index = index(of: id, nil) { answer(index, .failed(PeerError(error, at: place))) }
             return
         }
@@ -90,7 +90,7 @@ struct RevisionIntake {
         while next < answers.count, answers[next] != nil { next += 1 }
     }
 
-    /// Which request an entry answers: almost always the next one.
+    /// The request that an entry answers, almost always the next one.
     private func index(of id: String, _ revision: RevisionID?) -> Int? {
         func fits(_ index: Int) -> Bool {
             answers[index] == nil && requests[index].id.string.utf8.elementsEqual(id.utf8)
@@ -100,7 +100,7 @@ struct RevisionIntake {
         return requests.indices.dropFirst(next).first(where: fits)
     }
 
-    /// What an error of one revision means.
+    /// What an error about one revision means.
     static func failure(
         _ error: String, _ reason: String, _ request: RevisionRequest, _ place: String
     ) -> RevisionAnswer {
@@ -113,8 +113,8 @@ struct RevisionIntake {
 }
 
 extension FetchedRevision {
-    /// The revision, as an answer to a request. Attachments that came without their content, and that the target has not, are
-    /// stubs until ``CouchDBPeer`` says where their content is.
+    /// The revision, as an answer to a request. Attachments that arrived without content, and that the target lacks,
+    /// stay stubs until ``CouchDBPeer`` decides where their content comes from.
     func revision(for request: RevisionRequest) -> PeerRevision {
         PeerRevision(
             id: request.id, history: history, isDeleted: isDeleted, isDeletionAtSource: request.isDeletionAtSource,

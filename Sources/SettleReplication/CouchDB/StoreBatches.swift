@@ -2,21 +2,21 @@ internal import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Sends revisions by `_bulk_docs` in requests of a bounded size.
+/// Sends revisions with `_bulk_docs` in requests of bounded size.
 struct StoreBatches {
     let peer: CouchDBPeer
     let calls: PeerCalls
     let revisions: [PeerRevision]
     let branching: Branching
     private static let path: HTTPPath = "_bulk_docs"
-    /// The smallest size of requests that is learnt from a refusal.
+    /// The smallest request size that is learned from refusals.
     private static let leastBytes = 64 << 10
 
     typealias Outcomes = [(Int, StoreOutcome)]
 
-    /// Stores those with some indices.
+    /// Stores the revisions at some indices.
     ///
-    /// - Throws: ``PeerError`` when the server can't take any of them now.
+    /// - Throws: ``PeerError`` if the server can't store any of them now.
     func store(_ indices: [Int]) async throws -> Outcomes {
         var outcomes: Outcomes = []
         var rest = indices[...]
@@ -28,7 +28,7 @@ struct StoreBatches {
         return outcomes
     }
 
-    /// As many as fit into a request: whole documents, or where one is too large, some of its leaves, or one.
+    /// As many as fit into a request: whole documents or, if one is too large, some of its leaves.
     private func next(_ indices: ArraySlice<Int>) -> ArraySlice<Int> {
         let limit = peer.learnt.withLock { $0.requestBytes }
         var bytes = 0
@@ -70,7 +70,7 @@ struct StoreBatches {
         }
     }
 
-    /// Where to part a batch: between two documents if there are two.
+    /// Where to split a batch: between two documents if possible.
     private func middle(of batch: ArraySlice<Int>) -> Int {
         let half = batch.startIndex + batch.count / 2
         let boundaries = batch.indices.dropFirst().filter { revisions[batch[$0]].id != revisions[batch[$0 - 1]].id }
@@ -90,12 +90,12 @@ struct StoreBatches {
         }
     }
 
-    /// What an error that only one revision can be the reason of means for it.
+    /// What an error that only one revision can have caused means for it.
     static func outcome(of error: PeerError, _ revision: PeerRevision) -> StoreOutcome {
         let told = PeerError(
             error.code, "\(revision.revision) of \"\(revision.id)\": \(error.message)", status: error.status,
             retryAfter: error.retryAfter, isTransient: error.isTransient, cause: error.cause)
-        // A 400 that is none of CouchDB's is no verdict on the document; it may come of something on the way.
+        // A 400 that is not CouchDB's is not a verdict on the document; an intermediary may have caused it.
         let isForeign = error.status == 400 && (error.cause as? CouchDBError)?.error.isEmpty == true
         return error.code == .attachmentMissing || isForeign ? .failed(told) : .refused(told)
     }

@@ -2,8 +2,8 @@ package import RevisionTree
 internal import SettleDatabase
 
 extension ReplicationDocument {
-    /// The members of a document without what would let others in: of a side nothing but its address, and of an address
-    /// neither user and password nor what it asks.
+    /// The members of a replication document without credentials: each side is only its address, without user, password
+    /// and query.
     package static func withoutCredentials(_ members: JSONObject) -> JSONObject {
         var shown = members
         for side in ["source", "target"] { shown[side] = members[side].map(side(shown:)) }
@@ -11,7 +11,7 @@ extension ReplicationDocument {
         return shown
     }
 
-    /// The address of a side as it is shown to anybody; null where there is none that can be read.
+    /// A side's address without credentials; null if there is no readable address.
     package static func shownAddress(_ json: JSON?) -> JSON {
         guard let text = json?.string ?? json?["url"]?.string else { return .null }
         guard text.contains("://") else { return json?.string == nil ? .null : name(shown: text) }
@@ -25,7 +25,7 @@ extension ReplicationDocument {
         return .object(shown)
     }
 
-    /// An address as it was written, but for what stands before the host and behind the path.
+    /// An address as it was written, without what precedes the host or follows the path.
     private static func address(shown json: JSON) -> JSON {
         guard let text = json.string else { return .null }
         guard let mark = text.firstRange(of: "://") else { return name(shown: text) }
@@ -37,6 +37,6 @@ extension ReplicationDocument {
         return all.contains("@") && (try? HTTPURL(text)) == nil ? .null : .string(String(text[..<rest.endIndex]))
     }
 
-    /// What is no address may hold anything, unless it can be a database's name.
+    /// Text that is not an address may contain a secret, unless it is a valid database name.
     private static func name(shown text: String) -> JSON { Store.isName(text) || text.isEmpty ? .string(text) : .null }
 }

@@ -2,12 +2,12 @@ package import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What is written down, the other way round from reading a document.
+/// Writing replication documents: the inverse of reading them.
 extension ReplicationDocument {
-    /// The filter of Sync Gateway that channels are a parameter of.
+    /// The Sync Gateway filter that takes channels as a parameter.
     static let byChannel = "sync_gateway/bychannel"
 
-    /// The members that say which documents take part; none for all.
+    /// The members that describe a filter; none for all documents.
     package static func members(of filter: ReplicationFilter) -> JSONObject {
         switch filter {
         case .all: [:]
@@ -23,11 +23,11 @@ extension ReplicationDocument {
         }
     }
 
-    /// A side that is reached at an address, with the password that is needed there.
+    /// A side that is reached at an address, with its credentials.
     ///
     /// - Parameters:
-    ///   - url: The address; of it, user and password do not count.
-    ///   - credentials: Who one is there: nobody, a user with a password that is sent each time, or the keys of OAuth 1.
+    ///   - url: The address; its user and password are ignored.
+    ///   - credentials: None, basic authentication, or the keys of OAuth 1.
     /// - Returns: An address, or an object with `auth`.
     /// - Throws: ``PeerError`` with code `badRequest` for other credentials.
     package static func endpoint(_ url: HTTPURL, _ credentials: Credentials) throws -> JSON {

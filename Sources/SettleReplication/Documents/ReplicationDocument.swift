@@ -2,20 +2,20 @@ package import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// A replication as CouchDB writes it down: in a document of `_replicator`, or in a request to `_replicate`.
+/// A replication in CouchDB's JSON format: a document of `_replicator`, or a request to `_replicate`.
 ///
 ///     {"source": {"url": "https://couch.example/notes", "auth": {"basic": {"username": "anna", "password": "…"}}},
 ///      "target": "https://anna:secret@couch.example/copy", "continuous": true, "selector": {"type": "note"}}
 package struct ReplicationDocument: Sendable {
-    /// Where documents come from.
+    /// The source.
     package var source: ReplicationEndpoint
-    /// Where they go to.
+    /// The target.
     package var target: ReplicationEndpoint
     /// `continuous`
     package var isContinuous = false
     /// `create_target`
     package var createsTarget = false
-    /// `create_target_params`, as names and values of a query.
+    /// `create_target_params`, as names and values of query parameters.
     package var targetParameters: [(name: String, value: String)] = []
     /// `doc_ids`, `selector`, or `filter` with `query_params`.
     package var filter = ReplicationFilter.all
@@ -23,16 +23,16 @@ package struct ReplicationDocument: Sendable {
     package var since: PeerSequence?
     /// `use_checkpoints`
     package var usesCheckpoints = true
-    /// `checkpoint_interval`, in milliseconds there.
+    /// `checkpoint_interval`, in milliseconds in the document.
     package var checkpointInterval: Duration?
-    /// `worker_batch_size`: how many revisions are fetched at once.
+    /// `worker_batch_size`: how many revisions are fetched in one request.
     package var revisionsAtOnce: Int?
     /// `retries_per_request`
     package var retries: Int?
 
-    /// Reads a document; members that mean nothing here are passed over, as in CouchDB.
+    /// Reads a document; unknown members are ignored, as in CouchDB.
     ///
-    /// - Throws: ``ReplicationDocumentError``, whose message repeats no value that may be a secret.
+    /// - Throws: ``ReplicationDocumentError``, whose message contains no value that may be a secret.
     package init(_ members: JSONObject) throws(ReplicationDocumentError) {
         for name in ["proxy", "source_proxy", "target_proxy"] where members[name].map({ $0 != "" }) ?? false {
             throw ReplicationDocumentError("`\(name)` is not supported: proxies are a setting of the process")
@@ -55,7 +55,7 @@ package struct ReplicationDocument: Sendable {
         filter = try Self.filter(members)
     }
 
-    /// The configuration that does what the document says.
+    /// The configuration for the document.
     package func configuration(source: any Peer, target: any Peer) -> ReplicationConfiguration {
         var configuration = ReplicationConfiguration(source: source, target: target)
         configuration.isContinuous = isContinuous
@@ -93,7 +93,7 @@ package struct ReplicationDocument: Sendable {
         }
     }
 
-    /// Ids may be escaped as in a path, as they were in a CouchDB of old.
+    /// Ids may be percent-encoded, as old versions of CouchDB wrote them.
     private static func identifiers(_ json: JSON?) throws(ReplicationDocumentError) -> [DocumentID] {
         guard let list = json?.array else { throw ReplicationDocumentError("parameter `doc_ids` must be an array") }
         var ids: [DocumentID] = []
@@ -112,7 +112,7 @@ package struct ReplicationDocument: Sendable {
         return flag
     }
 
-    /// A number, which may be written as text; more than a replication ever comes to counts as ``most``.
+    /// A number, or its text; numbers beyond any real count are read as ``most``.
     private static func count(_ name: String, _ members: JSONObject) throws(ReplicationDocumentError) -> Int? {
         guard let value = members[name] else { return nil }
         guard let count = Self.integer(value), count > 0 else {
@@ -123,7 +123,7 @@ package struct ReplicationDocument: Sendable {
 
     private static let most = Int(Int32.max)
 
-    /// A whole number, or its text; one past what 64 bits hold is as good as the largest.
+    /// An integer, or its text; one that exceeds 64 bits is read as the largest.
     private static func integer(_ value: JSON) -> Int? {
         guard let number = value.number ?? value.string.flatMap({ try? JSON(parsing: $0) })?.number, number.isInteger
         else { return nil }

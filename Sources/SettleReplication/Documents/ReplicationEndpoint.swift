@@ -1,19 +1,19 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// One side of a replication as CouchDB writes it down: an address, or an object with an address, headers and credentials.
+/// One side of a replication in CouchDB's format: an address, or an object with an address, headers and credentials.
 ///
-/// Of several credentials those of `auth` count, then those of the address, then those of the header `Authorization`.
+/// Credentials in `auth` take precedence, then those of the address, then those of the header `Authorization`.
 package struct ReplicationEndpoint: Sendable {
     /// The address, without user and password; `nil` for the database of this process that has the name.
     package let url: HTTPURL?
-    /// The address with the user's name as it was given.
+    /// The address with the user's name as it was written.
     let told: HTTPURL?
-    /// The name of a database, where no address is given.
+    /// The name of a database, if there is no address.
     package let name: String
-    /// Who one is there.
+    /// The credentials.
     package var credentials: Credentials?
-    /// What is sent with each request.
+    /// Headers sent with each request.
     package let headers: HTTPClientHeaders
 
     init(_ json: JSON?, _ side: String) throws(ReplicationDocumentError) {
@@ -43,7 +43,7 @@ package struct ReplicationEndpoint: Sendable {
         (self.url, told, self.name, self.headers) = (url.withoutCredentials, url, name, headers)
     }
 
-    /// Whether a password is told.
+    /// Whether there is a password.
     var hasPassword: Bool {
         switch credentials?.kind {
         case .basic(_, let password): !password.isEmpty
@@ -52,11 +52,11 @@ package struct ReplicationEndpoint: Sendable {
         }
     }
 
-    /// The address as it is shown to anybody, with CouchDB's slash at its end; a text that is no address may be a secret,
-    /// unless it can be a database's name.
+    /// The address without credentials, with CouchDB's trailing slash. Text that is not an address may be a secret, so
+    /// only a valid database name is shown.
     package var shown: String { url.map { "\($0)/" } ?? (Store.isName(name) ? name : "") }
 
-    /// Why it can't be reached over HTTP, without what may be a secret; `nil` for an address.
+    /// Why the side can't be reached over HTTP, without secrets; `nil` for an address.
     package var problem: String? {
         guard url == nil else { return nil }
         let given = Store.isName(name) ? "\"\(name)\"" : "what is given for a side"
@@ -65,14 +65,14 @@ package struct ReplicationEndpoint: Sendable {
 
     /// A peer that is reached over HTTP.
     ///
-    /// - Throws: ``PeerError`` with code `badRequest` for what is no address.
+    /// - Throws: ``PeerError`` with code `badRequest` if there is no address.
     package func peer(_ client: any HTTPClient) throws -> CouchDBPeer {
         guard let url else { throw PeerError(.badRequest, problem ?? "", status: 400) }
         return try CouchDBPeer(
             url, credentials: credentials ?? Credentials.none, client: HeaderClient(client, headers, for: url))
     }
 
-    /// Creates the database unless it is there, as its server is told to by parameters.
+    /// Creates the database with query parameters, unless it exists.
     ///
     /// - Throws: ``PeerError``.
     package func create(_ parameters: [(name: String, value: String)], _ client: any HTTPClient) async throws {
@@ -122,7 +122,7 @@ package struct ReplicationEndpoint: Sendable {
         return .basic(user: user, password: password)
     }
 
-    /// Who a header says one is; `nil` for what is sent as it stands.
+    /// The credentials in an `Authorization` header; `nil` for a header that is sent unchanged.
     private static func credentials(of header: String?) -> Credentials? {
         guard let words = header?.split(separator: " ", maxSplits: 1), words.count == 2 else { return nil }
         switch words[0].lowercased() {

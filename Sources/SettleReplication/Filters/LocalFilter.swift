@@ -1,14 +1,14 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// A filter as a database of this process asks it.
+/// A filter, prepared for a database of this process.
 enum LocalFilter: Sendable {
     case all
     case documents(Set<DocumentID>)
     case selector(Selector)
     case function(ReplicationFilterFunction, [String: JSON])
 
-    /// Looks up what a filter asks of a database.
+    /// Prepares a filter for a database.
     init(_ filter: ReplicationFilter, of database: Database, name: String) throws {
         try filter.check()
         switch filter {
@@ -33,10 +33,10 @@ enum LocalFilter: Sendable {
         }
     }
 
-    /// Whether nothing is refused.
+    /// Whether every document passes.
     var passesAll: Bool { if case .all = self { true } else { false } }
 
-    /// Whether it looks at documents.
+    /// Whether the filter reads documents.
     var needsDocuments: Bool {
         switch self {
         case .all, .documents: false
@@ -44,8 +44,8 @@ enum LocalFilter: Sendable {
         }
     }
 
-    /// Whether a changed document takes part: by its winner, tombstones too (SEMANTICS 129, 131). One that is damaged does,
-    /// so that it is listed among those that failed.
+    /// Whether a changed document takes part: decided on its winner, tombstones included (SEMANTICS 129, 131). A
+    /// damaged document passes, so that it is listed as failed.
     func passes(_ change: Change) throws -> Bool {
         switch self {
         case .all: true

@@ -3,23 +3,23 @@ public import SettleDatabase
 
 /// Which documents of a source take part in a replication. A filter runs at the source (SEMANTICS 128).
 public enum ReplicationFilter: Sendable {
-    /// All of them, design documents too.
+    /// All documents, including design documents.
     case all
-    /// Those with these ids.
+    /// Documents with these ids.
     case documents([DocumentID])
-    /// Those whose winner matches a selector, which has no `$text`: only the indexes of a query know what that finds. A replication
-    /// with one fails with ``PeerError/Code/badRequest``.
+    /// Documents whose winner matches a selector without `$text`, which needs the index of a query. A replication with
+    /// `$text` fails with ``PeerError/Code/badRequest``.
     case selector(Selector)
-    /// Those that a filter function of a design document passes: its name `designdoc/filter`, and the parameters of the
-    /// query, of any JSON type: in `req.query` a text is itself, and any other value is its JSON. A source of this process looks
-    /// the name up among its registered filters, which get the values as they are.
+    /// Documents that pass a filter function of a design document: its name `designdoc/filter`, and query parameters of
+    /// any JSON type. `req.query` has strings as they are and other values as JSON text. A source of this process looks
+    /// up the name among its registered filters, which get the values as they are.
     case named(String, parameters: [String: JSON] = [:])
-    /// Those of some of Sync Gateway's channels (SEMANTICS 133).
+    /// Documents in some of Sync Gateway's channels (SEMANTICS 133).
     case channels([String])
 }
 
 extension ReplicationFilter {
-    /// Sees that a filter can be asked of one document at a time.
+    /// Checks that a filter can be applied to one document at a time.
     ///
     /// - Throws: ``PeerError`` with code `badRequest` for a selector with `$text`.
     func check() throws {

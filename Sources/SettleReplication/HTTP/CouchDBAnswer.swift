@@ -1,7 +1,7 @@
 public import RevisionTree
 internal import SettlePlatform
 
-/// An answer of a CouchDB, whole.
+/// A complete response of a CouchDB server.
 public struct CouchDBAnswer: Sendable {
     /// The status, below 400.
     public let status: Int
@@ -10,6 +10,6 @@ public struct CouchDBAnswer: Sendable {
     /// The body; `null` when there is none.
     public let json: JSON
 
-    /// The time by the server's clock when it answered, in seconds since 1970; `nil` when it does not tell.
+    /// The server's time when it responded, in seconds since 1970; `nil` if it did not send one.
     public var date: Double? { headers["Date"].flatMap { HTTPDate.seconds(of: $0) } }
 }

@@ -1,16 +1,16 @@
 public import RevisionTree
 public import SettleDatabase
 
-/// A database or a server that speaks CouchDB's protocol, with who one is there.
+/// A database or a server that speaks CouchDB's protocol, with credentials.
 ///
 ///     let remote = CouchDBConnection(database: try HTTPURL("https://anna:secret@couch.example/groceries"), client: client)
 ///     let info = try await remote.json("GET", "").json
 ///     let milk = try await remote.json("GET", .document("milk")).json
 ///
-/// Answers with a status of 400 and more are thrown as ``CouchDBError``. A login or a token that ran out is renewed by
-/// itself, once a request. Nothing else is tried again.
+/// Responses with a status of 400 or more are thrown as ``CouchDBError``. An expired login or token is renewed
+/// automatically, once per request. Nothing else is retried.
 public struct CouchDBConnection: Sendable {
-    /// The address that paths are below, without user and password.
+    /// The base address for paths, without user and password.
     public let url: HTTPURL
     private let client: any HTTPClient
     private let authorizer: Authorizer
@@ -20,9 +20,10 @@ public struct CouchDBConnection: Sendable {
     ///
     /// - Parameters:
     ///   - url: The address of the database.
-    ///   - client: Who sends the requests.
-    ///   - credentials: Who one is; `nil` for the user and the password of the address, sent as basic authentication.
-    ///   - onWarning: Called when credentials are to be sent in the open to another machine; writes to standard error
+    ///   - client: Sends the requests.
+    ///   - credentials: The credentials; `nil` for the user and the password of the address, sent as basic
+    ///     authentication.
+    ///   - onWarning: Called before credentials are sent unencrypted to another machine; writes to standard error
     ///     unless given.
     public init(
         database url: HTTPURL, client: any HTTPClient, credentials: Credentials? = nil,
@@ -62,21 +63,21 @@ public struct CouchDBConnection: Sendable {
     /// The server of the database, with the same client and login.
     public var server: CouchDBConnection { CouchDBConnection(serverURL, of: self) }
 
-    /// Who one is there, without secrets.
+    /// The credentials; printing them shows no secret.
     public var credentials: Credentials { authorizer.credentials }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request and reads the whole response.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path below ``url``.
-    ///   - query: What is asked behind the path.
-    ///   - body: What to send; nothing unless set.
-    ///   - limit: How many bytes the answer may have; 64 MiB unless set.
+    ///   - query: The query parameters.
+    ///   - body: The JSON to send; none unless set.
+    ///   - limit: How many bytes the response may have; 64 MiB unless set.
     ///   - adjust: Sets headers and timeouts.
-    /// - Returns: The answer.
-    /// - Throws: ``CouchDBError`` for an answer that means failure, ``HTTPClientError`` when there is none, or none in JSON
-    ///   (code `badAnswer`).
+    /// - Returns: The response.
+    /// - Throws: ``CouchDBError`` for a response that means failure, ``HTTPClientError`` if there is no response, or
+    ///   none in JSON (code `badAnswer`).
     public func json(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: JSON? = nil, limit: Int = 64 << 20,
         adjust: (inout HTTPClientRequest) -> Void = { _ in }
@@ -101,16 +102,16 @@ public struct CouchDBConnection: Sendable {
         }
     }
 
-    /// Sends a request and returns when the head of the answer is there.
+    /// Sends a request and returns when the head of the response has arrived.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path below ``url``.
-    ///   - query: What is asked behind the path.
-    ///   - body: What to send; nothing unless set.
+    ///   - query: The query parameters.
+    ///   - body: The body to send; none unless set.
     ///   - adjust: Sets headers and timeouts.
-    /// - Returns: The answer, whose body comes by and by; its status is below 300, or 304.
-    /// - Throws: ``CouchDBError`` for an answer that means failure, ``HTTPClientError`` when there is none.
+    /// - Returns: The response with a status below 300, or 304. Its body may still be arriving.
+    /// - Throws: ``CouchDBError`` for a response that means failure, ``HTTPClientError`` if there is no response.
     public func stream(
         _ method: String, _ path: HTTPPath, query: HTTPQuery = HTTPQuery(), body: HTTPClientRequestBody = .none,
         adjust: (inout HTTPClientRequest) -> Void = { _ in }
@@ -121,7 +122,7 @@ public struct CouchDBConnection: Sendable {
         let challenge = response.status == 401 ? AuthenticationChallenge(response.headers) : nil
         let isOther = challenge.map { authorizer.take($0, for: plain.url) } ?? false
         if response.status == 401, isOther || secret != nil {
-            // Read to its end, the answer leaves its connection for the next request.
+            // Reading the response to its end frees its connection for the next request.
             _ = try? await response.collect(limit: 64 * 1024)
             if let secret { authorizer.forget(secret) }
             (response, secret) = try await send(plain)

@@ -1,20 +1,20 @@
 internal import RevisionTree
 
-/// What a CouchDB, or a server that speaks like one, refused, and why.
+/// The refusal of a CouchDB, or of a server that speaks its protocol.
 public struct CouchDBError: Error, Sendable, CustomStringConvertible {
-    /// The status of the answer.
+    /// The status of the response.
     public let status: Int
-    /// The error's name, as in `conflict`; empty when the answer was no CouchDB's.
+    /// The error's name, like `conflict`; empty if the response was not CouchDB's.
     public let error: String
-    /// The reason for people to read, as the server told it.
+    /// The human-readable reason from the server.
     public let reason: String
     /// The method of the request.
     public let method: String
     /// The path of the request, without its query.
     public let path: String
-    /// How long to wait before the next try, as the server told it.
+    /// How long to wait before retrying, if the server sent it.
     public let retryAfter: Duration?
-    /// With what credentials it was tried, where the answer is 401, as in `basic authentication as 'anna'`.
+    /// The credentials that were tried if the status is 401, like `basic authentication as 'anna'`.
     public let tried: String?
 
     /// Makes an error.
@@ -31,19 +31,19 @@ public struct CouchDBError: Error, Sendable, CustomStringConvertible {
         self.tried = status == 401 ? tried : nil
     }
 
-    /// Whether the same request may succeed later without anybody doing anything.
+    /// Whether the same request may succeed later unchanged.
     public var isTransient: Bool { Self.transientStatuses.contains(status) }
 
-    /// The statuses after which the same request may succeed (SEMANTICS 113).
+    /// The statuses of transient failures (SEMANTICS 113).
     private static let transientStatuses: Set = [408, 429, 500, 502, 503, 504]
 
-    /// Request, status, name and reason in one line, and what was tried.
+    /// Request, status, name and reason in one line, and the credentials tried.
     public var description: String {
         let parts = ["\(method) \(path.isEmpty ? "/" : path) was answered \(status)", error, reason]
         return parts.filter { !$0.isEmpty }.joined(separator: ": ") + (tried.map { " (tried \($0))" } ?? "")
     }
 
-    /// Reads an answer that means failure.
+    /// Reads a response that means failure.
     init(reading response: HTTPClientResponse, of request: HTTPClientRequest, tried: String) async throws {
         let body = try await response.collect(limit: 1 << 20)
         let json = try? JSON(utf8: body)

@@ -3,17 +3,18 @@ internal import SettleDatabase
 
 /// An HTTP client on libcurl.
 ///
-/// All requests of a client share one thread and its connections, which are kept open and used again; so make one client
-/// and share it. The thread ends when nobody has the client, or an answer of its, any more.
+/// All requests of a client share one thread and a pool of kept-alive connections, so create one client and share it.
+/// The thread ends when the client and all its responses are released.
 ///
-/// A connection that the server closed while it was idle is found out when it is used: then curl sends the request again on
-/// a new one, once nothing at all had come back, whatever its method. A `POST` can thus arrive twice, if a server dies after
-/// it took it and before it answers. CouchDB's protocol bears that: writing a revision twice is writing it once.
+/// A connection that the server closed while idle fails when it is next used. If no byte of a response had arrived,
+/// curl sends the request again on a new connection, whatever its method. A `POST` can thus arrive twice if a server
+/// dies between accepting and answering it. CouchDB's protocol tolerates that: writing a revision twice has the effect
+/// of writing it once.
 public final class CurlHTTPClient: HTTPClient {
     private let options: HTTPClientOptions
     private let mailbox = CurlMailbox()
 
-    /// Makes a client.
+    /// Creates a client.
     public init(_ options: HTTPClientOptions = HTTPClientOptions()) {
         self.options = options
         CurlThread.start(mailbox, options)
@@ -21,10 +22,10 @@ public final class CurlHTTPClient: HTTPClient {
 
     deinit { mailbox.post(.close) }
 
-    /// Sends a request and returns as soon as the head of its answer is there.
+    /// Sends a request and returns as soon as the head of its response has arrived.
     ///
-    /// - Parameter request: What to send.
-    /// - Returns: The answer.
+    /// - Parameter request: The request.
+    /// - Returns: The response.
     /// - Throws: ``HTTPClientError``.
     public func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
         try HTTPRequestCheck.check(request)
@@ -36,12 +37,12 @@ public final class CurlHTTPClient: HTTPClient {
                 try await transfer.next()
             } onDrop: { [self] in
                 transfer.cancel()
-                // The client lives as long as somebody can read.
+                // The client stays alive as long as the response can be read.
                 withExtendedLifetime(self) {}
             }
             let response = HTTPClientResponse(status: head.status, headers: head.headers, body: body, url: request.url)
             guard let next = try HTTPRedirect.next(request, response) else { return response }
-            // A short body that is read to its end leaves the connection for others.
+            // Reading a short body to its end frees the connection.
             _ = try? await body.collect(limit: 64 * 1024)
             request = next
         }

@@ -1,13 +1,13 @@
 /// Sends HTTP requests.
 ///
-/// ``CurlHTTPClient`` is the one to use; the protocol is the place where another network, or none, can be put.
+/// Use ``CurlHTTPClient``; other implementations can replace the network, or do without one.
 public protocol HTTPClient: Sendable {
-    /// Sends a request and returns as soon as the head of its answer is there; the body comes by and by.
+    /// Sends a request and returns as soon as the head of its response has arrived; the body may still be arriving.
     ///
-    /// An answer with any status is an answer. Redirects of `GET` and `HEAD` are followed.
+    /// A response with any status is returned. Redirects of `GET` and `HEAD` are followed.
     ///
-    /// - Parameter request: What to send.
-    /// - Returns: The answer; letting go of it ends the transfer.
-    /// - Throws: ``HTTPClientError``; with code `cancelled` when the task is cancelled before the answer begins.
+    /// - Parameter request: The request.
+    /// - Returns: The response; releasing it ends the transfer.
+    /// - Throws: ``HTTPClientError``; with code `cancelled` if the task is cancelled before the response starts.
     func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse
 }

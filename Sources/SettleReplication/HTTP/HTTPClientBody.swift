@@ -1,25 +1,25 @@
-/// The body of an answer, in pieces as they arrive.
+/// The body of a response, in pieces as they arrive.
 ///
-/// At most about 256 KiB wait to be read, then the server has to: a slow reader bounds the sender, not the memory.
-/// A body is read once, by one task at a time. It ends early only by throwing: when the sequence ends, all was there.
-/// Letting go of it, and of all its iterators, ends the transfer and gives its connection free.
+/// At most about 256 KiB are buffered, then the server has to wait: a slow reader slows the sender and does not fill
+/// memory. A body can be read once, by one task at a time. If the sequence ends without throwing, the body is complete.
+/// Releasing the body and all its iterators ends the transfer and frees its connection.
 public struct HTTPClientBody: AsyncSequence, Sendable {
     private let source: Source
 
-    /// Makes a body.
+    /// Creates a body.
     ///
     /// - Parameters:
-    ///   - next: The next piece, never empty, and `nil` behind the last.
-    ///   - onDrop: Is called when nobody can read on.
+    ///   - next: The next piece, never empty, and `nil` at the end.
+    ///   - onDrop: Called when the body and its iterators were released.
     public init(
         next: @escaping @Sendable () async throws -> [UInt8]?, onDrop: @escaping @Sendable () -> Void = {}
     ) {
         source = Source(next: next, onDrop: onDrop)
     }
 
-    /// Reads all that is left.
+    /// Reads the rest of the body.
     ///
-    /// - Parameter limit: How many bytes it may be.
+    /// - Parameter limit: How many bytes the rest may have.
     /// - Returns: Its bytes.
     /// - Throws: ``HTTPClientError``; with code `bodyTooLarge` past the limit.
     public func collect(limit: Int) async throws -> [UInt8] {
@@ -33,14 +33,14 @@ public struct HTTPClientBody: AsyncSequence, Sendable {
         return all
     }
 
-    /// An iterator over the pieces that are left; all iterators of a body share them.
+    /// An iterator over the remaining pieces; all iterators of a body share them.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 
-    /// Goes over the pieces of a body.
+    /// Iterates over the pieces of a body.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let source: Source
 
-        /// The next piece, never empty; `nil` behind the last.
+        /// The next piece, never empty; `nil` at the end.
         ///
         /// - Throws: ``HTTPClientError``; with code `cancelled` when the task is cancelled, which ends the transfer.
         public mutating func next() async throws -> [UInt8]? { try await source.next() }

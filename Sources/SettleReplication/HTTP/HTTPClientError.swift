@@ -1,28 +1,28 @@
-/// Why a request got no answer, or not all of it.
+/// Why a request got no response, or an incomplete one.
 ///
-/// An answer with a status that means failure is no such error: see ``CouchDBError``.
+/// A response with a status that means failure is a ``CouchDBError`` instead.
 public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is.
     public let code: HTTPClientErrorCode
-    /// What happened, with which host and port, and what to do; without user, password and query.
+    /// What happened, with the host and port, and what to do; without user, password and query.
     public let message: String
-    /// The error underneath, where there is one.
+    /// The underlying error, if there is one.
     public let cause: (any Error)?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: HTTPClientErrorCode, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
     }
 
-    /// Whether the same request may succeed later without anybody doing anything: the network is away, the server restarts,
-    /// or the connection broke.
+    /// Whether the same request may succeed later unchanged: the network is down, the server restarts, or the
+    /// connection broke.
     ///
-    /// A wrong address, certificate or body stays wrong, and a cancelled task was meant to end.
+    /// Invalid addresses, certificates and bodies are permanent errors, and a cancelled task is not retried.
     public var isTransient: Bool { Self.transient.contains(code) }
 
-    /// Whether the server could not be reached at all, which a replicator shows as being offline.
+    /// Whether the server could not be reached at all, which a replicator reports as offline.
     public var isOffline: Bool { [.cannotResolve, .cannotConnect].contains(code) }
 
     private static let transient: Set<HTTPClientErrorCode> = [

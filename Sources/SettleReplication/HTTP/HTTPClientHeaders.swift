@@ -1,17 +1,17 @@
-/// The header fields of a request or an answer, in order; names are matched whatever their case.
+/// The header fields of a request or response, in order; names are case-insensitive.
 public struct HTTPClientHeaders: Sendable, ExpressibleByDictionaryLiteral {
-    /// The fields in order; of one name there may be several.
+    /// The fields in order; a name may occur several times.
     public private(set) var fields: [(name: String, value: String)]
 
-    /// Makes headers without fields.
+    /// Creates headers without fields.
     public init() { fields = [] }
 
-    /// Makes headers of names and values.
+    /// Creates headers from names and values.
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { (name: $0.0, value: $0.1) }
     }
 
-    /// The first value of a name; setting replaces all of them, and `nil` removes them.
+    /// The first value of a name; setting it replaces all values, and `nil` removes them.
     public subscript(name: String) -> String? {
         get { fields.first { Self.matches($0.name, name) }?.value }
         set {
@@ -23,16 +23,16 @@ public struct HTTPClientHeaders: Sendable, ExpressibleByDictionaryLiteral {
     /// All values of a name, in order.
     public func all(_ name: String) -> [String] { fields.filter { Self.matches($0.name, name) }.map(\.value) }
 
-    /// Adds a field beside those of the same name.
+    /// Adds a field, keeping others of the same name.
     public mutating func add(_ name: String, _ value: String) { fields.append((name: name, value: value)) }
 
-    /// Sets the fields of other headers in place of those here.
+    /// Replaces fields with those of other headers.
     mutating func merge(_ other: HTTPClientHeaders) {
         for field in other.fields { self[field.name] = nil }
         fields += other.fields
     }
 
-    /// The fields whose names are listed.
+    /// The fields with the given names.
     func only(_ names: [String]) -> HTTPClientHeaders {
         var kept = HTTPClientHeaders()
         kept.fields = fields.filter { field in names.contains { Self.matches($0, field.name) } }
@@ -50,9 +50,9 @@ public struct HTTPClientHeaders: Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension HTTPClientHeaders: CustomStringConvertible, CustomReflectable {
-    /// The names alone, for values may be secret.
+    /// The names only, because values may be secret.
     public var description: String { fields.map(\.name).joined(separator: ", ") }
 
-    /// The names alone.
+    /// The names only.
     public var customMirror: Mirror { Mirror(self, children: ["names": description], displayStyle: .struct) }
 }

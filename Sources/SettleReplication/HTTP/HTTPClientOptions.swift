@@ -1,29 +1,29 @@
-/// What is the same for all requests of a client.
+/// Options for all requests of a client.
 public struct HTTPClientOptions: Sendable {
-    /// How many connections there may be to one host and port at the same time; 10 unless set, at least 1.
+    /// How many concurrent connections to one host and port are allowed; 10 unless set, at least 1.
     ///
-    /// Requests past that wait for one to be free. A feed holds its connection as long as it lasts.
+    /// Further requests wait for a free connection. A feed holds its connection as long as it lasts.
     public var connectionsPerHost = 10
-    /// Whom to trust.
+    /// The certificates to trust and to present.
     public var tls = TLSOptions()
-    /// Through whom requests go; whom the environment names unless set.
+    /// The proxy; the one named by the environment unless set.
     public var proxy = HTTPProxy.environment
-    /// How often a server may lead a `GET` or `HEAD` on; 5 unless set.
+    /// How many redirects of a `GET` or `HEAD` are followed; 5 unless set.
     ///
-    /// To another host, port or scheme none of the request's headers go but `Accept…`, `Range`, `If-…` and `User-Agent`; from
-    /// `https` to `http` none is followed.
+    /// A redirect to another host, port or scheme keeps only the headers `Accept…`, `Range`, `If-…` and `User-Agent`.
+    /// Redirects from `https` to `http` are not followed.
     public var redirects = 5
     /// The header `User-Agent`.
     public var userAgent = "Settle/\(ProductVersion.current)"
-    /// Whether bodies of requests that are bytes are sent compressed by gzip, those of a kibibyte at least; no unless set.
+    /// Whether request bodies given as bytes are sent with gzip if they have at least a kibibyte; no unless set.
     ///
-    /// CouchDB and Settle take them; what stands before a server may not.
+    /// CouchDB and Settle accept them; a proxy in front of a server may not.
     public var compressesRequests = false
 
-    /// Whether connections go to addresses of the public network alone, whatever names lead to: not to this machine, nor into
-    /// a private network. Through a proxy it is the proxy's address that counts. No unless set.
+    /// Whether only connections to public addresses are allowed, whatever a host name resolves to: not to this machine,
+    /// nor to a private network. With a proxy, the proxy's address is checked. No unless set.
     public var refusesPrivateAddresses = false
 
-    /// Makes options with the defaults.
+    /// Creates options with the defaults.
     public init() {}
 }

@@ -1,23 +1,23 @@
-/// What a request sends.
+/// The body of a request.
 public enum HTTPClientRequestBody: Sendable {
-    /// Makes the next piece of a body, and `nil` behind the last.
+    /// Makes the next piece of a body, and `nil` at the end.
     public typealias Producer = @Sendable () async throws -> [UInt8]?
 
-    /// Nothing.
+    /// No body.
     case none
     /// Bytes.
     case bytes([UInt8])
-    /// Pieces that are made while they are sent, at the pace of the connection.
+    /// Pieces that are produced while they are sent, at the pace of the connection.
     ///
-    /// A piece is asked for when the one before is on its way, one at a time; a producer that waits holds no thread. `open`
-    /// is called once, and again only when the body has to be sent from its beginning once more.
+    /// A piece is requested after the previous one was sent, one at a time; a waiting producer blocks no thread. `open`
+    /// is called once, and again only if the body has to be sent again from the start.
     ///
     /// - Parameters:
-    ///   - length: How many bytes there will be, or `nil` when nobody knows: then they are sent in chunks.
-    ///   - open: Begins the body.
+    ///   - length: How many bytes there are, or `nil` if unknown: then the body is sent in chunks.
+    ///   - open: Starts the body.
     case stream(length: Int64?, open: @Sendable () -> Producer)
 
-    /// How many bytes there will be; `nil` when nobody knows.
+    /// How many bytes there are; `nil` if unknown.
     var length: Int64? {
         switch self {
         case .none: 0

@@ -1,15 +1,15 @@
-/// The answer to an HTTP request: its head, and a body that may still be arriving.
+/// A response: its head, and a body that may still be arriving.
 public struct HTTPClientResponse: Sendable {
-    /// The status, as in 200.
+    /// The status, like 200.
     public let status: Int
     /// The headers.
     public let headers: HTTPClientHeaders
-    /// The body. Letting go of it ends the transfer.
+    /// The body. Releasing it ends the transfer.
     public let body: HTTPClientBody
-    /// Who answered: the address that was asked, or the last that a server led to.
+    /// The address that responded: the requested one, or that of the last redirect.
     public let url: HTTPURL
 
-    /// Makes an answer.
+    /// Creates a response.
     public init(status: Int, headers: HTTPClientHeaders, body: HTTPClientBody, url: HTTPURL) {
         self.status = status
         self.headers = headers
@@ -21,6 +21,6 @@ public struct HTTPClientResponse: Sendable {
     ///
     /// - Parameter limit: How many bytes it may have.
     /// - Returns: Its bytes.
-    /// - Throws: ``HTTPClientError``; with code `bodyTooLarge` past the limit, and the transfer is ended.
+    /// - Throws: ``HTTPClientError``; with code `bodyTooLarge` past the limit, which also ends the transfer.
     public func collect(limit: Int) async throws -> [UInt8] { try await body.collect(limit: limit) }
 }

@@ -1,11 +1,11 @@
 internal import SettleDatabase
 
-/// Bodies that are sent compressed.
+/// Compresses request bodies.
 enum HTTPCompression {
-    /// Below so many bytes it is not worth it.
+    /// Bodies with fewer bytes are not compressed.
     private static let least = 1024
 
-    /// The request with its body compressed, if that is bytes and more than a few.
+    /// The request with its body compressed, if that is bytes and large enough.
     static func compress(_ request: HTTPClientRequest) throws -> HTTPClientRequest {
         guard case .bytes(let bytes) = request.body, bytes.count >= least, request.headers["Content-Encoding"] == nil
         else { return request }

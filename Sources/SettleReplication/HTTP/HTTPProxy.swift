@@ -1,4 +1,4 @@
-/// Through whom requests go.
+/// The proxy for a client's requests.
 public struct HTTPProxy: Sendable {
     enum Kind: Sendable {
         case environment
@@ -8,18 +8,18 @@ public struct HTTPProxy: Sendable {
 
     let kind: Kind
 
-    /// As the environment says by `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in the manner of curl.
+    /// The proxy in the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, read as curl does.
     public static let environment = HTTPProxy(kind: .environment)
-    /// Straight to the server.
+    /// No proxy.
     public static let direct = HTTPProxy(kind: .none)
 
-    /// Through a proxy.
+    /// Requests go through a proxy.
     ///
     /// - Parameters:
-    ///   - url: Where it is: `http://`, `https://`, `socks5://`, or `socks5h://` when the proxy is to find the names. User and
-    ///     password stand in front of the host.
-    ///   - except: Hosts and domains that are reached without it, as in `no_proxy`; `*` for all.
-    /// - Returns: The way through it.
+    ///   - url: The address: `http://`, `https://`, `socks5://`, or `socks5h://` for a proxy that resolves host names.
+    ///     User and password precede the host.
+    ///   - except: Hosts and domains that are reached directly, as in `no_proxy`; `*` for all.
+    /// - Returns: The proxy.
     /// - Throws: ``HTTPClientError`` with code `badURL`.
     public static func through(_ url: String, except: [String] = []) throws(HTTPClientError) -> HTTPProxy {
         guard let mark = url.firstRange(of: "://"),
@@ -28,7 +28,7 @@ public struct HTTPProxy: Sendable {
             throw HTTPClientError(
                 .badURL, "the address of a proxy has to begin with http://, https://, socks5:// or socks5h://")
         }
-        // The rules for the rest are those of any address.
+        // The rest of the address follows the usual rules.
         let place = try HTTPURLReader.read("http://" + url[mark.upperBound...], keepsLastSlash: false)
         let isTold = url.hasSuffix(":80") || url.contains(":80/")
         let port = place.port == 80 && !isTold ? standardPort : place.port
@@ -41,7 +41,7 @@ public struct HTTPProxy: Sendable {
 }
 
 extension HTTPProxy: CustomStringConvertible, CustomReflectable {
-    /// Where the proxy is, without user and password.
+    /// The proxy's address without user and password.
     public var description: String {
         switch kind {
         case .environment: "the proxy of the environment"
@@ -50,6 +50,6 @@ extension HTTPProxy: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// Where the proxy is, without user and password.
+    /// The proxy's address without user and password.
     public var customMirror: Mirror { Mirror(self, children: ["proxy": description], displayStyle: .struct) }
 }

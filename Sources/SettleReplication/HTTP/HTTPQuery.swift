@@ -1,22 +1,22 @@
 internal import SettlePlatform
 
-/// What is asked behind a path: names and values in order.
+/// Query parameters: names and values in order.
 ///
 ///     var query: HTTPQuery = ["style": "all_docs"]
 ///     query["since"] = "12-xyz"
 public struct HTTPQuery: Sendable, ExpressibleByDictionaryLiteral {
-    /// The names and values, without escapes.
+    /// The names and values, decoded.
     public private(set) var items: [(name: String, value: String)]
 
-    /// Makes a query that asks nothing.
+    /// Creates an empty query.
     public init() { items = [] }
 
-    /// Makes a query of names and values.
+    /// Creates a query from names and values.
     public init(dictionaryLiteral elements: (String, String)...) {
         items = elements.map { (name: $0.0, value: $0.1) }
     }
 
-    /// The first value of a name; setting replaces all of them, and `nil` removes them.
+    /// The first value of a name; setting it replaces all values, and `nil` removes them.
     public subscript(name: String) -> String? {
         get { items.first { $0.name == name }?.value }
         set {
@@ -26,7 +26,7 @@ public struct HTTPQuery: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The query as it is sent, `nil` when nothing is asked.
+    /// The encoded query; `nil` if it is empty.
     var encoded: String? {
         guard !items.isEmpty else { return nil }
         return items.map { "\(PercentCoding.encode($0.name))=\(PercentCoding.encode($0.value))" }.joined(separator: "&")

@@ -1,14 +1,14 @@
-/// Where answers lead, and what may go there.
+/// Follows redirects, and decides which headers to send on.
 enum HTTPRedirect {
-    /// What another host may see of a request's headers: nothing that could be a secret.
+    /// The headers that another host may see: none that could be a secret.
     private static let harmless = [
         "Accept", "Accept-Encoding", "Accept-Language", "Range", "If-None-Match", "If-Match", "If-Modified-Since",
         "If-Range", "User-Agent",
     ]
 
-    /// The request to send next; `nil` when the answer is to be handed to the caller.
+    /// The next request; `nil` if the response is not a redirect to follow.
     ///
-    /// - Throws: ``HTTPClientError`` with code `badRedirect` where no request may go.
+    /// - Throws: ``HTTPClientError`` with code `badRedirect` for a redirect that is not allowed.
     static func next(
         _ request: HTTPClientRequest, _ response: HTTPClientResponse
     ) throws(HTTPClientError) -> HTTPClientRequest? {

@@ -1,6 +1,6 @@
-/// Finds what must not be sent: whoever can put a line break into a header could write a request of their own.
+/// Rejects invalid requests: a line break in a header would let its author inject another request.
 enum HTTPRequestCheck {
-    /// The client sets these, by the body and the address.
+    /// Headers that the client sets, from the body and the address.
     private static let own: Set = ["host", "content-length", "transfer-encoding", "connection", "expect"]
 
     /// - Throws: ``HTTPClientError`` with code `badRequest`.

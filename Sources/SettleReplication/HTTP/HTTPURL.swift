@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// The address of a database, a server or anything else that is reached over HTTP.
+/// The address of a database, a server or another HTTP resource.
 ///
 ///     let url = try HTTPURL("https://anna:secret@couch.example:6984/groceries/")
 ///     print(url)                                  // https://couch.example:6984/groceries
@@ -8,42 +8,42 @@ internal import SettlePlatform
 ///     url.databaseName                            // "groceries"
 ///     url.appending(HTTPPath.document("a/b"))     // https://couch.example:6984/groceries/a%2Fb
 ///
-/// Two addresses are equal when they mean the same: scheme and host count in lower case, the scheme's own port may be told
-/// or not, and a slash at the end of the path does not matter. User and password are kept apart: nothing that is printed,
-/// dumped or sent as the first line of a request has them.
+/// Addresses that mean the same are equal: scheme and host are compared in lower case, the default port may be omitted,
+/// and a trailing slash of the path is ignored. User and password are kept apart: no printed or dumped text and no
+/// request line contains them.
 public struct HTTPURL: Hashable, Sendable {
-    /// How a server is spoken to.
+    /// The URL schemes.
     public enum Scheme: String, Hashable, Sendable {
-        /// In the open, port 80 unless told.
+        /// Unencrypted, port 80 by default.
         case http
-        /// Over TLS, port 443 unless told.
+        /// Over TLS, port 443 by default.
         case https
 
-        /// The port when none is told.
+        /// The default port.
         var defaultPort: Int { self == .http ? 80 : 443 }
     }
 
-    /// How the server is spoken to.
+    /// The scheme.
     public let scheme: Scheme
-    /// The name or number of the host in lower case, an IPv6 number without brackets.
+    /// The host name or address in lower case, an IPv6 address without brackets.
     public let host: String
-    /// The port, whether it was told or not.
+    /// The port, also if it was omitted.
     public let port: Int
-    /// The path as it is sent, with its escapes: empty for the root, else with a slash in front and none at the end.
+    /// The percent-encoded path: empty for the root, else with a leading slash and no trailing one.
     public package(set) var path: String
-    /// What is asked behind the path, with its escapes and without the question mark; `nil` for nothing.
+    /// The percent-encoded query without the question mark; `nil` if there is none.
     public package(set) var query: String?
-    /// The user in front of the host, without escapes; `nil` for none.
+    /// The user, decoded; `nil` if there is none.
     public private(set) var user: String?
-    /// The user's password, without escapes; `nil` for none.
+    /// The password, decoded; `nil` if there is none.
     public private(set) var password: String?
 
-    /// Reads an address.
+    /// Parses an address.
     ///
-    /// A fragment is dropped. What is beyond ASCII in the path is escaped.
+    /// A fragment is dropped. Non-ASCII characters in the path are percent-encoded.
     ///
-    /// - Throws: ``HTTPClientError`` with code `badURL` for what is no address of this kind; its message does not repeat
-    ///   the address, for a password may be in it.
+    /// - Throws: ``HTTPClientError`` with code `badURL` for invalid text. Its message does not repeat the address,
+    ///   which may contain a password.
     public init(_ text: String) throws(HTTPClientError) { self = try HTTPURLReader.read(text, keepsLastSlash: false) }
 
     init(
@@ -73,34 +73,34 @@ public struct HTTPURL: Hashable, Sendable {
         return copy
     }
 
-    /// Whether nothing that is sent leaves this machine: the host is `localhost` or a loopback number.
+    /// Whether requests stay on this machine: the host is `localhost` or a loopback address.
     public var isLoopback: Bool {
         host == "localhost" || host.hasSuffix(".localhost") || host == "::1"
             || (host.hasPrefix("127.") && host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || 48...57 ~= $0 })
     }
 
-    /// Whether both lead to the same port of the same host by the same scheme.
+    /// Whether both have the same scheme, host and port.
     public func hasSameOrigin(as other: HTTPURL) -> Bool {
         scheme == other.scheme && host == other.host && port == other.port
     }
 
-    /// The host and the port, as in `couch.example:6984`; the scheme's own port is left out.
+    /// The host and the port, like `couch.example:6984`; the default port is omitted.
     public var authority: String {
         let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return port == scheme.defaultPort ? name : "\(name):\(port)"
     }
 
-    /// What makes two addresses share connections.
+    /// Addresses with the same origin share connections.
     var origin: String { "\(scheme.rawValue)://\(authority)" }
 
-    /// The last part of the path without its escapes: the name of the database; `nil` for the root of a server.
+    /// The last segment of the path, decoded: the name of the database; `nil` for the root of a server.
     public var databaseName: String? {
         guard let slash = path.lastIndex(of: "/") else { return nil }
         let name = PercentCoding.decode(path[path.index(after: slash)...])
         return name.isEmpty ? nil : name
     }
 
-    /// The address without the last part of its path: of a database, its server.
+    /// The address without the last segment of its path: for a database, its server.
     public var parent: HTTPURL {
         var copy = self
         copy.path = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
@@ -111,8 +111,8 @@ public struct HTTPURL: Hashable, Sendable {
     /// An address below this one.
     ///
     /// - Parameters:
-    ///   - path: What follows, made by ``HTTPPath``.
-    ///   - query: What is asked behind it.
+    ///   - path: The path to append, made by ``HTTPPath``.
+    ///   - query: The query parameters.
     /// - Returns: The address.
     public func appending(_ path: HTTPPath, query: HTTPQuery = HTTPQuery()) -> HTTPURL {
         var copy = self
@@ -121,7 +121,7 @@ public struct HTTPURL: Hashable, Sendable {
         return copy
     }
 
-    /// Where an answer's `Location` leads, read from this address.
+    /// The address in a response's `Location`, relative to this one.
     ///
     /// - Throws: ``HTTPClientError`` with code `badURL`.
     func resolving(location: String) throws(HTTPClientError) -> HTTPURL {
@@ -148,6 +148,6 @@ extension HTTPURL: CustomStringConvertible, CustomDebugStringConvertible, Custom
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// The parts that are no secret.
+    /// The parts that are not secret.
     public var customMirror: Mirror { Mirror(self, children: ["text": description], displayStyle: .struct) }
 }

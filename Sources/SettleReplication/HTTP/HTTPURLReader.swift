@@ -1,10 +1,10 @@
 internal import SettlePlatform
 
-/// Reads an address strictly: what a server, a proxy and curl could take for different things is refused.
+/// Parses addresses strictly: text that a server, a proxy and curl could interpret differently is rejected.
 enum HTTPURLReader {
     /// - Parameters:
     ///   - text: The address.
-    ///   - keepsLastSlash: Whether a slash at the end of the path counts, as it does where a server leads to.
+    ///   - keepsLastSlash: Whether a trailing slash of the path counts, as in a redirect.
     /// - Returns: The address.
     /// - Throws: ``HTTPClientError`` with code `badURL`.
     static func read(_ text: String, keepsLastSlash: Bool) throws(HTTPClientError) -> HTTPURL {

@@ -1,5 +1,5 @@
-/// Which version of Settle this is.
+/// Settle's version.
 package enum ProductVersion {
-    /// Its number, as in `1.2.0`; with `-dev` behind it before it is released.
+    /// The version, like `1.2.0`; unreleased versions end in `-dev`.
     package static let current = "0.1.0-dev"
 }

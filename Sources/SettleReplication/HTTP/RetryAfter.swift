@@ -2,7 +2,7 @@ internal import SettlePlatform
 
 /// The header `Retry-After`.
 enum RetryAfter {
-    /// How long to wait, told in seconds or as a date; a date is read by the server's own clock where the answer tells that.
+    /// How long to wait, in seconds or until a date; a date is compared with the server's clock if the response has it.
     static func read(
         _ headers: HTTPClientHeaders, now: @autoclosure () -> Double = Authorizer.systemTime
     ) -> Duration? {

@@ -5,9 +5,9 @@ internal import SettlePlatform
 extension TLSOptions {
     /// The pin of a certificate's public key.
     ///
-    /// - Parameter pem: The text of the certificate in PEM; of several the first counts.
+    /// - Parameter pem: The certificate as PEM text; if there are several, the first one is used.
     /// - Returns: The pin.
-    /// - Throws: ``HTTPClientError`` with code `tlsFailed` for what is no certificate.
+    /// - Throws: ``HTTPClientError`` with code `tlsFailed` for text that is not a certificate.
     public static func pin(ofCertificate pem: String) throws(HTTPClientError) -> String {
         guard let key = publicKey(ofCertificate: Array(pem.utf8)) else {
             throw HTTPClientError(

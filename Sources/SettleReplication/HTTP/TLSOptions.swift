@@ -1,35 +1,34 @@
-/// Whom a client trusts, and whom it says to be.
+/// Which certificates a client trusts, and which one it presents.
 ///
-/// TLS is of version 1.2 at least.
+/// The TLS version is at least 1.2.
 public struct TLSOptions: Sendable {
-    /// A file of certificates in PEM to trust instead of the system's; `nil` for the system's.
+    /// A PEM file of certificates to trust instead of the system's; `nil` for the system's.
     public var roots: String?
-    /// Public keys of which the server has to have one, each as `sha256//` and the base64 of the SHA-256 of the key in DER;
-    /// empty for any.
+    /// Public keys of which the server has to have one, each as `sha256//` and the base64 of the SHA-256 of the key in
+    /// DER; empty to accept any.
     ///
-    /// Pins come on top of all other checks. For those of a certificate see ``pin(ofCertificate:)``.
+    /// Pins are checked in addition to everything else. ``pin(ofCertificate:)`` computes the pin of a certificate.
     public var pins: [String] = []
-    /// The certificate to show the server; none unless set.
+    /// The client certificate to present; none unless set.
     public var clientCertificate: ClientCertificate?
-    /// Whether a certificate nobody vouches for is taken; no unless set. The host's name still has to be in it, and pins
-    /// still count.
+    /// Whether a self-signed certificate is accepted; no unless set. The host name is still verified, and so are pins.
     ///
-    /// - Warning: Without pins, whoever is on the way can then read and change everything.
+    /// - Warning: Without pins, an attacker between client and server can then read and change everything.
     public var allowsSelfSigned = false
 
-    /// Makes options with the defaults.
+    /// Creates options with the defaults.
     public init() {}
 
-    /// A certificate to show a server, in files.
+    /// A client certificate, in files.
     public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflectable {
-        /// The file of the certificate in PEM, with those in between behind it.
+        /// The PEM file of the certificate, followed by intermediate certificates.
         public var certificate: String
-        /// The file of its private key in PEM.
+        /// The PEM file of its private key.
         public var key: String
-        /// What opens the key; `nil` when it is open.
+        /// The password of the key; `nil` if the key is not encrypted.
         public var password: String?
 
-        /// Names the files.
+        /// Creates a certificate from its files.
         public init(certificate: String, key: String, password: String? = nil) {
             self.certificate = certificate
             self.key = key

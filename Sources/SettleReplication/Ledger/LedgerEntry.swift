@@ -1,32 +1,32 @@
 public import RevisionTree
 
-/// A document that a replication has not brought, or whose conflict it has not settled.
+/// A document that a replication could not replicate, or whose conflict it could not settle.
 public struct LedgerEntry: Sendable, Hashable {
     /// Why it is listed.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The target will not have it as it is; it is not tried again until it changes (SEMANTICS 117, 205).
+        /// The target refuses it; the replication retries only after it changes (SEMANTICS 117, 205).
         case refused
-        /// It could not be brought; it is tried again (SEMANTICS 111).
+        /// It could not be replicated; the replication retries it (SEMANTICS 111).
         case failed
-        /// The source had no content for it any more.
+        /// The source no longer had its content.
         case gone
-        /// It is here, but its conflict could not be settled; the next start tries again (SEMANTICS 31).
+        /// It was replicated, but its conflict could not be settled; the next start retries (SEMANTICS 31).
         case conflicted
-        /// It does not pass the filter any more, or was deleted without the members that the filter asks for; the target keeps
+        /// It no longer passes the filter, or was deleted without the members that the filter tests. The target keeps
         /// an earlier state of it until it passes again (SEMANTICS 132).
         case left
     }
 
     /// The document.
     public var documentID: DocumentID
-    /// The revision; of a conflict, none.
+    /// The revision; `nil` for a conflict.
     public var revision: RevisionID?
     /// Why it is listed.
     public var kind: Kind
-    /// What was said about it.
+    /// The error message.
     public var reason: String
-    /// The HTTP status that was given with it, such as a validation's 403.
+    /// The HTTP status of the failure, such as a validation's 403.
     public var status: Int?
-    /// How often it was tried.
+    /// How many attempts failed.
     public var attempts: Int
 }

@@ -1,32 +1,32 @@
-/// What a replication has done since it was started, in numbers.
+/// Counts of a replication since it was started.
 ///
 /// Two sums always hold when it has ended: ``revisionsChecked`` = ``revisionsPresent`` + ``revisionsMissing``, and
 /// ``revisionsMissing`` = ``revisionsWritten`` + ``revisionsKnown`` + ``revisionsRefused`` + ``revisionsFailed`` +
-/// ``revisionsGone``. While it runs, the second one's right side is smaller by what is on its way.
+/// ``revisionsGone``. While it runs, the right side of the second is smaller by the revisions in flight.
 public struct ReplicationCounts: Sendable, Hashable {
-    /// Changed documents that the source told of.
+    /// Changed documents that the source reported.
     public var changesRead = 0
-    /// Changed documents that a filter of this process did not pass.
+    /// Changed documents that a filter of this process rejected.
     public var documentsFiltered = 0
-    /// Those of them that the target has in an earlier state, which passed (SEMANTICS 132).
+    /// Changed documents that no longer pass the filter, and of which the target has an earlier state (SEMANTICS 132).
     public var documentsLeft = 0
-    /// Leaves of changed documents that the target was asked about.
+    /// Leaves of changed documents that were compared with the target.
     public var revisionsChecked = 0
-    /// Those that the target had.
+    /// Leaves that the target had.
     public var revisionsPresent = 0
-    /// Those that it had not.
+    /// Leaves that the target lacked.
     public var revisionsMissing = 0
-    /// Missing ones that were read from the source.
+    /// Missing revisions that were read from the source.
     public var revisionsRead = 0
-    /// Missing ones that were written.
+    /// Missing revisions that were written.
     public var revisionsWritten = 0
-    /// Missing ones that came to the target by another way meanwhile.
+    /// Missing revisions that the target received from elsewhere meanwhile.
     public var revisionsKnown = 0
-    /// Missing ones that the target will not have; the ledger lists them.
+    /// Missing revisions that the target refused; the ledger lists them.
     public var revisionsRefused = 0
-    /// Missing ones that could not be brought; the ledger lists them, and they are tried again.
+    /// Missing revisions that could not be replicated; the ledger lists them, and they are retried.
     public var revisionsFailed = 0
-    /// Missing ones that the source has no more; the ledger lists them.
+    /// Missing revisions that the source no longer has; the ledger lists them.
     public var revisionsGone = 0
     /// Bytes of the bodies and attachments that were written.
     public var bytesWritten: Int64 = 0
@@ -34,10 +34,11 @@ public struct ReplicationCounts: Sendable, Hashable {
     public var conflictsSettled = 0
     /// Conflicts that could not be settled; the ledger lists them.
     public var conflictsFailed = 0
-    /// How often a peer was not what it was at the last checkpoint, so that documents were compared again (SEMANTICS 206).
+    /// How often a peer was no longer what it was at the last checkpoint, so that documents were compared again
+    /// (SEMANTICS 206).
     public var resyncs = 0
 
-    /// Takes back what was on its way when a run ended or began anew: it is counted when it is compared again.
+    /// Uncounts the revisions in flight when a run ends or restarts: they are counted when they are compared again.
     mutating func takeBackUnfinished() {
         let finished = revisionsWritten + revisionsKnown + revisionsRefused + revisionsFailed + revisionsGone
         let unfinished = max(revisionsMissing - finished, 0)
@@ -45,6 +46,6 @@ public struct ReplicationCounts: Sendable, Hashable {
         revisionsChecked -= unfinished
     }
 
-    /// Makes counts of nothing.
+    /// Creates counts of zero.
     public init() {}
 }

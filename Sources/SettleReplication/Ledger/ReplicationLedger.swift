@@ -1,10 +1,10 @@
 public import RevisionTree
 internal import SettleDatabase
 
-/// What a replication has not brought, document by document, with the reasons.
+/// The documents that a replication could not replicate or settle, with the reasons.
 ///
-/// The newest 1000 entries are kept, and how many there were in all; a document leaves the list when a later attempt
-/// brings it. A local database keeps the list, so that it is there after a restart.
+/// It keeps the newest 1000 entries, and the number of older ones. A document is removed when a later attempt
+/// replicates it. A local database stores the ledger, so that it survives a restart.
 public struct ReplicationLedger: Sendable, Hashable {
     private struct Key: Hashable {
         let id: DocumentID
@@ -15,13 +15,13 @@ public struct ReplicationLedger: Sendable, Hashable {
     private var order: [Key] = []
     /// The revisions that are listed of each document.
     private var listed: [DocumentID: Set<RevisionID?>] = [:]
-    /// How many entries were forgotten since there were too many.
+    /// How many entries were dropped because there were too many.
     public private(set) var forgotten = 0
 
     /// How many entries are kept.
     public static let maximumEntries = 1000
 
-    /// Makes an empty ledger.
+    /// Creates an empty ledger.
     public init() {}
 
     /// The entries, oldest first.
@@ -33,7 +33,7 @@ public struct ReplicationLedger: Sendable, Hashable {
     /// The entries of a document.
     public subscript(id: DocumentID) -> [LedgerEntry] { entries.filter { $0.documentID == id } }
 
-    /// Lists a revision, or counts another attempt.
+    /// Adds a revision, or counts another attempt.
     mutating func note(
         _ id: DocumentID, _ revision: RevisionID?, _ kind: LedgerEntry.Kind, reason: String, status: Int?
     ) {
@@ -51,7 +51,7 @@ public struct ReplicationLedger: Sendable, Hashable {
         }
     }
 
-    /// Takes a revision off the list; `nil` is the document's conflict.
+    /// Removes a revision; `nil` is the document's conflict.
     mutating func clear(_ id: DocumentID, _ revision: RevisionID?) {
         let key = Key(id: id, revision: revision)
         guard byKey.removeValue(forKey: key) != nil else { return }
@@ -60,8 +60,8 @@ public struct ReplicationLedger: Sendable, Hashable {
         if listed[id]?.isEmpty == true { listed[id] = nil }
     }
 
-    /// Takes all revisions of a document off the list but some: those that were not brought this time. What was not brought
-    /// before is at the target by now, or something that follows it is; the document's conflict stays.
+    /// Removes all revisions of a document except some: those that failed this time. Revisions that failed earlier, or
+    /// their descendants, are at the target by now; the document's conflict stays.
     mutating func clear(_ id: DocumentID, but kept: some Sequence<RevisionID>) {
         guard let revisions = listed[id] else { return }
         for revision in revisions.compactMap(\.self) where !kept.contains(revision) { clear(id, revision) }
@@ -69,7 +69,7 @@ public struct ReplicationLedger: Sendable, Hashable {
 }
 
 extension ReplicationLedger {
-    /// Reads a ledger from a local document; what is no entry is left out.
+    /// Reads a ledger from a local document; invalid entries are skipped.
     init(_ json: JSON) {
         for entry in json["entries"]?.array ?? [] {
             guard let id = entry["id"]?.string.flatMap({ try? DocumentID(validating: $0) }),

@@ -1,7 +1,6 @@
 internal import SettlePlatform
 
-/// The addresses by which this machine is reached and reaches others: those of interfaces that run, but for loopback ones and
-/// addresses that are good for one cable alone.
+/// The addresses by which this machine communicates: those of running interfaces, without loopback and link-local ones.
 struct NetworkAddresses: Hashable, Sendable {
     private static let isUp: UInt32 = 0x1
     private static let isLoopback: UInt32 = 0x8
@@ -9,7 +8,7 @@ struct NetworkAddresses: Hashable, Sendable {
 
     private let all: Set<[UInt8]>
 
-    /// Those there are now; none where they can't be listed.
+    /// The current addresses; none if they can't be listed.
     static func now() -> NetworkAddresses {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return NetworkAddresses(all: []) }

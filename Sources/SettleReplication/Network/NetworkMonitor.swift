@@ -1,18 +1,18 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Tells when the network of this machine changes: an address comes or goes, or the way out is another one.
+/// Reports when the network of this machine changes: an address is added or removed, or the default route changes.
 ///
-/// It does not say whether a server can be reached, for nobody knows that but who tries; it says when trying again is
-/// worth it, and when what seems to work may not work any more.
+/// It does not report whether a server can be reached, which only a request can find out. It reports when retrying is
+/// worthwhile, and when working connections may have broken.
 ///
-/// One thread of the process listens, from the first listener on: to the kernel's messages on Linux, to `NWPathMonitor` on
-/// Apple's systems, and where neither is to be had it looks at the addresses every few seconds.
+/// One thread of the process listens, from the first listener on: to the kernel's messages on Linux, to `NWPathMonitor`
+/// on Apple's systems. If neither is available, it compares the addresses every few seconds.
 final class NetworkMonitor: Sendable {
-    /// The process's.
+    /// The monitor of the process.
     static let shared = NetworkMonitor()
 
-    /// Hears of changes until it goes.
+    /// Receives changes until it is released.
     final class Listener: Sendable {
         fileprivate let number: Int
         private let monitor: NetworkMonitor
@@ -30,7 +30,8 @@ final class NetworkMonitor: Sendable {
 
     private let state = Guarded(State())
 
-    /// Has a function be called after each change, on another thread, as long as what is returned is kept. It must not wait.
+    /// Calls a function after each change, on another thread, as long as the returned listener is kept. It must not
+    /// block.
     func listen(_ body: @escaping @Sendable () -> Void) -> Listener {
         let (number, isFirst) = state.withLock { state in
             state.last += 1
@@ -47,9 +48,9 @@ final class NetworkMonitor: Sendable {
 
     private func forget(_ number: Int) { state.withLock { _ = $0.listeners.removeValue(forKey: number) } }
 
-    /// How many listen.
+    /// How many listeners there are.
     var listenerCount: Int { state.withLock(\.listeners.count) }
 
-    /// Tells all who listen.
+    /// Notifies all listeners.
     func tell() { for body in state.withLock({ Array($0.listeners.values) }) { body() } }
 }

@@ -3,15 +3,15 @@ internal import SettlePlatform
 
 /// Watches the network on a thread of its own.
 final class NetworkWatch: Sendable {
-    /// How many seconds pass between two looks where nobody tells.
+    /// The polling interval in seconds, if no source of notifications is available.
     private static let pause: UInt32 = 5
 
     private let body: @Sendable () -> Void
 
-    /// - Parameter body: Is called after each change.
+    /// - Parameter body: Called after each change.
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-    /// Begins; without a thread to be had, nothing is ever told.
+    /// Starts watching. If no thread can be created, nothing is ever reported.
     func start() {
         try? SystemThread.detach { self.run() }
     }
@@ -43,10 +43,10 @@ final class NetworkWatch: Sendable {
     private let body: @Sendable () -> Void
     private let monitor = NWPathMonitor()
 
-    /// - Parameter body: Is called after each change.
+    /// - Parameter body: Called after each change.
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-    /// Begins.
+    /// Starts watching.
     func start() {
         monitor.pathUpdateHandler = { [body] _ in body() }
         monitor.start(queue: DispatchQueue(label: "settle.network"))

@@ -1,9 +1,9 @@
 #if os(Linux)
 internal import SettlePlatform
 
-/// What Linux's kernel tells of links, addresses and routes: an `rtnetlink` socket (`man 7 rtnetlink`).
+/// The Linux kernel's notifications of links, addresses and routes: an `rtnetlink` socket (`man 7 rtnetlink`).
 final class RouteSocket: Sendable {
-    /// Links, addresses of both kinds, routes of both kinds.
+    /// Links, IPv4 and IPv6 addresses, IPv4 and IPv6 routes.
     private static let groups: UInt32 = 0x1 | 0x10 | 0x100 | 0x40 | 0x400
     private static let newRoute: UInt16 = 24
     private static let oldRoute: UInt16 = 25
@@ -11,7 +11,7 @@ final class RouteSocket: Sendable {
 
     private let descriptor: Int32
 
-    /// Opens one; `nil` where that is not allowed.
+    /// Opens a socket; `nil` if that is not allowed.
     init?() {
         let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
@@ -32,25 +32,25 @@ final class RouteSocket: Sendable {
 
     /// Waits for messages.
     ///
-    /// - Returns: Whether one was about the way out, so that all may be different though no address is; `nil` when there
-    ///   will be no more.
+    /// - Returns: Whether one concerned the default route, so that connections may have changed though no address did;
+    ///   `nil` when there will be no more.
     func wait() -> Bool? {
         var buffer = [UInt8](repeating: 0, count: 32 * 1024)
         while true {
             let count = recv(descriptor, &buffer, buffer.count, 0)
             if count > 0 { return Self.changesWayOut(buffer[..<count]) }
             if count < 0, errno == EINTR { continue }
-            // More was told than fits into the socket's memory.
+            // More messages arrived than fit into the socket's buffer.
             if count < 0, errno == ENOBUFS { return true }
             return nil
         }
     }
 
-    /// Whether one of some messages adds or removes a route that leads everywhere: one whose prefix is empty.
+    /// Whether a message adds or removes a default route: one with an empty prefix.
     static func changesWayOut(_ bytes: ArraySlice<UInt8>) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var place = 0
-            // A header: length, type, …; then, of a route, the family and the length of the prefix.
+            // A header: length, type, …; for a route, then the family and the length of the prefix.
             while place + headerLength + 2 <= bytes.count {
                 let length = Int(bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
                 let type = bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt16.self)

@@ -1,8 +1,8 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Wakes one who waits for a while, before the time. Who waits says how often it had rung when it looked at what it waits
-/// for, so that no ring in between is lost.
+/// Lets waiting tasks be woken early. A waiting task passes the ring count it saw before it checked its condition, so
+/// that no ring in between is lost.
 final class OfflineAlarm: Sendable {
     private struct State {
         var count = 0
@@ -12,10 +12,10 @@ final class OfflineAlarm: Sendable {
 
     private let state = Guarded(State())
 
-    /// How often it has rung.
+    /// How often the alarm rang.
     var count: Int { state.withLock(\.count) }
 
-    /// Wakes all who wait.
+    /// Wakes all waiting tasks.
     func ring() {
         let waiters = state.withLock { state in
             state.count += 1
@@ -24,7 +24,7 @@ final class OfflineAlarm: Sendable {
         for waiter in waiters { waiter.yield() }
     }
 
-    /// Waits so long, for ever with `nil`, or until it rings or the task is cancelled.
+    /// Waits for a delay, indefinitely if it is `nil`, or until the alarm rings or the task is cancelled.
     func wait(for delay: Duration?, after seen: Int) async {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in

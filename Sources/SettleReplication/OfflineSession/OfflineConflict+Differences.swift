@@ -2,24 +2,25 @@ public import RevisionTree
 internal import SettleDatabase
 
 extension OfflineConflict {
-    /// A member that is not the same on the three sides.
+    /// A member that differs between the three sides.
     public struct Difference: Sendable, Hashable {
         /// The member's name.
         public let name: String
-        /// Its value before the operation; `nil` where there was none.
+        /// Its value before the operation; `nil` if it was absent.
         public let old: JSON?
-        /// The value it was to have; `nil` where it was to go.
+        /// Its value after the operation; `nil` if the operation removes it.
         public let new: JSON?
-        /// The server's value; `nil` where it has none.
+        /// The server's value; `nil` if it is absent.
         public let server: JSON?
 
-        /// Whether both changed it, and not alike: what somebody has to decide.
+        /// Whether both sides changed it differently, so that a person has to decide.
         public var isClash: Bool { new != old && server != old && new != server }
     }
 
-    /// The members that are not the same before the operation, after it and at the server, one by one (SEMANTICS 177, 180).
+    /// The members that differ between the document before the operation, after it, and at the server (SEMANTICS 177,
+    /// 180).
     ///
-    /// They stand in the order of the operation's result; those that it lacks follow. Attachments are not compared.
+    /// They are in the order of the operation's result; members that it lacks follow. Attachments are not compared.
     ///
     /// - Complexity: O(*n* *m*) in members.
     public var differences: [Difference] {

@@ -1,13 +1,13 @@
 public import RevisionTree
 public import SettleDatabase
 
-/// An operation the server refused, seen from three sides: what the document was, what it became here, what it is there.
+/// An operation that the server refused, with three sides: the document before it, after it, and at the server.
 public struct OfflineConflict: Sendable, Hashable {
     /// Why it was refused.
     public enum Reason: Sendable, Hashable {
-        /// The document was changed at the server since this client saw it.
+        /// The document was changed at the server since this client read it.
         case changed
-        /// The server does not take it, whatever the document is there: the rights, a validation, its size.
+        /// The server refuses it whatever the document's state there: permissions, a validation, its size.
         case refused(String)
     }
 
@@ -15,24 +15,23 @@ public struct OfflineConflict: Sendable, Hashable {
     public let number: Int64
     /// The document.
     public let documentID: DocumentID
-    /// What was to be done.
+    /// What the operation does.
     public let operation: JournalEntry.Operation
-    /// What the document was before; `nil` for a create.
+    /// The document before the operation; `nil` for a create.
     public let old: RevisionContent?
-    /// What it was to become; `nil` for a deletion.
+    /// The document after the operation; `nil` for a deletion.
     public let new: RevisionContent?
-    /// Its members at the server; `nil` where it is deleted or was never there.
+    /// The document's members at the server; `nil` if it is deleted there or never existed.
     public let server: DocumentBody?
-    /// Whether the document was deleted at the server; if not, and ``server`` is `nil`, it was never there.
+    /// Whether the document was deleted at the server. If not, and ``server`` is `nil`, it never existed there.
     public let isDeletedAtServer: Bool
     /// The server's revision and its ancestors.
     let serverHistory: RevisionHistory?
     /// Why it was refused.
     public let reason: Reason
-    /// What the server said, in its own words, as in `Document update conflict.` or what a validation says; empty where it
-    /// said nothing.
+    /// The server's own message, like `Document update conflict.` or that of a validation; empty if there was none.
     public let message: String
 
-    /// The server's revision; `nil` where the document is deleted or was never there.
+    /// The server's revision; `nil` if the document is deleted or never existed there.
     public var serverRevision: RevisionID? { serverHistory?.revision }
 }

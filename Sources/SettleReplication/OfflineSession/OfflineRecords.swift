@@ -1,24 +1,24 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// What a session remembers between two runs, in a local document of the database.
+/// The session's persistent state, kept in a local document of the database.
 struct OfflineRecords: Sendable {
-    /// A state of the server that somebody has seen and decided on.
+    /// A state of the server that the user has seen and decided on.
     struct Seen: Sendable {
-        /// The operation that was decided on; no other one was made in the knowledge of it.
+        /// The operation that was decided on; no other operation is based on that state.
         var number: Int64
         var history: RevisionHistory?
         var revision: RevisionID? { history?.revision }
     }
 
-    /// How far the server's changes are here.
+    /// The server's update sequence up to which changes were fetched.
     var since = PeerSequence.start
     var lastSyncDate: Int64?
-    /// The temporary ids given so far; none is given twice.
+    /// How many temporary ids were given; none is reused.
     var temporaryIDs = 0
     /// The documents that have temporary ids.
     var temporaries: Set<String> = []
-    /// For documents whose operation is to be tried again on a newer state of the server.
+    /// The server states on which to retry operations, by document.
     var seen: [String: Seen] = [:]
 
     init() {}

@@ -2,26 +2,26 @@ internal import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The server of an offline session: any CouchDB, asked document by document.
+/// The server of an offline session: any CouchDB, accessed one document at a time.
 ///
-/// An edit is a `PUT` with the `_rev` it was made on, so that the server itself compares: it is taken only while that is
-/// still the document's winner.
+/// An edit is a `PUT` with the `_rev` it is based on, so the server itself compares: it accepts the edit only while
+/// that revision is the winner.
 struct OfflineServer: Sendable {
-    /// What the server has of a document.
+    /// A document's state at the server.
     struct State: Sendable {
-        /// The winner and its ancestors, newest first; `nil` of a document that is deleted or was never there.
+        /// The winner and its ancestors, newest first; `nil` for a document that is deleted or never existed.
         var history: RevisionHistory?
         /// Its content, attachments as their digests.
         var body: DocumentBody?
-        /// The names, types and digests of its attachments, as the server tells them.
+        /// The names, types and digests of its attachments, as the server reports them.
         var attachments = JSONObject()
-        /// Whether it was deleted there, and not just never made.
+        /// Whether it was deleted there, rather than never created.
         var isDeleted = false
         /// The server's time, in milliseconds since 1970.
         var date: Int64?
     }
 
-    /// What was sent.
+    /// An edit to send.
     struct Edit: Sendable {
         var id: DocumentID
         var base: RevisionID?
@@ -34,8 +34,8 @@ struct OfflineServer: Sendable {
 
     /// Sends an edit.
     ///
-    /// - Returns: The revision the server made, and its time.
-    /// - Throws: ``PeerError`` with code `conflict` when the document is another there.
+    /// - Returns: The revision that the server created, and the server's time.
+    /// - Throws: ``PeerError`` with code `conflict` if the document has changed there.
     func put(_ edit: Edit) async throws -> (revision: RevisionID, date: Int64?) {
         let calls = try peer.calls()
         let response = try await calls.stream("PUT", .document(edit.id), json: bytes(edit))
@@ -62,7 +62,7 @@ struct OfflineServer: Sendable {
         return bytes + [UInt8(ascii: "}")]
     }
 
-    /// What the server has of a document now, or as one revision.
+    /// A document's current state at the server, or its state as of a revision.
     func state(of id: DocumentID, at revision: RevisionID? = nil) async throws -> State {
         let calls = try peer.calls()
         var query: HTTPQuery = ["revs": "true"]
@@ -79,18 +79,18 @@ struct OfflineServer: Sendable {
         } catch {
             let error = PeerError(error, at: calls.place(.document(id)))
             guard error.code == .notFound, revision == nil else { throw error }
-            // There is no such document, or no such database.
+            // The document or the database does not exist.
             return State(isDeleted: error.serverWords == "deleted", date: try await time())
         }
     }
 
-    /// The server's time; reaches the database, too.
+    /// The server's time; also checks that the database can be reached.
     func time() async throws -> Int64? {
         let calls = try peer.calls()
         return try await read(calls.stream("GET", ""), "").date
     }
 
-    /// An id that the server makes.
+    /// An id from the server.
     func newID() async throws -> DocumentID {
         let calls = try peer.calls()
         let json = try await calls.server.json("GET", "_uuids", query: ["count": "1"])

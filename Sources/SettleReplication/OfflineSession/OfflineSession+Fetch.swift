@@ -5,10 +5,10 @@ extension OfflineSession {
     private static var page: Int { 200 }
     private static var budget: Int { 8 << 20 }
 
-    /// Brings what others changed: of each document the server's winner takes the place of all there is here. Documents with
-    /// operations are left alone, and asked for again the next time.
+    /// Fetches what others changed: the server's winner replaces all leaves of each document here. Documents with
+    /// pending operations are skipped, and fetched again the next time.
     ///
-    /// - Returns: The server's time when it began.
+    /// - Returns: The server's time when the fetch began.
     /// - Throws: ``PeerError``, or ``DatabaseError`` of the storage.
     func fetchChanges() async throws -> Int64 {
         let time = options.time(try await server.time())
@@ -24,7 +24,7 @@ extension OfflineSession {
         return time
     }
 
-    /// The winners that are not here as the only leaves.
+    /// The winners that are not the only leaf here.
     private func wanted(_ changes: [ChangedDocument]) async throws -> [RevisionRequest] {
         try await database.perform { database in
             try changes.compactMap { change in
@@ -36,7 +36,7 @@ extension OfflineSession {
         }
     }
 
-    /// Brings one document; returns whether it is here now.
+    /// Fetches one document; returns whether it is up to date here.
     private func bring(_ request: RevisionRequest) async throws -> Bool {
         let id = request.id
         guard try await database.perform({ [journal] _ in try journal.history(of: id).isEmpty }) else { return false }

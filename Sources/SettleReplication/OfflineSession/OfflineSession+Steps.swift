@@ -2,7 +2,7 @@ internal import RevisionTree
 internal import SettleDatabase
 
 extension OfflineSession {
-    /// Does what the rules say; returns what came of it.
+    /// Performs an action of the state machine; returns the resulting event.
     ///
     /// - Throws: ``DatabaseError`` of the storage.
     func perform(_ action: OfflineMachine.Action) async throws -> OfflineMachine.Event {
@@ -17,8 +17,8 @@ extension OfflineSession {
         } catch let error as PeerError { return error.isTransient ? .unreachable(error) : .failed(error) }
     }
 
-    /// The journal's first operation. Those on a document that was made and deleted since the last synchronization are
-    /// taken off, for nothing of it need be sent (SEMANTICS 152).
+    /// The journal's first operation. Operations on a document that was created and deleted since the last
+    /// synchronization are removed, because nothing of it needs to be sent (SEMANTICS 152).
     private func next() async throws -> JournalEntry? {
         try await database.perform { [journal] _ in
             while let entry = try journal.history(limit: 1).first {
@@ -30,14 +30,14 @@ extension OfflineSession {
         }
     }
 
-    /// What an operation is sent on.
+    /// The server state that an operation is sent on.
     private struct Base {
         var history: RevisionHistory?
-        /// The attachments the server has then.
+        /// The attachments that the server has at that state.
         var attachments: [Attachment] = []
     }
 
-    /// Sends an operation, with its document's id from the server first where that is wanted.
+    /// Sends an operation, after getting the document's final id from the server if needed.
     private func send(_ given: JournalEntry) async throws -> OfflineMachine.Event {
         let entry = try await withFinalID(given)
         let base = try await base(of: entry)
@@ -55,7 +55,7 @@ extension OfflineSession {
                     return try await alreadyDeleted(entry, state.date)
                 }
                 if let history = state.history, history.revisions.contains(entry.revision), !isStamped {
-                    // It was taken, the answer was lost, and somebody has gone on from it.
+                    // The server accepted it, the response was lost, and another client has edited it since.
                     return try await taken(entry, edit, entry.revision, state.date)
                 }
                 if let history = state.history, isOwn(state, edit) {
@@ -73,10 +73,10 @@ extension OfflineSession {
         return .refused(conflict(entry, try await server.state(of: entry.documentID), .changed, words))
     }
 
-    /// Whether what is sent differs from what is here by the server's time.
+    /// Whether the sent document differs from the local one by the server's time.
     private var isStamped: Bool { options.stampMember != nil }
 
-    /// How often an operation is merged anew with what somebody else writes all the time.
+    /// How often an operation is merged again when other clients keep writing.
     private static var attempts: Int { 5 }
 
     private func conflict(
@@ -101,8 +101,8 @@ extension OfflineSession {
         }
     }
 
-    /// The state of the server that an operation is an edit of: one that somebody has seen and decided on, or the newest
-    /// revision below that the server is known to have.
+    /// The server state that an operation is based on: one that the user has seen and decided on, or the newest
+    /// ancestor that the server is known to have.
     private func base(of entry: JournalEntry) async throws -> Base {
         let seen = records.seen[entry.documentID.string].flatMap { $0.number == entry.number ? $0 : nil }
         return try await database.perform { database in
@@ -115,7 +115,7 @@ extension OfflineSession {
         }
     }
 
-    /// What is sent for an operation.
+    /// The edit to send for an operation.
     private func edit(_ entry: JournalEntry, on base: Base, _ time: Int64?) async throws -> OfflineServer.Edit {
         try await database.perform { [options] database in
             let id = entry.documentID
@@ -154,7 +154,7 @@ extension OfflineSession {
         }
     }
 
-    /// Whether the server's state is this very edit: the answer was lost on the way.
+    /// Whether the server's state is this very edit, whose response was lost.
     private func isOwn(_ state: OfflineServer.State, _ edit: OfflineServer.Edit) -> Bool {
         guard let body = state.body, let history = state.history else { return false }
         let parent = history.revisions.dropFirst().first
@@ -167,7 +167,7 @@ extension OfflineSession {
         return json
     }
 
-    /// The edit on top of what the server has, where the members it changes are what they were; `nil` for a conflict.
+    /// The edit on top of the server's state, if the members it changes are unchanged there; `nil` for a conflict.
     private func merged(
         _ edit: OfflineServer.Edit, _ entry: JournalEntry, _ base: Base, _ state: OfflineServer.State
     ) -> OfflineServer.Edit? {
@@ -176,7 +176,7 @@ extension OfflineSession {
             let after = edit.body.json.object
         else { return nil }
         for name in after.names + before.names.filter({ after[$0] == nil }) where before[name] != after[name] {
-            // What is there already was changed alike, perhaps by this very operation, whose answer was lost.
+            // An equal value was changed alike, perhaps by this very operation, whose response was lost.
             guard members[name] == before[name] || members[name] == after[name] || name == options.stampMember else {
                 return nil
             }
@@ -194,7 +194,7 @@ extension OfflineSession {
         return edit
     }
 
-    /// Notes what the server made of an operation, and lays later ones on top.
+    /// Records the revision that the server created for an operation, and rebases later operations.
     private func taken(
         _ entry: JournalEntry, _ edit: OfflineServer.Edit, _ revision: RevisionID, _ date: Int64?
     ) async throws -> OfflineMachine.Event {
@@ -229,7 +229,7 @@ extension OfflineSession {
 }
 
 extension JSON {
-    /// The value with each string that is just this one replaced, in arrays and objects too; names of members stay.
+    /// The value with each string equal to `old` replaced, in arrays and objects too; names of members stay.
     fileprivate func replacing(_ old: String, with new: String) -> JSON {
         switch self {
         case .string(let text) where text.utf8.elementsEqual(old.utf8): .string(new)

@@ -3,8 +3,9 @@ internal import SettleDatabase
 internal import SettlePlatform
 
 extension OfflineSession {
-    /// Works by itself from now on: sends each change while it is online, notices what others change, goes offline when the
-    /// server is not reached and online when it is again. Being offline by request lasts until ``goOnline()``.
+    /// Starts working automatically: the session sends each change while it is online and fetches what others change.
+    /// It goes offline when the server can't be reached, and online when it can again. After ``goOffline()`` it stays
+    /// offline until ``goOnline()``.
     public func start() {
         keepWatch {
             Task { [weak self] in
@@ -16,16 +17,16 @@ extension OfflineSession {
         }
     }
 
-    /// Ends working by itself; a call that is on its way is waited for.
+    /// Stops working automatically; waits for a call in flight.
     public func stop() async {
         alarm.ring()
         await endWatch()
     }
 
-    /// Says that the network changed: a server that was not reached is asked at once.
+    /// Reports that the network changed: an unreachable server is retried immediately.
     public func networkChanged() { alarm.ring() }
 
-    /// One look at what there is to do, and at the most one thing done.
+    /// Does at most one thing that is due, or waits.
     private func watch() async {
         let seen = alarm.count
         switch status.state {
@@ -43,7 +44,7 @@ extension OfflineSession {
             } catch let error as DatabaseError {
                 database.warn("an offline session could not go on: \(error)")
             } catch let error as PeerError where !error.isTransient {
-                // It is reached, and what it refuses is for somebody to see.
+                // The server is reachable; the synchronization shows what it refuses.
                 _ = try? await handle(.reachable)
             } catch { return }
         case .online:
@@ -52,7 +53,7 @@ extension OfflineSession {
         }
     }
 
-    /// Waits until something is in the journal, the server has something new, or it is lost.
+    /// Waits until the journal has an operation, the server has changes, or the server is lost.
     private func nextEvent(_ seen: Int) async -> OfflineMachine.Event? {
         guard journal.isEmpty else { return .changed }
         let since = records.since
@@ -69,7 +70,7 @@ extension OfflineSession {
                     return page.changes.isEmpty ? nil : .serverChanged
                 } catch {
                     guard let error = error as? PeerError, !Task.isCancelled else { return nil }
-                    // What is refused now is refused again, so asking at once would go round in circles.
+                    // A permanent error would repeat, so the session must not retry immediately.
                     return error.isTransient ? .unreachable(error) : .failed(error)
                 }
             }

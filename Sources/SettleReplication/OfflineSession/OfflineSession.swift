@@ -2,8 +2,8 @@ public import RevisionTree
 public import SettleDatabase
 internal import SettlePlatform
 
-/// Works on a database offline and online: operations are kept in its journal, sent to a server in their order, and the
-/// server compares each with what it has.
+/// Works on a database offline and online: operations are recorded in its journal and sent to a server in order, and
+/// the server compares each with its own state.
 ///
 ///     let session = try OfflineSession(database, server: CouchDBPeer(url))
 ///     session.start()
@@ -13,14 +13,14 @@ internal import SettlePlatform
 ///         try await session.synchronize()
 ///     }
 ///
-/// Where a ``Replicator`` keeps both sides of a conflict and goes on, a session never makes a branch: it stops at the first
-/// operation the server refuses, in ``OfflineState/syncFailed``, and shows it as an ``OfflineConflict``. Then one may
-/// ``discard()`` the operation, give it another result with ``replace(with:)``, or ``revert(_:)`` operations; and
-/// synchronize again. Whatever is behind the refused operation waits, so what refers to a document that was refused
-/// is not sent before it (SEMANTICS 167).
+/// A ``Replicator`` keeps both sides of a conflict and continues. A session never creates a branch: it stops at the
+/// first operation that the server refuses, in ``OfflineState/syncFailed``, and shows it as an ``OfflineConflict``.
+/// Then ``discard()`` the operation, give it another result with ``replace(with:)``, or ``revert(_:)`` operations, and
+/// synchronize again. Operations after the refused one wait, so a reference to a refused document is not sent before
+/// the document (SEMANTICS 167).
 ///
-/// The server is Settle or any CouchDB; it need know nothing of sessions. A database has one session for a server, and what
-/// the session knows lasts.
+/// The server is Settle or any CouchDB; it needs no support for sessions. A database has one session per server, and
+/// the session's state is persistent.
 ///
 /// ## Topics
 /// ### Going on and off
@@ -50,16 +50,16 @@ public final class OfflineSession: Sendable {
     private let work = OfflineWork()
     private let recordsID: DocumentID
     let alarm = OfflineAlarm()
-    /// How often in a row the server was not reached.
+    /// How often in a row the server could not be reached.
     let failures = Guarded(0)
 
-    /// Makes a session, which sends nothing by itself until it is started.
+    /// Creates a session, which sends nothing automatically until it is started.
     ///
     /// - Parameters:
     ///   - database: A database with a journal.
     ///   - server: The server's database; it must exist.
-    ///   - options: How to work.
-    /// - Throws: ``DatabaseError`` with code `invalid` for a database without a journal; of the storage.
+    ///   - options: The options.
+    /// - Throws: ``DatabaseError`` with code `invalid` for a database without a journal, or when the storage fails.
     public init(
         _ database: Database, server: CouchDBPeer, options: OfflineSessionOptions = OfflineSessionOptions()
     ) throws {
@@ -82,41 +82,41 @@ public final class OfflineSession: Sendable {
 
     deinit { shared.withLock(\.watch)?.cancel() }
 
-    /// How it is doing.
+    /// The current status.
     public var status: OfflineStatus { shared.withLock(\.machine.status) }
 
-    /// How it is doing, from now on: first the present status, then each new one. Who reads slowly sees the newest.
+    /// The current status and then each change. A slow reader gets the newest.
     public var statuses: AsyncStream<OfflineStatus> { broadcast.listen(first: status) }
 
-    /// Whether it is offline because somebody wanted so.
+    /// Whether the session is offline on request.
     var wantsOffline: Bool { shared.withLock(\.machine.wantsOffline) }
 
     /// Goes online: sends what is in the journal, and fetches what others changed.
     ///
-    /// - Returns: How that went: `online`, `syncFailed` at the first operation that was refused, or `offline` where the
-    ///   server is not reached.
+    /// - Returns: The resulting status: `online`, `syncFailed` at the first operation that was refused, or `offline` if
+    ///   the server can't be reached.
     @discardableResult
     public func goOnline() async throws -> OfflineStatus { try await handle(.goOnline) }
 
-    /// Synchronizes, also after a conflict was decided; the same as ``goOnline()``.
+    /// Synchronizes, also after a conflict was resolved; the same as ``goOnline()``.
     @discardableResult
     public func synchronize() async throws -> OfflineStatus { try await goOnline() }
 
-    /// Tries again what was refused; the same as ``goOnline()``.
+    /// Retries a refused operation; the same as ``goOnline()``.
     @discardableResult
     public func retry() async throws -> OfflineStatus { try await goOnline() }
 
-    /// Goes offline, and stays so until ``goOnline()``. A call to the server that is on its way is given up; what the server
-    /// made of it shows when it is tried again. No document changes by it (SEMANTICS 173).
+    /// Goes offline, and stays so until ``goOnline()``. A call in flight is cancelled; whether the server executed it
+    /// is found out when it is retried. No document changes (SEMANTICS 173).
     public func goOffline() async {
         _ = tell(.goOffline)
         work.cancel()
         _ = try? await work.run {}
     }
 
-    /// Fetches what others changed, without sending anything. Documents with operations stay as they are.
+    /// Fetches what others changed, without sending anything. Documents with pending operations stay as they are.
     ///
-    /// - Throws: ``PeerError`` when the server can't be asked; ``DatabaseError`` of the storage.
+    /// - Throws: ``PeerError`` if the server can't be reached; ``DatabaseError`` if the storage fails.
     public func fetch() async throws {
         try await work.run { [self] in
             let time = try await fetchChanges()
@@ -125,10 +125,11 @@ public final class OfflineSession: Sendable {
         }
     }
 
-    /// Takes the refused operation off the journal; the document gets the content it had before it, not the server's, which
-    /// the next synchronization brings (SEMANTICS 181). Of a create all operations on the document go.
+    /// Removes the refused operation from the journal. The document gets the content it had before, not the server's,
+    /// which the next synchronization fetches (SEMANTICS 181). If the operation is a create, all operations on the
+    /// document are removed.
     ///
-    /// - Throws: ``DatabaseError`` with code `notFound` when nothing is refused.
+    /// - Throws: ``DatabaseError`` with code `notFound` if no operation is refused.
     public func discard() async throws {
         try await decide { [self] conflict in
             if conflict.operation == .create {
@@ -140,12 +141,12 @@ public final class OfflineSession: Sendable {
         }
     }
 
-    /// Gives the refused operation another result, made in the knowledge of the server's state: that is what the next
-    /// synchronization puts it on, unless the server has changed again (SEMANTICS 183–186).
+    /// Gives the refused operation another result, based on the server's state: the next synchronization sends it on
+    /// top of that state, unless the server has changed again (SEMANTICS 183–186).
     ///
-    /// - Parameter body: What the document shall be; `nil` to delete it.
-    /// - Throws: ``DatabaseError`` with code `notFound` when nothing is refused, or the operation was undone meanwhile; of the
-    ///   storage, and `refused` by a validation.
+    /// - Parameter body: The document's new content; `nil` to delete it.
+    /// - Throws: ``DatabaseError`` with code `notFound` if no operation is refused or it was undone meanwhile,
+    ///   `refused` by a validation, or when the storage fails.
     public func replace(with body: DocumentBody?) async throws {
         try await decide { [self] conflict in
             let content = body.map { RevisionContent(body: $0, attachments: conflict.new?.attachments ?? []) }
@@ -172,17 +173,17 @@ public final class OfflineSession: Sendable {
         }
     }
 
-    /// Takes the newest operations back, the last one first; see ``Journal/undo(_:)-(Int)``. The server is not asked.
+    /// Undoes the newest operations, the last one first; see ``Journal/undo(_:)-(Int)``. The server is not contacted.
     @discardableResult
     public func revert(_ count: Int = 1) async throws -> [JournalEntry] {
         try await reverting { try $0.undo(count) }
     }
 
-    /// Takes all operations on one document back, the last one first.
+    /// Undoes all operations on one document, the last one first.
     @discardableResult
     public func revert(_ id: DocumentID) async throws -> [JournalEntry] { try await reverting { try $0.undo(id) } }
 
-    /// Takes all operations back, the last one first.
+    /// Undoes all operations, the last one first.
     @discardableResult
     public func revertAll() async throws -> [JournalEntry] { try await reverting { try $0.undoAll() } }
 
@@ -201,8 +202,8 @@ public final class OfflineSession: Sendable {
         }
     }
 
-    /// Erases **all documents** of this database and all operations that were not sent, here and for good; the server keeps
-    /// its own, and the next synchronization brings them (SEMANTICS 196).
+    /// Permanently erases **all documents** of this database and all operations that were not sent. The server keeps
+    /// its documents, and the next synchronization fetches them (SEMANTICS 196).
     public func eraseLocal() async throws {
         try await work.run { [self] in
             try await database.perform { [recordsID] database in
@@ -218,8 +219,8 @@ public final class OfflineSession: Sendable {
         }
     }
 
-    /// Makes a document. Where the server makes ids, this one has a temporary one, `t_1`, until it is sent; then it has the
-    /// server's, in the journal and in documents with operations that refer to it too: as a whole string, anywhere.
+    /// Creates a document. If the server makes ids, the document has a temporary one, `t_1`, until it is sent. Then the
+    /// server's id replaces it, in the journal and in documents with operations that refer to it as a whole string.
     ///
     /// - Throws: ``DatabaseError`` as ``Database/save(_:onConflict:)`` does.
     public func create(_ body: DocumentBody) throws -> Document {
@@ -239,18 +240,18 @@ public final class OfflineSession: Sendable {
         }
     }
 
-    /// An id in 32 hexadecimal digits, as CouchDB makes them.
+    /// An id of 32 hexadecimal digits, as CouchDB generates them.
     private static func randomID() -> String { SecureRandom.hexadecimal() }
 
-    // MARK: What the parts of the session share
+    // MARK: Shared by the parts of the session
 
-    /// What it remembers.
+    /// The persistent state.
     var records: OfflineRecords { shared.withLock(\.records) }
 
-    /// Runs a transaction that may change what the session remembers; where it is undone, so is that.
+    /// Runs a transaction that may change the persistent state; a rollback restores that too.
     func recording<Value>(_ body: () throws -> Value) throws -> Value {
         try database.transaction {
-            // Whoever is in a transaction of the database is the only one.
+            // Transactions of the database are exclusive.
             let before = records
             do { return try body() } catch {
                 shared.withLock { $0.records = before }
@@ -259,7 +260,7 @@ public final class OfflineSession: Sendable {
         }
     }
 
-    /// Changes what it remembers, for good.
+    /// Changes the persistent state and stores it.
     func remember(_ change: (inout OfflineRecords) -> Void) throws {
         let body = shared.withLock { shared in
             change(&shared.records)
@@ -269,7 +270,7 @@ public final class OfflineSession: Sendable {
         try database.saveLocalDocument(recordsID, body: DocumentBody(body))
     }
 
-    /// Tells what happened, and everybody who listens; returns what to do.
+    /// Handles an event and notifies listeners; returns the next action.
     func tell(_ event: OfflineMachine.Event) -> OfflineMachine.Action? {
         let (action, status, isOther) = shared.withLock { shared in
             let before = shared.machine.status.state
@@ -281,7 +282,7 @@ public final class OfflineSession: Sendable {
         return action
     }
 
-    /// Tells what happened and does what there is to do then, until there is nothing.
+    /// Handles an event and performs the actions that follow.
     @discardableResult
     func handle(_ event: OfflineMachine.Event) async throws -> OfflineStatus {
         try await work.run { [self] in
@@ -289,7 +290,7 @@ public final class OfflineSession: Sendable {
             do {
                 while let next = action { action = tell(try await perform(next)) }
             } catch {
-                // Nobody is at it any more, and the next one has to be able to begin.
+                // Ends the synchronization, so that the next one can start.
                 let name = server.peer.name
                 let failure = (error as? DatabaseError).map { PeerError($0, of: name) } ?? PeerError(error, at: name)
                 _ = tell(.failed(failure))
@@ -300,14 +301,14 @@ public final class OfflineSession: Sendable {
         }
     }
 
-    /// Keeps the task that watches; returns whether there was none.
+    /// Keeps the watching task, unless there is one already.
     func keepWatch(_ make: () -> Task<Void, Never>) {
         shared.withLock { shared in
             if shared.watch == nil { shared.watch = make() }
         }
     }
 
-    /// Ends the task that watches, and waits for it.
+    /// Ends the watching task, and waits for it.
     func endWatch() async {
         let watch = shared.withLock { shared in
             defer { shared.watch = nil }

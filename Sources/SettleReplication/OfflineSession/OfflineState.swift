@@ -7,12 +7,12 @@
 ///        │                       a refusal ─────┴→ syncFailed                                  │
 ///        └──────────────────────── no network, goOffline ──────────────────────────────────────┘
 public enum OfflineState: String, Sendable, CaseIterable {
-    /// Changes go to the server at once.
+    /// Changes are sent to the server immediately.
     case online = "ONLINE"
-    /// Changes stay here, by request or for want of a network.
+    /// Changes stay here, on request or because there is no network.
     case offline = "OFFLINE"
-    /// Operations are being sent, one after the other, or what others changed is being fetched.
+    /// Operations are being sent in order, or changes of others are being fetched.
     case synchronizing = "SYNCHRONIZING"
-    /// The server refused an operation. Nothing behind it is sent until somebody decides what becomes of it.
+    /// The server refused an operation. Later operations wait until it is resolved.
     case syncFailed = "SYNC FAILED"
 }

@@ -1,12 +1,12 @@
-/// How an ``OfflineSession`` is doing.
+/// The status of an ``OfflineSession``.
 public struct OfflineStatus: Sendable {
-    /// What it is doing.
+    /// The state.
     public internal(set) var state: OfflineState = .online
-    /// The refused operation in ``OfflineState/syncFailed``, until it is decided.
+    /// The refused operation in ``OfflineState/syncFailed``, until it is resolved.
     public internal(set) var conflict: OfflineConflict?
-    /// Why it is offline, or could not synchronize, where that was not asked for.
+    /// Why the session is offline without a request, or could not synchronize.
     public internal(set) var error: PeerError?
-    /// Of which time by the server's clock the data here is, in milliseconds since 1970; `nil` before the first
+    /// The server's time as of which the data is up to date, in milliseconds since 1970; `nil` before the first
     /// synchronization.
     public internal(set) var lastSyncDate: Int64?
 }

@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Runs one piece of work after the other, each in a task of its own, which can be cancelled from outside.
+/// Runs jobs one after the other, each in a task of its own that can be cancelled.
 final class OfflineWork: Sendable {
     private struct State {
         var tail: Task<Void, Never>?
@@ -11,7 +11,7 @@ final class OfflineWork: Sendable {
 
     private let state = Guarded(State())
 
-    /// Runs a piece of work after those before it, and waits for its end.
+    /// Runs a job after those before it, and waits for its result.
     func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let (task, number) = state.withLock { state in
             let before = state.tail
@@ -28,7 +28,7 @@ final class OfflineWork: Sendable {
         return try await task.value
     }
 
-    /// Cancels all that was asked for and is not done: what is going on, and what waits behind it.
+    /// Cancels the running job and all waiting ones.
     func cancel() {
         for cancel in state.withLock({ Array($0.cancels.values) }) { cancel() }
     }

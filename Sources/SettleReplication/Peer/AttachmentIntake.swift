@@ -1,16 +1,16 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Brings the contents of a revision's attachments into a local database, before the revision itself.
+/// Stores the contents of a revision's attachments in a local database, before the revision itself.
 ///
-///     stub      ─→ the same content of an ancestor here, else the revision is asked for again as a whole
+///     stub      ─→ the same content of an ancestor here, else the whole revision is fetched again
 ///     bytes     ─→ written
-///     source    ─→ the same content of a leaf here, else streamed, from the offset reached after a cut, in this process
-///                  or in one before
+///     source    ─→ the same content of a leaf here, else streamed, from the offset reached before a cut,
+///                  also by an earlier process
 ///
-/// What is written is checked against its digest.
+/// Written content is verified against its digest.
 struct AttachmentIntake: Sendable {
-    /// What came of it.
+    /// The result for one revision.
     enum Outcome {
         case taken([Attachment])
         case not(StoreOutcome)
@@ -18,10 +18,10 @@ struct AttachmentIntake: Sendable {
 
     let peer: LocalPeer
     let revision: PeerRevision
-    /// How often an attachment is asked for without a byte of it.
+    /// How many attempts in a row may yield no byte of an attachment.
     private static let attempts = 4
 
-    /// Brings all contents.
+    /// Stores all contents.
     func take() async throws -> Outcome {
         let here = try await attachmentsHere()
         var taken: [Attachment] = []
@@ -36,10 +36,10 @@ struct AttachmentIntake: Sendable {
         return .taken(taken)
     }
 
-    /// A stub that fits nothing here may come whole the next time; content that is not what it is said to be will not.
+    /// A stub without matching content may arrive whole the next time; content that does not match its digest will not.
     private func outcome(of error: PeerError, _ attachment: PeerAttachment) -> StoreOutcome {
         if case .stub = attachment.content { return .failed(error) }
-        // What a status says, that it is not there for example, may have been said by somebody on the way.
+        // An intermediary may have sent the status, a 404 for example.
         if error.status != nil { return .failed(error) }
         return error.code == .attachmentMissing || error.code == .badRequest ? .refused(error) : .failed(error)
     }
@@ -77,13 +77,13 @@ struct AttachmentIntake: Sendable {
             writer.discard()
             guard kept > 0 else { throw error }
         }
-        // What was kept from before is not what it should be, after a loss of power for example.
+        // The partial content from before is damaged, after a loss of power for example.
         let anew = try await AttachmentSink(peer, attachment.encoding)
         try await read(source, into: anew)
         return try await finish(anew, attachment)
     }
 
-    /// Reads a source to its end, from where it was after a cut, a few times without a byte of progress.
+    /// Reads a source to its end, resuming after cuts; it gives up after a few attempts without progress.
     private func read(_ source: any AttachmentSource, into writer: AttachmentSink) async throws {
         var failures = 0
         while true {
@@ -103,11 +103,11 @@ struct AttachmentIntake: Sendable {
             throw PeerError(
                 .attachmentMissing, "\(place(attachment)) is not what its digest \(attachment.digest) says")
         }
-        // Bytes that came just now are checked against what is said of them.
+        // Newly received bytes are verified against the description.
         return try named(written, attachment, length: attachment.length)
     }
 
-    /// A content that is here already, as what the revision says it is.
+    /// Content that is here already, described as the revision describes it.
     private func described(_ known: Attachment, _ attachment: PeerAttachment) async throws -> Attachment {
         let isExpanded = attachment.encoding == .gzip && known.encoding == .identity
         let stored = isExpanded ? try await peer.perform { try $0.expanded(known) } : known
@@ -125,7 +125,7 @@ struct AttachmentIntake: Sendable {
         "the attachment \"\(attachment.name)\" of \(revision.revision) of \"\(revision.id)\""
     }
 
-    /// What the document's leaves and the revision's known ancestors hold here.
+    /// The attachments of the document's leaves and of the revision's known ancestors.
     private func attachmentsHere() async throws -> [Attachment] {
         let (id, history) = (revision.id, revision.history)
         return try await peer.perform { database in
@@ -138,7 +138,7 @@ struct AttachmentIntake: Sendable {
         }
     }
 
-    /// What can't be read here is not here, and comes with the revision.
+    /// Content that can't be read here counts as missing, and arrives with the revision.
     private static func readable<Value>(_ read: () throws -> Value?) throws -> Value? {
         do { return try read() } catch let error as DatabaseError where error.code == .damagedDocument { return nil }
     }

@@ -1,22 +1,22 @@
 internal import SettleDatabase
 
-/// Takes an attachment's stored bytes piece by piece, off the caller's thread.
+/// Writes an attachment's stored bytes piece by piece, off the caller's thread.
 ///
-/// Unchecked: no lock guards the writer, for it is touched by one call at a time, each awaited before the next.
+/// Unchecked: the writer needs no lock, because one call uses it at a time and is awaited before the next.
 final class AttachmentSink: @unchecked Sendable {
     private let peer: LocalPeer
     private let writer: AttachmentWriter
-    /// How many bytes it has, also of what came before.
+    /// How many bytes it has, including resumed ones.
     private(set) var length: Int64
 
-    /// Begins with nothing.
+    /// Starts with no content.
     init(_ peer: LocalPeer, _ encoding: Attachment.Encoding) async throws {
         self.peer = peer
         writer = try peer.local.attachmentWriter(contentType: "application/octet-stream", encoding: encoding)
         length = 0
     }
 
-    /// Goes on with what came of a content before, even if that was another process.
+    /// Resumes partial content, even that of an earlier process.
     init(_ peer: LocalPeer, resuming attachment: PeerAttachment) async throws {
         self.peer = peer
         let (digest, length) = (attachment.digest, attachment.encodedLength)
@@ -27,22 +27,22 @@ final class AttachmentSink: @unchecked Sendable {
         self.length = writer.storedLength
     }
 
-    /// Takes the next piece.
+    /// Writes the next piece.
     func write(_ bytes: [UInt8]) async throws {
         try await peer.perform { _ in try self.writer.write(bytes) }
         length += Int64(bytes.count)
     }
 
-    /// Lets go of what has come.
+    /// Discards the content.
     func discard() { writer.discard() }
 
-    /// Ends the content.
+    /// Completes the content.
     func finish() async throws -> Attachment { try await peer.perform { _ in try self.writer.finish(name: "content") } }
 }
 
-/// Hands a value from the thread that made it to the one that waited for it.
+/// Passes a value from the thread that made it to the one that waits for it.
 ///
-/// Unchecked: no lock guards it, for it is made on one thread and touched on the other alone.
+/// Unchecked: it needs no lock, because it is made on one thread and then used only on the other.
 private struct Unshared<Value>: @unchecked Sendable {
     let value: Value
 

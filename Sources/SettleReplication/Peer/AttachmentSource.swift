@@ -1,8 +1,8 @@
-/// The stored bytes of an attachment at a peer, which are read in bounded memory, and from the middle on after a cut.
+/// The stored bytes of an attachment at a peer, read in bounded memory and resumable after a cut.
 public protocol AttachmentSource: Sendable {
-    /// Reads the stored bytes from an offset on and hands them over in order, none empty; the next piece is read when the
-    /// one before is taken.
+    /// Reads the stored bytes from an offset and hands them over in order, in nonempty pieces; the next piece is read
+    /// after `body` has taken the previous one.
     ///
-    /// - Throws: ``PeerError``, transient when reading on from what was handed over may succeed; what `body` throws.
+    /// - Throws: ``PeerError``, transient if reading may succeed from the offset reached; errors of `body`.
     func read(from offset: Int64, _ body: ([UInt8]) async throws -> Void) async throws
 }

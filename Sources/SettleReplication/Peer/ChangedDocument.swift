@@ -10,11 +10,11 @@ public struct ChangedDocument: Sendable, Hashable {
     public var leaves: [RevisionID]
     /// Whether the peer's own winner is a tombstone (SEMANTICS K2).
     public var isDeleted: Bool
-    /// Whether it does not pass the filter though an earlier revision of it may have: it is not to be brought, only told of
-    /// where the target has it (SEMANTICS 132).
+    /// Whether it does not pass the filter though an earlier revision may have: it is not replicated, only reported if
+    /// the target has it (SEMANTICS 132).
     public var mayHaveLeft = false
 
-    /// Makes a change.
+    /// Creates a change.
     public init(sequence: PeerSequence, id: DocumentID, leaves: [RevisionID], isDeleted: Bool = false) {
         self.sequence = sequence
         self.id = id

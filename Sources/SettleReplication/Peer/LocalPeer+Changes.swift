@@ -4,9 +4,9 @@ public import SettleDatabase
 extension LocalPeer {
     /// The next documents that were changed; see ``Peer/changes(_:)``.
     ///
-    /// - Throws: ``PeerError`` with code `notFound` for a filter that was not registered
-    ///   (``SettleDatabase/Database/addReplicationFilter(_:_:)``; SEMANTICS 130), or `badRequest` for channels, which only Sync
-    ///   Gateway has.
+    /// - Throws: ``PeerError`` with code `notFound` for a filter that is not registered
+    ///   (``SettleDatabase/Database/addReplicationFilter(_:_:)``; SEMANTICS 130), or `badRequest` for channels, which
+    ///   only Sync Gateway has.
     public func changes(_ request: ChangesRequest) async throws -> ChangesPage {
         let filter = try LocalFilter(request.filter, of: local, name: name)
         let since = UpdateSequence(request.since.number ?? 0)
@@ -15,14 +15,14 @@ extension LocalPeer {
             let page = try await perform { database in
                 try Self.page(of: database, since: since, limit: limit, filter: filter)
             }
-            // A position that is behind where the reader is tells that the database is an older one.
+            // A page that ends before `since` shows that the database was replaced by an older one.
             guard page.changes.isEmpty, page.last.number == since.number, let wait = request.wait else { return page }
             let left = wait - (ContinuousClock.now - start)
             guard left > .zero, await waits(after: since, for: left) else { return page }
         }
     }
 
-    /// What is missing here; see ``Peer/differences(from:)``.
+    /// The revisions missing here; see ``Peer/differences(from:)``.
     public func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff] {
         try await perform { database in
             let found = try database.differences(from: changes.map { ($0.id, $0.leaves, $0.isDeleted) })
@@ -43,7 +43,7 @@ extension LocalPeer {
             var page = ChangesPage(changes: [], last: PeerSequence(local: newest))
             var (last, seen) = (since, 0)
             page.changes.reserveCapacity(min(limit, 1000))
-            // The number is bounded, so that a filter that passes little does not keep the caller waiting.
+            // Bounds the number of documents read, so that a selective filter does not keep the caller waiting.
             let most = filter.passesAll ? limit : max(limit, 10_000)
             try database.forEachChange(
                 in: SequenceRange(after: since), style: .allLeaves, includingDocuments: filter.needsDocuments
@@ -62,7 +62,7 @@ extension LocalPeer {
                 }
                 return true
             }
-            // Purges move the sequence on without a change.
+            // Purges advance the sequence without a change.
             if page.changes.count < limit, seen < most { last = newest }
             page.last = PeerSequence(local: last)
             page.pending = last == newest ? 0 : try database.count(changedIn: SequenceRange(after: last))
@@ -70,13 +70,13 @@ extension LocalPeer {
         }
     }
 
-    /// Whether another peer has an earlier revision of a document that does not pass the filter.
+    /// Whether the other peer may have an earlier revision of a document that does not pass the filter.
     private static func mayHaveLeft(_ change: Change, _ database: Database) throws -> Bool {
         guard change.winner.generation > 1, let tree = try database.tree(of: change.id) else { return false }
         return tree.revisions.contains { tree[$0]?.isShared == true }
     }
 
-    /// The changes of few documents, found by their ids.
+    /// The changes of a few documents, looked up by id.
     private static func page(
         of database: Database, ids: Set<DocumentID>, since: UpdateSequence, limit: Int, newest: UpdateSequence
     ) throws -> ChangesPage {
@@ -88,7 +88,7 @@ extension LocalPeer {
             pending: max(0, all.count - limit))
     }
 
-    /// Waits for something to be committed; false after the time, when the database was closed, or the task cancelled.
+    /// Waits for a commit; false after a timeout, or if the database was closed or the task cancelled.
     private func waits(after seen: UpdateSequence, for time: Duration) async -> Bool {
         let gate = NoticeGate()
         return await withTaskGroup(of: Bool.self) { group in

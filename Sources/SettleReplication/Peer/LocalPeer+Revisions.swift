@@ -2,10 +2,10 @@ internal import RevisionTree
 internal import SettleDatabase
 
 extension LocalPeer {
-    /// Attachments of so many stored bytes at the most come with their revision; larger ones are read piece by piece.
+    /// Attachments with up to this many stored bytes are returned with their revision; larger ones are streamed.
     static let largestInMemory: Int64 = 16 * 1024
 
-    /// The content of revisions, all of one state of the database; see ``Peer/revisions(_:budget:)``.
+    /// The content of revisions, all from one snapshot of the database; see ``Peer/revisions(_:budget:)``.
     public func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer] {
         try await perform { database in
             var answers: [RevisionAnswer] = []
@@ -56,7 +56,7 @@ extension LocalPeer {
         return .bytes(try local.attachmentReader(for: attachment, encoded: true).readAll())
     }
 
-    /// The generation of the newest revision of the history that the target has; 0 for none.
+    /// The generation of the newest revision of the history that the target has; 0 if it has none.
     private static func newestKnown(of request: RevisionRequest, _ history: RevisionHistory) -> UInt64 {
         guard !request.knownAncestors.isEmpty else { return 0 }
         let known = Set(request.knownAncestors)

@@ -4,8 +4,8 @@ internal import SettleDatabase
 extension LocalPeer {
     /// Stores revisions in one transaction, after the contents of their attachments; see ``Peer/store(_:branching:)``.
     ///
-    /// Contents are streamed in bounded memory, go on from where they were after a cut, and are checked against their
-    /// digests. Of content that a leaf of the same document has here nothing is read.
+    /// Contents are streamed in bounded memory, resumed after a cut, and verified against their digests. Content that a
+    /// leaf of the same document has here is not read.
     public func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
         let intake = try await intake(revisions)
         let (batch, refuses) = (intake.revisions, branching == .refused)
@@ -13,15 +13,16 @@ extension LocalPeer {
         return intake.outcomes(try await perform { try $0.insertReplicated(batch, refusingBranches: refuses) }, self)
     }
 
-    /// Stores revisions as ``store(_:branching:)`` does, with what settles the conflicts they make in the same transaction.
+    /// Stores revisions like ``store(_:branching:)``, and settles the conflicts they cause in the same transaction.
     ///
     /// - Parameters:
     ///   - revisions: The revisions.
     ///   - branching: Whether they may become branches.
-    ///   - policy: The rule.
-    ///   - source: Where revisions in which branches part are fetched that are not kept here.
-    /// - Returns: What became of the revisions, in order, and of the documents in conflict.
-    /// - Throws: ``PeerError`` for attachments that can't be brought; ``DatabaseError`` when the transaction as a whole fails.
+    ///   - policy: The conflict policy.
+    ///   - source: Where merge bases that are missing here are fetched.
+    /// - Returns: The outcome of each revision, in order, and of each document in conflict.
+    /// - Throws: ``PeerError`` for attachments that can't be fetched; ``DatabaseError`` if the transaction as a whole
+    ///   fails.
     func store(
         _ revisions: [PeerRevision], branching: Branching, settlingBy policy: ConflictPolicy, basesFrom source: any Peer
     ) async throws -> (outcomes: [StoreOutcome], settlements: [DocumentID: Result<Settlement, DatabaseError>]) {
@@ -36,7 +37,7 @@ extension LocalPeer {
         return (intake.outcomes(stored.outcomes, self), stored.settlements)
     }
 
-    /// Brings the contents of attachments, one revision after the other.
+    /// Stores the contents of attachments, one revision after the other.
     private func intake(_ revisions: [PeerRevision]) async throws -> RevisionIntakeBatch {
         var batch = RevisionIntakeBatch(count: revisions.count)
         for (index, revision) in revisions.enumerated() {

@@ -6,7 +6,7 @@ public import SettleDatabase
 ///     let copy = LocalPeer(try Database.openOrCreate("copy.settle"))
 ///     try await Replicator(.push(database, to: copy)).run()
 ///
-/// Every call does its work on another thread than the caller's, and many documents at a time.
+/// Every call runs on another thread than the caller's, and handles many documents at a time.
 public struct LocalPeer: Peer {
     /// The database of the call.
     let local: Database
@@ -14,14 +14,15 @@ public struct LocalPeer: Peer {
     public let name: String
     private let givenIdentity: String?
 
-    /// Makes a peer of a database.
+    /// Creates a peer for a database.
     ///
     /// - Parameters:
     ///   - database: The database.
     ///   - name: How messages name it; its folder, or `memory`, unless given.
-    ///   - identity: What enters the ids of its replications; a name that was made with the database and goes with its
-    ///     file unless given. Where databases are known by stable names of their own, as on a server, give those: then one
-    ///     that was deleted and made anew is noticed and said (SEMANTICS 206), and is no other replication.
+    ///   - identity: The part of its replications' ids that stands for the database; unless given, a name that was
+    ///     created with the database and moves with its file. If databases have stable names, as on a server, pass
+    ///     those: then a database that was deleted and created again keeps its replications, and the change is detected
+    ///     and reported (SEMANTICS 206).
     public init(_ database: Database, name: String? = nil, identity: String? = nil) {
         local = database
         self.name = name ?? database.path ?? "memory"
@@ -31,20 +32,20 @@ public struct LocalPeer: Peer {
     /// The database itself.
     public var database: Database? { local }
 
-    /// The identity that was given, or the name that was made with the database.
+    /// The given identity, or the name that was created with the database.
     public func identity() async throws -> String {
         if let givenIdentity { return "local:\(givenIdentity)" }
         return try await perform { "local:\(try $0.instanceName())" }
     }
 
-    /// The version of a registered function; `nil` for the first one.
+    /// The version of a registered function; `nil` for version 1.
     public func filterCode(_ filter: ReplicationFilter) async throws -> String? {
         guard case .named(let name, _) = filter, let version = local.replicationFilter(name)?.version, version != 1
         else { return nil }
         return "version \(version)"
     }
 
-    /// Looks how far the database has come.
+    /// Reads the database's update sequence.
     public func connect() async throws -> PeerInfo {
         try await perform { database in
             PeerInfo(
@@ -53,10 +54,10 @@ public struct LocalPeer: Peer {
         }
     }
 
-    /// Does nothing: the database is there.
+    /// Does nothing: the database exists.
     public func create() async throws {}
 
-    /// Notes that another peer holds revisions; see ``Database/markShared(_:)``.
+    /// Records that another peer has revisions; see ``Database/markShared(_:)``.
     public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws {
         try await perform { try $0.markShared(revisions) }
     }
@@ -64,7 +65,7 @@ public struct LocalPeer: Peer {
     /// Does nothing: there are no connections.
     public func close() async {}
 
-    /// Runs a call on the database off the caller's thread, and makes its errors a peer's.
+    /// Runs a call on the database off the caller's thread, and maps its errors to ``PeerError``.
     func perform<Result: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result {

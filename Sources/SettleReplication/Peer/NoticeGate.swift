@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// One wait for a notice of a database, which ends once: by the notice, or by being cancelled.
+/// One wait for a notification of a database, ended by the notification or by cancellation.
 final class NoticeGate: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Bool, Never>?
@@ -11,7 +11,7 @@ final class NoticeGate: Sendable {
 
     private let state = Guarded(State())
 
-    /// Keeps who waits.
+    /// Stores the waiting continuation.
     func open(_ continuation: CheckedContinuation<Bool, Never>) {
         let isOver = state.withLock { state in
             if !state.isOver { state.continuation = continuation }
@@ -20,7 +20,7 @@ final class NoticeGate: Sendable {
         if isOver { continuation.resume(returning: false) }
     }
 
-    /// Keeps the number of the notice, or gives it up if the wait is over already.
+    /// Stores the number of the notification's registration, or removes it if the wait is over already.
     func note(_ notice: Int, of database: Database) {
         let isOver = state.withLock { state in
             state.notice = notice
@@ -39,7 +39,7 @@ final class NoticeGate: Sendable {
         continuation?.resume(returning: isNews)
     }
 
-    /// Ends the wait without news.
+    /// Ends the wait without a notification.
     func cancel(_ database: Database) {
         answer(false)
         if let notice = state.withLock(\.notice) { database.cancelNotice(notice) }

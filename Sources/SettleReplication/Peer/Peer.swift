@@ -3,8 +3,9 @@ public import SettleDatabase
 
 /// A database that takes part in a replication: one on this machine, or one behind CouchDB's HTTP API.
 ///
-/// Everything that a replication does is one of these calls on its source or its target, so each pair of peers replicates
-/// by the same rules: CouchDB's replication protocol, version 3. Push and pull are the same thing (SEMANTICS 91).
+/// Everything that a replication does is one of these calls on its source or its target, so all pairs of peers
+/// replicate by the same rules: CouchDB's replication protocol, version 3. Push and pull are the same operation
+/// (SEMANTICS 91).
 ///
 ///     source                                      target
 ///     ──────                                      ──────
@@ -14,8 +15,8 @@ public import SettleDatabase
 ///     revisions ─────────────────────────────────→ store                   bodies, histories, attachments
 ///     saveLocalDocument (log)                     saveLocalDocument (log)  never ahead of what is stored
 ///
-/// All calls may run at once, several of each. They throw ``PeerError``, whose ``PeerError/isTransient`` tells whether the
-/// same call may succeed later. A call that is cancelled ends soon and leaves no half-written document.
+/// Calls may run concurrently. They throw ``PeerError``; ``PeerError/isTransient`` says whether the same call may
+/// succeed later. A cancelled call ends soon and leaves no half-written document.
 public protocol Peer: Sendable {
     /// How messages name the peer: its path or its URL without credentials.
     var name: String { get }
@@ -23,80 +24,81 @@ public protocol Peer: Sendable {
     /// Whether the peer is a database of this process, which settles conflicts and keeps merge bases.
     var database: Database? { get }
 
-    /// Whether the peer is reached over a network, so that a change of the network is of interest. No unless a peer says so.
+    /// Whether the peer is reached over a network, so that network changes matter. No unless a peer says so.
     var needsNetwork: Bool { get }
 
-    /// What of the peer enters a replication's id: the same for the same database whatever the spelling of its URL and
-    /// the password (SEMANTICS 134).
+    /// The peer's part of a replication's id: the same for the same database, whatever the spelling of its URL and the
+    /// password (SEMANTICS 134).
     func identity() async throws -> String
 
-    /// The code of a filter's function, or what stands for it; `nil` for a filter without one, and where it may not be read. A
-    /// replication whose filter has another code than before begins anew. `nil` unless a peer says so.
+    /// The code of a filter function, or a stand-in for it; `nil` for a filter without a function, or if it may not be
+    /// read. If the code changes, the replication starts from the beginning. `nil` unless a peer says so.
     ///
-    /// - Throws: ``PeerError`` when the peer can't be reached.
+    /// - Throws: ``PeerError`` if the peer can't be reached.
     func filterCode(_ filter: ReplicationFilter) async throws -> String?
 
-    /// Reaches the peer and looks whether it is what it should be.
+    /// Contacts the peer and verifies that it is a usable database.
     ///
-    /// - Throws: ``PeerError`` with code `notFound` where there is no such database, `unauthorized`, or `unreachable`.
+    /// - Throws: ``PeerError`` with code `notFound` if the database does not exist, `unauthorized`, or `unreachable`.
     func connect() async throws -> PeerInfo
 
-    /// Creates the database unless it is there.
+    /// Creates the database unless it exists.
     func create() async throws
 
-    /// The next documents that were changed, in the order of their last changes, each once, with all their leaves.
+    /// The next changed documents, in the order of their last changes, each once, with all their leaves.
     ///
-    /// - Returns: A page. It is empty if nothing has changed, after waiting as long as the request says.
+    /// - Returns: A page. It is empty if nothing changed during the wait that the request allows.
     func changes(_ request: ChangesRequest) async throws -> ChangesPage
 
-    /// What the peer lacks of documents that were changed at the source: `_revs_diff`.
+    /// The revisions that the peer lacks of documents that were changed at the source: `_revs_diff`.
     ///
-    /// A peer that keeps track of deletions also notes which tombstones it knows already are the source's own winners
-    /// (SEMANTICS K2).
+    /// A peer that tracks deletions also records which tombstones it already has are the source's winners (SEMANTICS
+    /// K2).
     ///
-    /// - Returns: A row for each document of which something is missing, in the order given.
+    /// - Returns: A row for each document with missing revisions, in the given order.
     func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff]
 
     /// The content of revisions: `_bulk_get`.
     ///
     /// - Parameters:
-    ///   - requests: Which ones; those of one document stand together.
-    ///   - budget: How many bytes of bodies to fetch at the most. The first is fetched whatever its size; the call returns
-    ///     fewer answers than requests when the budget is used up, and the caller asks again for the rest.
-    /// - Returns: An answer for each request from the first on, in order.
-    /// - Throws: ``PeerError`` when the call as a whole failed.
+    ///   - requests: The revisions; those of one document are adjacent.
+    ///   - budget: The maximum number of bytes of bodies. The first revision is fetched whatever its size. If the
+    ///     budget is used up, the call returns fewer answers than requests, and the caller requests the rest again.
+    /// - Returns: Answers in request order, starting with the first request.
+    /// - Throws: ``PeerError`` if the call as a whole failed.
     func revisions(_ requests: [RevisionRequest], budget: Int) async throws -> [RevisionAnswer]
 
     /// Stores revisions with their histories: `_bulk_docs` with `new_edits=false`.
     ///
-    /// All revisions of one document that are missing are in one call, since they are made into one tree at once.
+    /// All missing revisions of one document are in the same call, because they are merged into one tree together.
     ///
     /// - Parameters:
     ///   - revisions: The revisions.
-    ///   - branching: Whether a revision may become a branch beside the ones that are there.
-    /// - Returns: For each revision, in order, what became of it; one that is refused does not stop the others.
-    /// - Throws: ``PeerError`` when the call as a whole failed; some may be stored then, and storing them again changes
-    ///   nothing (SEMANTICS 200).
+    ///   - branching: Whether a revision may become a branch beside existing ones.
+    /// - Returns: The outcome of each revision, in order; a refused one does not stop the others.
+    /// - Throws: ``PeerError`` if the call as a whole failed. Some revisions may be stored then; storing them again has
+    ///   no effect (SEMANTICS 200).
     func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome]
 
-    /// Notes that another peer holds revisions (see ``Database/markShared(_:)``); nothing for a peer that keeps no bases.
+    /// Records that another peer has revisions (see ``Database/markShared(_:)``); does nothing if the peer keeps no
+    /// merge bases.
     func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) async throws
 
-    /// A local document; `nil` where there is none.
+    /// A local document; `nil` if there is none.
     func localDocument(_ id: DocumentID) async throws -> PeerLocalDocument?
 
     /// Writes a local document.
     ///
     /// - Parameters:
-    ///   - id: Its id, from `_local/` on.
+    ///   - id: Its id, including `_local/`.
     ///   - body: Its members.
     ///   - revision: The revision read before, `0-N`; `nil` if there was none.
     /// - Returns: The new revision.
-    /// - Throws: ``PeerError`` with code `conflict` if it was written meanwhile; `forbidden` where it may not be written.
+    /// - Throws: ``PeerError`` with code `conflict` if it was written meanwhile; `forbidden` if writing is not allowed.
     func saveLocalDocument(_ id: DocumentID, body: JSON, revision: String?) async throws -> String
 
-    /// Lets go of connections. Whoever made the peer calls it, once no replication needs it any more; replications do not, for
-    /// several may share it.
+    /// Closes connections. The owner of the peer calls it when no replication needs the peer any more. Replications
+    /// don't call it, because several may share the peer.
     func close() async
 }
 

@@ -1,14 +1,14 @@
 public import SettleDatabase
 
-/// An attachment on its way from one peer to another.
+/// An attachment in transfer between two peers.
 public struct PeerAttachment: Sendable {
     /// Where the stored bytes are: gzip bytes if that is the ``PeerAttachment/encoding``.
     public enum Content: Sendable {
-        /// The target has them, with an ancestor it said it knows.
+        /// The target has them, in an ancestor that it reported as known.
         case stub
-        /// They are here, few enough to be held in memory.
+        /// They are in memory; only small ones are.
         case bytes([UInt8])
-        /// They are read from the source piece by piece.
+        /// They are streamed from the source.
         case source(any AttachmentSource)
     }
 
@@ -29,7 +29,7 @@ public struct PeerAttachment: Sendable {
     /// Where the stored bytes are.
     public var content: Content
 
-    /// Makes an attachment.
+    /// Creates an attachment.
     public init(
         name: String, contentType: String, revpos: UInt64, digest: AttachmentDigest, length: Int64,
         encodedLength: Int64, encoding: Attachment.Encoding, content: Content

@@ -1,7 +1,7 @@
 internal import SettleDatabase
 
 extension PeerError {
-    /// What a local database's failure is to a replication.
+    /// Maps the failure of a local database.
     init(_ error: DatabaseError, of name: String) {
         let message = "\(name): \(error.message)"
         switch error.code {

@@ -1,37 +1,37 @@
-/// Why a peer could not do what it was asked.
+/// Why a call to a peer failed.
 public struct PeerError: Error, Sendable, CustomStringConvertible {
     /// The kinds of failure of a peer; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The code's name, as `--json` output has it.
         public let name: String
 
-        /// The host can't be reached: the network is down, nobody listens, or its name is not known.
+        /// The host can't be reached: the network is down, no server listens, or its name is unknown.
         public static let unreachable = Code(name: "unreachable")
-        /// The connection was lost on the way, or the answer was cut off.
+        /// The connection was lost, or the response was truncated.
         public static let connectionLost = Code(name: "connection_lost")
-        /// No answer came in time.
+        /// No response arrived in time.
         public static let timedOut = Code(name: "timed_out")
         /// The certificate or the TLS connection was not accepted.
         public static let insecure = Code(name: "insecure")
-        /// The credentials were not accepted, or none were given; the message says what was tried.
+        /// The credentials were rejected, or none were given; the message says which were tried.
         public static let unauthorized = Code(name: "unauthorized")
-        /// These credentials may not do this, or a validation refused a document.
+        /// The user may not do this, or a validation refused a document.
         public static let forbidden = Code(name: "forbidden")
-        /// There is no such database, document or filter.
+        /// The database, document or filter does not exist.
         public static let notFound = Code(name: "not_found")
-        /// A local document was written meanwhile, or a revision would have become a branch where none may.
+        /// A local document was written meanwhile, or a revision would have become a branch and branches are refused.
         public static let conflict = Code(name: "conflict")
-        /// A document, an attachment or a request is larger than the peer takes.
+        /// A document, an attachment or a request is larger than the peer accepts.
         public static let tooLarge = Code(name: "too_large")
-        /// The peer asks to be left alone for a while.
+        /// The peer asks the client to retry later.
         public static let busy = Code(name: "busy")
-        /// The peer failed.
+        /// The peer failed internally.
         public static let serverError = Code(name: "server_error")
-        /// The peer did not understand the request, or does not do this.
+        /// The peer did not understand the request, or does not support it.
         public static let badRequest = Code(name: "bad_request")
-        /// The peer's answer is not what the protocol says.
+        /// The peer's response violates the protocol.
         public static let badAnswer = Code(name: "bad_answer")
-        /// An attachment is not what its digest says, or its content is gone.
+        /// An attachment does not match its digest, or its content is lost.
         public static let attachmentMissing = Code(name: "attachment_missing")
         /// The local database failed; the cause is its ``DatabaseError``.
         public static let database = Code(name: "database")
@@ -46,27 +46,27 @@ public struct PeerError: Error, Sendable, CustomStringConvertible {
 
     /// What kind of failure it is.
     public let code: Code
-    /// What happened, where, and what to do; it never holds a secret.
+    /// What happened, where, and what to do; it never contains a secret.
     public let message: String
-    /// The HTTP status, where the peer gave one.
+    /// The HTTP status, if the peer sent one.
     public let status: Int?
-    /// How long the peer asks to wait before the next try.
+    /// How long the peer asks to wait before retrying.
     public let retryAfter: Duration?
     /// Whether the same call may succeed later (SEMANTICS 113).
     public let isTransient: Bool
-    /// The error underneath, where there is one.
+    /// The underlying error, if there is one.
     public let cause: (any Error)?
 
-    /// Makes an error.
+    /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: What kind of failure it is.
     ///   - message: What happened, where, and what to do, without secrets.
     ///   - status: The HTTP status, if there is one.
     ///   - retryAfter: How long the peer asks to wait.
-    ///   - isTransient: Whether the same call may succeed later; if not given, what the code says: `unreachable`,
-    ///     `connectionLost`, `timedOut`, `busy`, `serverError` and `badAnswer` are.
-    ///   - cause: The error underneath.
+    ///   - isTransient: Whether the same call may succeed later. Unless given, it depends on the code: `unreachable`,
+    ///     `connectionLost`, `timedOut`, `busy`, `serverError` and `badAnswer` are transient.
+    ///   - cause: The underlying error.
     public init(
         _ code: Code, _ message: String, status: Int? = nil, retryAfter: Duration? = nil, isTransient: Bool? = nil,
         cause: (any Error)? = nil

@@ -1,17 +1,18 @@
-/// What a peer says of itself when it is reached.
+/// What a peer reports about itself.
 public struct PeerInfo: Sendable, Hashable {
-    /// The product, `CouchDB` or `Settle`, where it is told.
+    /// The product, `CouchDB` or `Settle`, if reported.
     public var product: String?
-    /// Its version, where it is told.
+    /// Its version, if reported.
     public var version: String?
-    /// The name of this very server and database: another after the database was deleted and made anew.
+    /// The name of this instance of the database at this server: it changes if the database is deleted and created
+    /// again.
     public var instance: String?
     /// The position of the newest change.
     public var lastSequence: PeerSequence
-    /// The time by the server's clock, in milliseconds since 1970, where it is told.
+    /// The server's time, in milliseconds since 1970, if reported.
     public var serverTime: Int64?
 
-    /// Makes the information.
+    /// Creates the information.
     public init(
         product: String? = nil, version: String? = nil, instance: String? = nil, lastSequence: PeerSequence
     ) {

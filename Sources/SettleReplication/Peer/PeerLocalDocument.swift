@@ -4,10 +4,10 @@ public import RevisionTree
 public struct PeerLocalDocument: Sendable, Hashable {
     /// Its revision, `0-N`.
     public var revision: String
-    /// Its members but the reserved ones.
+    /// Its members without the reserved ones.
     public var body: JSON
 
-    /// Makes one.
+    /// Creates a local document.
     public init(revision: String, body: JSON) {
         self.revision = revision
         self.body = body

@@ -1,6 +1,6 @@
 public import RevisionTree
 
-/// A revision on its way from one peer to another.
+/// A revision in transfer between two peers.
 public struct PeerRevision: Sendable {
     /// The document's id.
     public var id: DocumentID
@@ -10,12 +10,12 @@ public struct PeerRevision: Sendable {
     public var isDeleted: Bool
     /// Whether it is the source's own winner and a tombstone (SEMANTICS K2).
     public var isDeletionAtSource: Bool
-    /// The members but the reserved ones.
+    /// The members without the reserved ones.
     public var body: DocumentBody
     /// The attachments, in order.
     public var attachments: [PeerAttachment]
 
-    /// Makes a revision.
+    /// Creates a revision.
     public init(
         id: DocumentID, history: RevisionHistory, isDeleted: Bool = false, isDeletionAtSource: Bool = false,
         body: DocumentBody = .empty, attachments: [PeerAttachment] = []
@@ -31,7 +31,7 @@ public struct PeerRevision: Sendable {
     /// The revision itself.
     public var revision: RevisionID { history.revision }
 
-    /// How many bytes of it are in memory: body, history, and contents of attachments that are not streamed.
+    /// How many bytes it has in memory: body, history, and attachment contents that are not streamed.
     public var bytesInMemory: Int {
         attachments.reduce(body.utf8.count + 32 * history.signatures.count + 128) { sum, attachment in
             if case .bytes(let bytes) = attachment.content { sum + bytes.count } else { sum }

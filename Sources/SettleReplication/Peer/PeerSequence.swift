@@ -2,25 +2,24 @@ public import RevisionTree
 
 /// A position in a peer's changes.
 ///
-/// It is opaque: numbers, strings and arrays have been seen, and it is handed back as it came (SEMANTICS 204). Two are
-/// compared for equality alone.
+/// It is opaque: a number, a string or an array, returned to the peer unchanged (SEMANTICS 204). Positions are compared
+/// only for equality.
 public struct PeerSequence: Sendable, Hashable, CustomStringConvertible {
     /// The position as JSON.
     public let json: JSON
 
-    /// Makes a position of what a peer sent.
+    /// Creates a position from a peer's JSON.
     public init(_ json: JSON) { self.json = json }
 
     /// Before the first change.
     public static let start = PeerSequence(0)
 
-    /// Whether this is the position before the first change, as a number or as CouchDB's string.
+    /// Whether this is the position before the first change, in CouchDB's spellings 0 and `"0"`.
     public var isStart: Bool { json == 0 || json == "0" }
 
-    /// The number at the position's front, which CouchDB and Settle count changes by; `nil` where there is none.
+    /// The number at the start of the position, by which CouchDB and Settle count changes; `nil` if there is none.
     ///
-    /// It says nothing of what is before or after on a cluster; a number that became smaller is a sign that the database is
-    /// not the one it was.
+    /// On a cluster it does not order changes. A number that became smaller shows that the database was replaced.
     public var number: Int64? {
         switch json {
         case .number: json.int.map(Int64.init)
@@ -29,6 +28,6 @@ public struct PeerSequence: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The position as it is written in a URL: a string as it is, anything else as JSON.
+    /// The position as written in a URL: a string unchanged, anything else as JSON.
     public var description: String { json.string ?? json.description }
 }

@@ -1,10 +1,10 @@
-/// What a source answers to a ``RevisionRequest``.
+/// A source's answer to a ``RevisionRequest``.
 public enum RevisionAnswer: Sendable {
     /// The revision.
     case found(PeerRevision)
-    /// The source has it no more: it was compacted or purged, or is not to be read. The next change of the document, if
-    /// there is one, brings what took its place.
+    /// The source no longer has it, because it was compacted or purged, or does not allow reading it. A later change of
+    /// the document replicates its successor.
     case missing(reason: String)
-    /// The source can't give this one now, though it gives others.
+    /// The source can't return this revision now, though it returns others.
     case failed(PeerError)
 }

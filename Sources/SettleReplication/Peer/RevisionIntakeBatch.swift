@@ -1,8 +1,8 @@
 internal import SettleDatabase
 
-/// Revisions that are ready to be stored, and those that are not.
+/// Revisions that are ready to be stored, and those that can't be.
 struct RevisionIntakeBatch: Sendable {
-    /// What is ready, in order.
+    /// The ready revisions, in order.
     private(set) var revisions: [ReplicatedRevision] = []
     private var places: [Int] = []
     private var known: [StoreOutcome?]
@@ -13,16 +13,16 @@ struct RevisionIntakeBatch: Sendable {
         places.reserveCapacity(count)
     }
 
-    /// Takes a revision that is ready.
+    /// Adds a ready revision.
     mutating func take(_ revision: ReplicatedRevision, from index: Int) {
         revisions.append(revision)
         places.append(index)
     }
 
-    /// Notes that a revision can't be stored.
+    /// Records that a revision can't be stored.
     mutating func refuse(_ index: Int, _ outcome: StoreOutcome) { known[index] = outcome }
 
-    /// What became of all revisions, from what became of those that were ready.
+    /// The outcomes of all revisions, given those of the ready ones.
     func outcomes(_ written: [ReplicatedRevision.Outcome], _ peer: LocalPeer) -> [StoreOutcome] {
         var outcomes = known
         for (place, outcome) in zip(places, written) {

@@ -1,17 +1,17 @@
 public import RevisionTree
 
-/// A revision that a target wants of its source.
+/// A revision that a target requests from its source.
 public struct RevisionRequest: Sendable, Hashable {
     /// The document's id.
     public var id: DocumentID
-    /// Which revision.
+    /// The revision.
     public var revision: RevisionID
-    /// Revisions that the target has, newest first: attachments that one of them has already may be left out.
+    /// Revisions that the target has, newest first: attachments that one of them has may be omitted.
     public var knownAncestors: [RevisionID]
     /// Whether the revision is the source's own winner and a tombstone (SEMANTICS K2).
     public var isDeletionAtSource: Bool
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         id: DocumentID, revision: RevisionID, knownAncestors: [RevisionID] = [], isDeletionAtSource: Bool = false
     ) {

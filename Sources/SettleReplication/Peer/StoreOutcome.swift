@@ -1,12 +1,11 @@
-/// What became of a revision at its target.
+/// The outcome of storing a revision at its target.
 public enum StoreOutcome: Sendable {
-    /// It is stored. A peer that does not tell says this for a known one too.
+    /// It is stored. A peer that does not distinguish reports this for a known revision too.
     case stored
-    /// It was known.
+    /// The target already had it.
     case known
-    /// The target will not have it; the reason says why and what to do. Trying again as it is does not help
-    /// (SEMANTICS 205).
+    /// The target refuses it; the error says why and what to do. Retrying it unchanged does not help (SEMANTICS 205).
     case refused(PeerError)
-    /// It could not be stored now, though others could; trying again may help.
+    /// It could not be stored now, though others could; retrying may help.
     case failed(PeerError)
 }

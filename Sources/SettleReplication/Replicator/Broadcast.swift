@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Sends each element to all who listen, each with a buffer of the newest ones.
+/// Sends each element to all listeners, each with a buffer of the newest ones.
 final class Broadcast<Element: Sendable>: Sendable {
     private struct State {
         var listeners: [Int: AsyncStream<Element>.Continuation] = [:]
@@ -13,10 +13,10 @@ final class Broadcast<Element: Sendable>: Sendable {
 
     init(buffered: Int) { self.buffered = buffered }
 
-    /// Whether anybody listens.
+    /// Whether there are listeners.
     var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
 
-    /// Begins to listen, with an element that is there already.
+    /// Adds a listener, optionally with a first element.
     func listen(first: Element? = nil) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Element.self, bufferingPolicy: .bufferingNewest(buffered))

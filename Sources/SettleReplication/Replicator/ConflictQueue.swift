@@ -2,19 +2,19 @@ internal import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The documents whose conflicts are to be settled, each once, several at the same time.
+/// The documents whose conflicts are pending, each once; several are settled concurrently.
 struct ConflictQueue: Sendable {
     private var waiting = Queue<DocumentID>()
     private var isWaiting: Set<DocumentID> = []
     private var active: Set<DocumentID> = []
     private var reports: [DocumentID: DocumentReport] = [:]
     private let atOnce: Int
-    /// Whether conflicts that were here before are still being looked for.
+    /// Whether the search for existing conflicts is still running.
     var isSweeping = false
 
     init(atOnce: Int) { self.atOnce = max(1, atOnce) }
 
-    /// How many wait or are being settled.
+    /// How many are waiting or being settled.
     var count: Int { waiting.count + active.count }
 
     /// Whether nothing is pending (SEMANTICS 39, 40).
@@ -23,18 +23,18 @@ struct ConflictQueue: Sendable {
     /// Whether a document is pending.
     func contains(_ id: DocumentID) -> Bool { isWaiting.contains(id) || active.contains(id) }
 
-    /// Takes a document; one that is being settled comes again.
+    /// Adds a document; one that is being settled is added again.
     mutating func add(_ id: DocumentID) {
         if isWaiting.insert(id).inserted { waiting.append(id) }
     }
 
-    /// Keeps what is to be told of a document until it is settled.
+    /// Keeps a document's report until its conflict is settled.
     mutating func keep(_ report: DocumentReport) { reports[report.id] = report }
 
-    /// The next document to settle, unless enough are being settled.
+    /// The next document to settle, unless the limit is reached.
     mutating func next() -> DocumentID? {
         guard active.count < atOnce, let id = waiting.popFirst() else { return nil }
-        // It changed while it is being settled; then it is looked at after that.
+        // It changed while it is being settled, so it is settled again afterwards.
         guard !active.contains(id) else {
             waiting.append(id)
             return nil
@@ -44,13 +44,13 @@ struct ConflictQueue: Sendable {
         return id
     }
 
-    /// A document is settled or not; returns what is to be told of it, unless it is to be settled again.
+    /// Ends a document's turn; returns its report, unless the document is to be settled again.
     mutating func finish(_ id: DocumentID) -> (report: DocumentReport?, isLast: Bool) {
         active.remove(id)
         return (reports.removeValue(forKey: id), !isWaiting.contains(id))
     }
 
-    /// Forgets all that wait.
+    /// Removes all waiting documents.
     mutating func clear() {
         (waiting, isWaiting, isSweeping) = (Queue(), [], false)
     }

@@ -1,24 +1,24 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Settles the conflicts of a pull's target by the configured policy, with bases from the source where they are missing.
+/// Settles the conflicts of a pull's target by the configured policy, fetching missing merge bases from the source.
 ///
-/// Where the policy is to keep all, the bases are brought all the same: an app that settles later needs them.
+/// The bases are fetched even if the policy keeps all leaves: an app that settles later needs them.
 struct ConflictSettler: Sendable {
-    /// How far the search for conflicts that were here before has come.
+    /// The progress of the search for existing conflicts.
     struct Place: Sendable {
         var kinds: [ConflictKind]
         var after: DocumentID?
     }
 
     private let database: Database
-    /// The policy, unless it is to keep all.
+    /// The policy, unless it keeps all leaves.
     private let policy: ConflictPolicy?
     private let source: any Peer
     private let target: any Peer
     private static let pageLength = 200
 
-    /// Makes one where there is something for it to do: in a pull into a database of this process.
+    /// Creates a settler if there is work for it: in a pull into a database of this process.
     init?(_ configuration: ReplicationConfiguration) {
         guard configuration.direction == .pull, let database = configuration.target.database else { return nil }
         self.database = database
@@ -27,10 +27,10 @@ struct ConflictSettler: Sendable {
         target = configuration.target
     }
 
-    /// Where the search begins; conflicts that stay as they are need none.
+    /// Where the search starts; conflicts that are kept need no search.
     var start: Place { Place(kinds: ConflictKind.allCases.filter { policy?.kinds.contains($0) ?? false }) }
 
-    /// Finds conflicts that were here before.
+    /// Finds existing conflicts.
     func sweep(from place: Place) async -> FlowExecutor.Event {
         guard let kind = place.kinds.first else { return .swept([], next: nil) }
         let page = try? await database.perform {
@@ -42,11 +42,11 @@ struct ConflictSettler: Sendable {
         return .swept(page, next: next.kinds.isEmpty ? nil : next)
     }
 
-    /// Which documents of revisions that were stored are in conflict.
+    /// The documents in conflict among stored revisions.
     func conflicted(among revisions: [PeerRevision]) async -> [DocumentID] {
         let kinds = policy?.kinds ?? Set(ConflictKind.allCases)
         let found = try? await database.perform { database -> [DocumentID] in
-            // Most databases have none at all, and an index tells.
+            // Most databases have no conflicts, which an index shows quickly.
             guard try kinds.contains(where: { try !database.conflictedDocumentIDs($0, limit: 1).isEmpty }) else {
                 return []
             }
@@ -55,7 +55,7 @@ struct ConflictSettler: Sendable {
         return found ?? []
     }
 
-    /// Settles the conflict of a document; `nil` where it stays as it is.
+    /// Settles the conflict of a document; `nil` if it stays.
     func settle(_ id: DocumentID) async -> Result<Settlement?, DatabaseError> {
         await bringBases(of: id)
         guard let policy else { return .success(nil) }
@@ -64,8 +64,8 @@ struct ConflictSettler: Sendable {
         } catch { return .failure(DatabaseError(.closed, "the conflict of \"\(id)\" was not settled", cause: error)) }
     }
 
-    /// Brings the revisions in which branches part, as far as the source has them. Without them the policy may leave the
-    /// conflict to a peer that does; a base is never guessed.
+    /// Fetches the merge bases that the source has. Without them the policy may leave the conflict to a peer that has
+    /// them; a base is never guessed.
     private func bringBases(of id: DocumentID) async {
         guard let missing = try? await database.perform({ try $0.missingBases(of: id) }), !missing.isEmpty else {
             return
@@ -73,8 +73,8 @@ struct ConflictSettler: Sendable {
         _ = try? await target.store(await source.bases(missing, of: id), branching: .allowed)
     }
 
-    /// Stores revisions, with what settles their conflicts in the same transaction where that can be: the target is a
-    /// database of this process, and the policy decides without waiting.
+    /// Stores revisions. Settles their conflicts in the same transaction if the target is a database of this process
+    /// and the policy decides without waiting.
     func store(
         _ revisions: [PeerRevision], branching: Branching
     ) async throws -> (outcomes: [StoreOutcome], settlements: [DocumentID: Result<Settlement, DatabaseError>]) {
@@ -86,7 +86,7 @@ struct ConflictSettler: Sendable {
 }
 
 extension Peer {
-    /// Revisions in which branches part, as far as they are here.
+    /// The merge bases that are here.
     func bases(_ revisions: [RevisionID], of id: DocumentID) async -> [PeerRevision] {
         var requests = revisions.map { RevisionRequest(id: id, revision: $0) }
         var found: [PeerRevision] = []
@@ -101,7 +101,7 @@ extension Peer {
 }
 
 extension ReplicationConfiguration {
-    /// Whether conflicts are settled.
+    /// Whether the replication settles conflicts.
     var settlesConflicts: Bool {
         direction == .pull && target.database != nil && conflictPolicy.name != ConflictPolicy.keepAll.name
     }

@@ -1,34 +1,35 @@
 public import RevisionTree
 public import SettleDatabase
 
-/// What became of a document in one attempt.
+/// The outcome of one attempt to replicate a document.
 public struct DocumentReplication: Sendable {
-    /// What became of it.
+    /// The outcome of a document.
     public enum Outcome: Sendable {
-        /// All of it is at the target.
+        /// The target has all of it.
         case replicated
-        /// All of it is at the target, and its conflict was settled, or left as the policy said.
+        /// The target has all of it, and its conflict was settled, or left to the policy's choice.
         case settled(Settlement)
-        /// It is at the target, and its conflict could not be settled (SEMANTICS 30).
+        /// The target has all of it, and its conflict could not be settled (SEMANTICS 30).
         case unsettled(DatabaseError)
-        /// The target will not have some of it, or it could not be brought; ``ReplicationLedger`` says for each revision.
+        /// The target refused some of it, or it could not be replicated; ``ReplicationLedger`` has the reason for each
+        /// revision.
         case failed(PeerError)
-        /// It does not pass the filter any more: it was not brought, and the target keeps an earlier state of it.
+        /// It no longer passes the filter: it was not replicated, and the target keeps an earlier state of it.
         case left
     }
 
-    /// Which way it went.
+    /// The direction of the replication.
     public let direction: ReplicationDirection
     /// The document.
     public let documentID: DocumentID
-    /// Its revisions that the target had not; none for a conflict that was here before.
+    /// Its revisions that the target lacked; none for an existing conflict.
     public let revisions: [RevisionID]
     /// Whether it is deleted at the source.
     public let isDeleted: Bool
-    /// What became of it.
+    /// The outcome.
     public let outcome: Outcome
 
-    /// Why it failed, if it did.
+    /// Why it failed; `nil` if it did not.
     public var error: (any Error)? {
         switch outcome {
         case .replicated, .settled, .left: nil

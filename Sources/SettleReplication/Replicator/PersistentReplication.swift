@@ -1,29 +1,29 @@
 public import RevisionTree
 
-/// A replication that a database keeps, as it is written down; whether it runs now, ``Replications/all`` tells.
+/// A replication stored in a database; ``Replications/all`` has those that run now.
 public struct PersistentReplication: Sendable, Hashable {
-    /// What is to be done with it.
+    /// Whether the replication should run.
     public enum State: String, Sendable, Hashable {
         /// It is started by ``Replications/resume(credentials:client:configure:)``.
         case active
-        /// It was told to wait.
+        /// It was paused.
         case paused
-        /// It was not continuous, and is done.
+        /// It was one-shot, and has completed.
         case completed
     }
 
-    /// The name under which it is kept.
+    /// The name under which it is stored.
     public let name: String
-    /// Which way documents go.
+    /// The direction.
     public let direction: ReplicationDirection
-    /// The other side, with the user's name and without the password.
+    /// The peer's address, with the user's name and without the password.
     public let url: HTTPURL
-    /// Whether it goes on for ever.
+    /// Whether it is continuous.
     public let isContinuous: Bool
-    /// What is to be done with it.
+    /// Whether it should run.
     public let state: State
-    /// Whether the password is kept with it.
+    /// Whether the password is stored with it.
     public let hasPassword: Bool
-    /// Which documents take part, as the members `doc_ids`, `selector`, or `filter` and `query_params` say; none for all.
+    /// Its filter, as the members `doc_ids`, `selector`, or `filter` and `query_params`; none for all documents.
     public let filter: JSONObject
 }

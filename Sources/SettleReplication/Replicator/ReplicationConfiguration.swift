@@ -1,59 +1,61 @@
 public import SettleDatabase
 
-/// What a replication is to do.
+/// What a replication does.
 ///
 ///     var configuration = ReplicationConfiguration.pull(notes, from: hub)
 ///     configuration.isContinuous = true
 ///     configuration.conflictPolicy = .threeWayMerge()
 ///
-/// It is frozen when the replication starts: a change after that takes effect with the next start (SEMANTICS 45).
+/// A running replication uses the configuration as it was at its start: a change takes effect with the next start
+/// (SEMANTICS 45).
 public struct ReplicationConfiguration: Sendable {
-    /// Where documents come from.
+    /// The source.
     public var source: any Peer
-    /// Where they go to.
+    /// The target.
     public var target: any Peer
-    /// Which way that is, seen from this process; it says who settles conflicts, and what a refused document does to the
-    /// checkpoint.
+    /// The direction, seen from this process. It determines which side settles conflicts, and how a refused document
+    /// affects the checkpoint.
     public var direction: ReplicationDirection
-    /// Which documents take part; all unless set.
+    /// Which documents are replicated; all unless set.
     public var filter = ReplicationFilter.all
-    /// Whether it goes on for ever, idle and waking when something changes (SEMANTICS 93); not unless set (95).
+    /// Whether it is continuous: idle when done, and active again when something changes (SEMANTICS 93). No unless set
+    /// (95).
     public var isContinuous = false
-    /// How conflicts are settled that a pull brings into a database of this process; ``ConflictPolicy/keepAll`` unless set
-    /// (K4). It is not asked in a push.
+    /// How conflicts from a pull into a database of this process are settled; ``ConflictPolicy/keepAll`` unless set
+    /// (K4). It is not used in a push.
     ///
-    /// What a pull brings and what settles its conflicts are written in one transaction, so nobody reads a winner that the
-    /// policy decides against (SEMANTICS 161). The policy is asked before that, outside of it. Only one that waits, for a
-    /// person say, settles after what came is stored.
+    /// Pulled revisions and the settlement of their conflicts are written in one transaction, so nobody reads a winner
+    /// that the policy decides against (SEMANTICS 161). The policy runs before that, outside of the transaction. Only a
+    /// policy that waits, for a person for example, settles after the revisions are stored.
     public var conflictPolicy = ConflictPolicy.keepAll
-    /// How many conflicts are settled at the same time; 4 unless set. A policy that asks a person may be given more.
+    /// How many conflicts are settled concurrently; 4 unless set. Consider more for a policy that asks a person.
     public var conflictsAtOnce = 4
-    /// Whether concurrent edits become branches at the target, as in CouchDB, or are refused and listed.
+    /// Whether concurrent edits become branches at the target, as in CouchDB, or are refused and listed in the ledger.
     public var branching = Branching.allowed
-    /// Whether the target is created if there is none.
+    /// Whether the target is created if it does not exist.
     public var createsTarget = false
-    /// How much is on its way at the same time.
+    /// Limits for batches and concurrent requests.
     public var limits = BatchLimits()
-    /// How often a checkpoint is written while documents come; 5 seconds unless set. One is written at the end, too.
+    /// How often a checkpoint is written during the replication; 5 seconds unless set. One is also written at the end.
     public var checkpointInterval = Duration.seconds(5)
-    /// Whether there are checkpoints at all. Without them every run compares all documents.
+    /// Whether checkpoints are used. Without them every run compares all documents.
     public var usesCheckpoints = true
-    /// The position of the source to begin after, whatever the checkpoints say; none unless set. It is part of what the
-    /// replication means, so such a one has checkpoints of its own.
+    /// The position of the source to start after, whatever the checkpoints say; none unless set. It is part of the
+    /// replication's id, so such a replication has its own checkpoints.
     public var since: PeerSequence?
-    /// When calls that failed are made again.
+    /// When failed calls are retried.
     public var retry = RetryPolicy()
-    /// Whether a change of this machine's network is looked at, where a peer is on another machine: what waits to be tried again
-    /// is tried at once, and what seems to be there is looked for. Yes unless set.
+    /// Whether changes of this machine's network matter if a peer is on another machine: waiting retries happen
+    /// immediately, and connections are verified. Yes unless set.
     public var watchesNetwork = true
-    /// What tells of changes of the network.
+    /// Reports network changes.
     var network = NetworkMonitor.shared
-    /// What measures delays; another one is for tests.
+    /// Measures delays; tests replace it.
     package var clock: any Clock<Duration> = ContinuousClock()
 
-    /// Makes a configuration of two peers, with the defaults.
+    /// Creates a configuration for two peers, with the defaults.
     ///
-    /// Its direction is a push where only the source is a database of this process, else a pull.
+    /// The direction is a push if only the source is a database of this process, else a pull.
     public init(source: any Peer, target: any Peer) {
         self.source = source
         self.target = target
@@ -74,16 +76,16 @@ public struct ReplicationConfiguration: Sendable {
         return configuration
     }
 
-    /// A name for what it is to do: 32 hexadecimal digits. It is that of the log on both sides, unless a filter function has a
-    /// part in that; see ``logID()``.
+    /// The id of the replication: 32 hexadecimal digits. The log has the same id, unless a filter function's code is
+    /// part of that; see ``logID()``.
     ///
-    /// - Throws: ``PeerError`` when the identity of a peer can't be told.
+    /// - Throws: ``PeerError`` if the identity of a peer is not available.
     package func replicationID() async throws -> String { try await id(filterCode: nil).description }
 
-    /// The name under which both sides keep its log. It is another one when the code of the filter function is, which the source
-    /// is asked for, so that a changed function is asked about all documents (COUCHDB-892).
+    /// The id of the log on both sides. It includes the code of the filter function, which is read from the source, so
+    /// that a changed function gets to see all documents (COUCHDB-892).
     ///
-    /// - Throws: ``PeerError`` when the source can't be reached.
+    /// - Throws: ``PeerError`` if the source can't be reached.
     func logID() async throws -> ReplicationID { try await id(filterCode: source.filterCode(filter)) }
 
     private func id(filterCode: String?) async throws -> ReplicationID {
@@ -92,7 +94,7 @@ public struct ReplicationConfiguration: Sendable {
             filterCode: filterCode, branching: branching, since: since)
     }
 
-    /// The database of this process whose replication it is; the target's of two.
+    /// The database of this process that owns the replication; the target if both sides are local.
     var database: Database? { direction == .push ? source.database : target.database ?? source.database }
 
     /// The other side.

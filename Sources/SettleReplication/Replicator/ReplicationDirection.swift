@@ -1,4 +1,4 @@
-/// Which way documents go, seen from the database of this process.
+/// The direction of a replication, seen from the database of this process.
 public enum ReplicationDirection: String, Sendable, Hashable {
     /// From this process to a peer.
     case push

@@ -1,8 +1,7 @@
-/// Something that happened in a replication and that an app may want to show.
+/// An event of a replication that an app may want to show.
 public enum ReplicationEvent: Sendable {
-    /// What became of a document: one event for each attempt, after its conflict was settled if it has one
-    /// (SEMANTICS 33).
+    /// The outcome of a document: one event per attempt, after its conflict was settled if it has one (SEMANTICS 33).
     case document(DocumentReplication)
-    /// Something that an app should know though nothing failed.
+    /// A non-fatal warning.
     case warning(ReplicationWarning)
 }

@@ -1,15 +1,15 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What a running replication is told from outside.
+/// Commands to a running replication.
 final class ReplicationOrders: Sendable {
-    /// The orders there are.
+    /// The commands.
     enum Order: Sendable {
-        /// End, after what is here is stored and conflicts are settled.
+        /// End after the fetched revisions are stored and conflicts are settled.
         case stop
-        /// End at once; conflicts stay for the next start (SEMANTICS 41).
+        /// End immediately; conflicts wait for the next start (SEMANTICS 41).
         case suspend
-        /// The network changed: try again now.
+        /// The network changed: retry now.
         case network
     }
 
@@ -22,10 +22,10 @@ final class ReplicationOrders: Sendable {
 
     private let state = Guarded(State())
 
-    /// Whether it is to end.
+    /// Whether the replication has to end.
     var isStopping: Bool { state.withLock(\.isStopping) }
 
-    /// Gives an order.
+    /// Sends a command.
     func give(_ order: Order) {
         let waiters = state.withLock { state in
             if order != .network { state.isStopping = true }
@@ -36,7 +36,7 @@ final class ReplicationOrders: Sendable {
         for waiter in waiters { waiter.resume(returning: order) }
     }
 
-    /// The next order; `nil` when the task is cancelled.
+    /// The next command; `nil` if the task is cancelled.
     func next() async -> Order? {
         let number = state.withLock { state in
             state.nextWaiter += 1

@@ -1,23 +1,23 @@
 package import RevisionTree
 
-/// What a replication has done.
+/// The result of a replication.
 public struct ReplicationResult: Sendable {
-    /// The replication's name, under which both sides keep its log: 32 hexadecimal digits.
+    /// The replication's id: 32 hexadecimal digits.
     public let replicationID: String
-    /// What it has done, in numbers.
+    /// Counts of what it did.
     public internal(set) var counts = ReplicationCounts()
-    /// The position of the source from which it read.
+    /// The position of the source from which it started.
     public internal(set) var start = PeerSequence.start
     /// The position of the source up to which everything is done.
     public internal(set) var end = PeerSequence.start
-    /// What was not brought, as of the end.
+    /// The documents that could not be replicated, as of the end.
     public internal(set) var ledger = ReplicationLedger()
-    /// What an app should know, oldest first; the first 100.
+    /// Non-fatal warnings, oldest first; at most 100.
     public internal(set) var warnings: [ReplicationWarning] = []
 
-    /// The log as it was written last, in CouchDB's format; none where nothing was begun.
+    /// The last written log, in CouchDB's format; `nil` if the replication did not get that far.
     package internal(set) var log: JSON?
-    /// Whether there was something new, so that a checkpoint was written.
+    /// Whether a checkpoint was written, because there was something new.
     package internal(set) var hasWritten = false
 
     init(replicationID: String) { self.replicationID = replicationID }

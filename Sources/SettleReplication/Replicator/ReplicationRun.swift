@@ -1,13 +1,13 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// One run of a replicator, from its start to its end: reach the peers, find where to begin, let the flow run, and again
-/// when a peer is not what it was.
+/// One run of a replicator, from start to end: reach the peers, find where to start, run the flow, and restart if a
+/// peer was replaced.
 struct ReplicationRun: Sendable {
     let configuration: ReplicationConfiguration
     let state: ReplicatorState
     let orders: ReplicationOrders
-    /// Whether checkpoints are forgotten first.
+    /// Whether checkpoints are deleted first.
     private let isFromStart: Bool
     private var counts = ReplicationCounts()
     private var result: ReplicationResult?
@@ -22,7 +22,7 @@ struct ReplicationRun: Sendable {
         self.orders = orders
     }
 
-    /// What a flow needs to begin.
+    /// What a flow needs to start.
     private struct Beginning: Sendable {
         var checkpointer: Checkpointer
         var settings: FlowSettings
@@ -32,8 +32,8 @@ struct ReplicationRun: Sendable {
 
     /// Runs to the end.
     ///
-    /// - Parameter ended: Is called when it has ended, with what is to be shown then.
-    /// - Returns: What it has done, or why it can't go on.
+    /// - Parameter ended: Called at the end, with the final change of the status.
+    /// - Returns: What it did, or why it can't continue.
     mutating func run(
         _ ended: ((inout ReplicationStatus) -> Void) -> Void
     ) async -> Result<ReplicationResult, PeerError> {
@@ -58,7 +58,7 @@ struct ReplicationRun: Sendable {
         return outcome
     }
 
-    /// Hears of changes of the network, where that is of interest.
+    /// Listens to network changes, if they matter.
     private func listensToNetwork() -> NetworkMonitor.Listener? {
         guard configuration.watchesNetwork, configuration.source.needsNetwork || configuration.target.needsNetwork
         else { return nil }
@@ -93,7 +93,7 @@ struct ReplicationRun: Sendable {
                 case .done: return .success(finished())
                 case .failed(let error): return .failure(error)
                 case .startOver:
-                    // A source that goes back again and again gets no further by being asked faster.
+                    // A source that keeps going back in time must not be polled without delay.
                     restarts = executor.checkpointer.hasWritten ? 0 : restarts + 1
                     guard restarts > 2 else { continue }
                     guard configuration.isContinuous || restarts < configuration.retry.attempts else {
@@ -141,7 +141,7 @@ struct ReplicationRun: Sendable {
             flow: Flow(beginning.settings, counts: counts), checkpointer: beginning.checkpointer)
     }
 
-    /// Reaches both peers and finds where to begin; `nil` when it is to end.
+    /// Reaches both peers and finds where to start; `nil` if the run has to end.
     private func beginning() async -> Result<Beginning, PeerError>? {
         await withTaskGroup(of: Result<Beginning, PeerError>?.self) { group in
             group.addTask { await PeerError.result { try await prepare() } }
@@ -200,7 +200,7 @@ struct ReplicationRun: Sendable {
         return beginning
     }
 
-    /// Waits until another attempt may be made, or is worth one.
+    /// Waits until a retry is due, or an event makes it worthwhile.
     private func pause(_ delay: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await configuration.clock.sleep(for: delay) }
@@ -213,7 +213,7 @@ struct ReplicationRun: Sendable {
 }
 
 extension PeerError {
-    /// Runs a call on a peer, and gives what it returned or threw.
+    /// Runs a call on a peer; returns its value or error.
     static func result<Success: Sendable>(
         _ body: () async throws -> Success
     ) async -> Result<Success, PeerError> {

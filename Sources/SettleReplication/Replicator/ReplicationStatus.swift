@@ -1,32 +1,32 @@
-/// How a replication is doing (SEMANTICS 104).
+/// The status of a replication (SEMANTICS 104).
 public struct ReplicationStatus: Sendable {
-    /// What it does (SEMANTICS 105).
+    /// The activity of a replication (SEMANTICS 105).
     public enum Mode: String, Sendable, Hashable {
-        /// Nothing: it was not started, has ended, or was stopped.
+        /// It was not started, has ended, or was stopped.
         case stopped
-        /// It can't reach a peer and tries again by itself.
+        /// A peer can't be reached; the replication retries automatically.
         case offline
         /// It is continuous, has nothing left to copy and no conflict left to settle, and waits for changes.
         case idle
-        /// It copies documents, or looks for some.
+        /// It copies documents or looks for changes.
         case active
     }
 
-    /// What it does.
+    /// The activity.
     public internal(set) var mode = Mode.stopped
     /// How many changed documents are done since it was last idle or stopped; 0 when not active (SEMANTICS 106).
     public internal(set) var completed = 0
-    /// How many there are, as far as is known; it changes while the source tells of more, and is never less than
+    /// How many changed documents are known; it grows while the source reports more, and is never less than
     /// ``completed`` (SEMANTICS 107). 0 when not active.
     public internal(set) var total = 0
     /// How many bytes of bodies and attachments were written since it was started (SEMANTICS 108).
     public internal(set) var bytesWritten: Int64 = 0
-    /// Why it failed, or can't reach a peer; `nil` again after a success (SEMANTICS 110). Documents that are refused are no
-    /// failure.
+    /// Why it failed, or can't reach a peer; `nil` again after a success (SEMANTICS 110). Refused documents are not an
+    /// error here.
     public internal(set) var error: PeerError?
-    /// How many conflicts wait to be settled or are being settled, as far as is known.
+    /// How many known conflicts are waiting or being settled.
     public internal(set) var pendingConflicts = 0
-    /// What it has done since it was started.
+    /// Counts since it was started.
     public internal(set) var counts = ReplicationCounts()
 
     /// The position of the source up to which everything is done.
@@ -34,12 +34,12 @@ public struct ReplicationStatus: Sendable {
     /// The position of the newest checkpoint.
     package internal(set) var checkpointed = PeerSequence.start
 
-    /// Makes the status of a replication that was never started.
+    /// Creates the status of a replication that was never started.
     init() {}
 }
 
 extension ReplicationStatus: Equatable {
-    /// Whether both say the same; errors are compared by code and message.
+    /// Whether both are equal; errors are compared by code and message.
     public static func == (left: ReplicationStatus, right: ReplicationStatus) -> Bool {
         left.mode == right.mode && left.completed == right.completed && left.total == right.total
             && left.bytesWritten == right.bytesWritten && left.pendingConflicts == right.pendingConflicts

@@ -3,28 +3,28 @@ import SettleDatabase
 
 /// Replications that outlive the process.
 extension Replications {
-    /// Gives credentials for an address, whose user is who they were of when the replication was kept; `nil` for those that
-    /// were kept with it.
+    /// Returns credentials for an address, whose user is the one with which the replication was stored; `nil` for the
+    /// stored credentials.
     public typealias CredentialsSource = @Sendable (HTTPURL) async throws -> Credentials?
 
-    /// Makes a replication persistent: ``resume(credentials:client:configure:)`` starts it again after the next launch, until
-    /// it is removed or, when it is not continuous, has been completed (SEMANTICS 94, 95).
+    /// Makes a replication persistent: ``resume(credentials:client:configure:)`` starts it after the next launch, until
+    /// it is removed or, if it is one-shot, has completed (SEMANTICS 94, 95).
     ///
     ///     let pull = try await notes.replications.replicator(configuration)
     ///     try await notes.replications.persist(pull)
     ///     pull.start()
     ///
-    /// Peer, direction, filter, and the flags of the configuration are kept in a local document of the database, as they
-    /// are now; call it again after they were changed. Conflict policy and limits are not. Headers of the peer are kept with
-    /// the credentials, for they may be some.
+    /// The current peer, direction, filter, and flags of the configuration are stored in a local document of the
+    /// database; call it again after changing them. Conflict policy and limits are not stored. Headers of the peer are
+    /// stored only if credentials are, because they may contain secrets.
     ///
     /// - Parameters:
     ///   - replicator: One of this database's replications, with a ``CouchDBPeer``.
-    ///   - storesCredentials: Whether the password is kept with it, readable by whoever can read the database; else only the
-    ///     user's name is.
-    /// - Returns: The name under which it is kept.
-    /// - Throws: ``PeerError`` with code `badRequest` for one that can't be kept; ``DatabaseError`` when the database can't
-    ///   be written.
+    ///   - storesCredentials: Whether the password is stored, readable by everyone who can read the database; otherwise
+    ///     only the user's name is.
+    /// - Returns: The name under which it is stored.
+    /// - Throws: ``PeerError`` with code `badRequest` for a replication that can't be stored; ``DatabaseError`` if the
+    ///   database can't be written.
     @discardableResult
     public func persist(_ replicator: Replicator, storesCredentials: Bool = false) async throws -> String {
         let configuration = replicator.configuration
@@ -38,22 +38,22 @@ extension Replications {
         return name
     }
 
-    /// Starts the persistent replications that were neither completed nor told to wait.
+    /// Starts the persistent replications that are neither completed nor paused.
     ///
-    /// Call it once when the database was opened and its validations and replication filters are registered, for those are
-    /// not kept (SEMANTICS 125): nothing is replicated before.
+    /// Call it once after opening the database and registering its validations and replication filters, which are not
+    /// stored (SEMANTICS 125): nothing is replicated before.
     ///
     ///     try await notes.replications.resume { url in
     ///         .basic(user: url.user ?? "", password: try keychain.password(for: url.host))
     ///     }
     ///
     /// - Parameters:
-    ///   - credentials: Gives the credentials for an address; unless given, those that were kept are taken.
-    ///   - client: Who sends the requests of all of them.
-    ///   - configure: Sets what is not kept, such as the conflict policy.
-    /// - Returns: Those that were started.
-    /// - Throws: What `credentials` and `configure` throw; ``PeerError`` with code `badRequest` for a stored one that can't
-    ///   be read; ``DatabaseError``.
+    ///   - credentials: Returns the credentials for an address; the stored ones are used unless given.
+    ///   - client: Sends the requests of all of them.
+    ///   - configure: Sets what is not stored, such as the conflict policy.
+    /// - Returns: The started replications.
+    /// - Throws: Errors of `credentials` and `configure`; ``PeerError`` with code `badRequest` for a stored replication
+    ///   that can't be read; ``DatabaseError``.
     @discardableResult
     public func resume(
         credentials: CredentialsSource? = nil, client: any HTTPClient = CurlHTTPClient(),
@@ -87,15 +87,15 @@ extension Replications {
         return started
     }
 
-    /// Gives a persistent replication new credentials of the same user, tokens of OAuth that take the place of old ones for
-    /// example: from the next request on where it runs, and kept with it where the old ones were (SEMANTICS 138). Its checkpoint
-    /// stays.
+    /// Replaces the credentials of a persistent replication with new ones of the same user, OAuth tokens for example. A
+    /// running replication uses them from the next request on, and they are stored if the old ones were (SEMANTICS
+    /// 138). Its checkpoint stays.
     ///
     /// - Parameters:
     ///   - name: Its name.
     ///   - credentials: The new credentials.
-    /// - Throws: ``PeerError`` with code `notFound` where none has the name, `badRequest` for another user's credentials or
-    ///   for those that can't be kept; ``DatabaseError``.
+    /// - Throws: ``PeerError`` with code `notFound` if the name is unknown, `badRequest` for another user's credentials
+    ///   or for those that can't be stored; ``DatabaseError``.
     public func renewPersistent(_ name: String, _ credentials: Credentials) async throws {
         if let replicator = running(name), let peer = replicator.configuration.peer as? CouchDBPeer {
             try peer.renew(credentials)
@@ -103,9 +103,9 @@ extension Replications {
         try await change(name) { try StoredReplications.renew(&$0, credentials) }
     }
 
-    /// How many persistent replications there are, completed ones too.
+    /// How many persistent replications there are, including completed ones.
     ///
-    /// - Throws: ``DatabaseError`` when the database can't be read.
+    /// - Throws: ``DatabaseError`` if the database can't be read.
     public func persistentCount() throws -> Int {
         try database.map { try StoredReplications(database: $0).all().count } ?? 0
     }

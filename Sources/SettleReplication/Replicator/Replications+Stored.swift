@@ -1,12 +1,12 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// What there is to see and to change of persistent replications, whether they run or not.
+/// Listing and changing persistent replications, whether they run or not.
 extension Replications {
-    /// The persistent replications, in the order in which they were kept.
+    /// The persistent replications, in the order in which they were stored.
     ///
-    /// - Throws: ``DatabaseError`` when the database can't be read; ``PeerError`` with code `badRequest` for one that is no
-    ///   replication.
+    /// - Throws: ``DatabaseError`` if the database can't be read; ``PeerError`` with code `badRequest` for a stored
+    ///   replication that can't be read.
     public func persistent() throws -> [PersistentReplication] {
         guard let database else { return [] }
         return try StoredReplications(database: database).all().map { name, members in
@@ -19,21 +19,21 @@ extension Replications {
         }
     }
 
-    /// Has a persistent replication wait: it is stopped if it runs, and not started before ``continuePersistent(_:)``. The
-    /// checkpoint stays, so it goes on then from where it was.
+    /// Pauses a persistent replication: it is stopped if it runs, and not started before ``continuePersistent(_:)``.
+    /// The checkpoint stays, so it then continues where it stopped.
     ///
     /// - Parameter name: Its name.
-    /// - Throws: ``PeerError`` with code `notFound` where none has the name; ``DatabaseError``.
+    /// - Throws: ``PeerError`` with code `notFound` if the name is unknown; ``DatabaseError``.
     public func pausePersistent(_ name: String) async throws {
         try await change(name) { $0["paused"] = true }
         await running(name)?.stop()
     }
 
-    /// Lets a persistent replication that was told to wait, or was completed, go on: the one of this process is started, or
-    /// else it is when the next `resume` is called.
+    /// Continues a persistent replication that was paused or has completed: starts it if it is loaded in this process,
+    /// otherwise the next `resume` does.
     ///
     /// - Parameter name: Its name.
-    /// - Throws: ``PeerError`` with code `notFound` where none has the name; ``DatabaseError``.
+    /// - Throws: ``PeerError`` with code `notFound` if the name is unknown; ``DatabaseError``.
     public func continuePersistent(_ name: String) async throws {
         try await change(name) { members in
             members["paused"] = nil
@@ -42,10 +42,10 @@ extension Replications {
         running(name)?.start()
     }
 
-    /// Forgets a persistent replication; it is stopped if it runs. Documents and the checkpoint stay (SEMANTICS 102).
+    /// Removes a persistent replication, and stops it if it runs. Documents and the checkpoint stay (SEMANTICS 102).
     ///
     /// - Parameter name: Its name.
-    /// - Throws: ``PeerError`` with code `notFound` where none has the name; ``DatabaseError``.
+    /// - Throws: ``PeerError`` with code `notFound` if the name is unknown; ``DatabaseError``.
     public func removePersistent(_ name: String) async throws {
         if let replicator = running(name) { await remove(replicator) } else { try await change(name, nil) }
     }

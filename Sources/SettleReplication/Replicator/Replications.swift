@@ -2,7 +2,7 @@ internal import RevisionTree
 public import SettleDatabase
 internal import SettlePlatform
 
-/// The replications of a database, which belong to it: a ``Replicator`` that is kept or let go of is a view of one (K18).
+/// The replications of a database, which owns them: releasing a ``Replicator`` does not stop one that runs (K18).
 ///
 ///     let pair = try await notes.replications.replicate(with: hub)
 ///     for replicator in pair {
@@ -10,8 +10,8 @@ internal import SettlePlatform
 ///         replicator.start()
 ///     }
 ///
-/// Those that run are kept until they end, are removed, or the database is closed. They are forgotten when the process
-/// ends, but for those that ``persist(_:storesCredentials:)`` was told of (SEMANTICS 94).
+/// Running replications are kept until they end, are removed, or the database is closed. They are lost when the process
+/// ends, except those passed to ``persist(_:storesCredentials:)`` (SEMANTICS 94).
 public final class Replications: Sendable {
     private struct Key: Hashable {
         let peer: String
@@ -21,9 +21,9 @@ public final class Replications: Sendable {
 
     private struct Entry {
         weak var replicator: Replicator?
-        /// The same, until it has run and ended.
+        /// A strong reference until it has run and ended.
         var kept: Replicator?
-        /// The name under which the database keeps it, if it does.
+        /// The name under which the database stores it; `nil` if it is not persistent.
         var stored: String?
     }
 
@@ -34,19 +34,19 @@ public final class Replications: Sendable {
 
     init(_ database: Database) { owner = Guarded(Owner(database: database)) }
 
-    /// The database whose replications these are, while it is there.
+    /// The database that owns the replications, while it is open.
     var database: Database? { owner.withLock(\.database) }
 
-    /// The replications there are.
+    /// The current replications.
     public var all: [Replicator] { entries.withLock { $0.values.compactMap(\.replicator) } }
 
-    /// Gives the replication with a peer, of one direction and filter: the one that is there (SEMANTICS 99), or one that is
-    /// made and not started.
+    /// Returns the replication with a peer, direction and filter: the existing one (SEMANTICS 99), or a new one that is
+    /// not started.
     ///
-    /// - Parameter configuration: What it is to do. Of one that is there already nothing but peer, direction and filter is
-    ///   looked at.
+    /// - Parameter configuration: The configuration. For an existing replication only peer, direction and filter are
+    ///   used.
     /// - Returns: The replication.
-    /// - Throws: ``PeerError`` when the peer's identity can't be found out.
+    /// - Throws: ``PeerError`` if the peer's identity can't be determined.
     public func replicator(_ configuration: ReplicationConfiguration) async throws -> Replicator {
         let key = Key(
             peer: try await configuration.peer.identity(), direction: configuration.direction,
@@ -70,16 +70,16 @@ public final class Replications: Sendable {
         }
     }
 
-    /// Gives the two replications with a peer, the pull first and then the push (SEMANTICS 98), not continuous and not
-    /// started (95, 96).
+    /// Returns the two replications with a peer, the pull first and then the push (SEMANTICS 98); new ones are one-shot
+    /// and not started (95, 96).
     ///
     /// - Parameters:
-    ///   - peer: The peer; with `nil` there is none to replicate with.
-    ///   - database: The database whose replications these are.
-    ///   - exclusively: Whether all other replications of this database are removed, filtered ones with the same peer too
-    ///     (SEMANTICS 100); with no peer that is all of them (101).
+    ///   - peer: The peer; `nil` for none.
+    ///   - database: The database that owns the replications.
+    ///   - exclusively: Whether all other replications of this database are removed, including filtered ones with the
+    ///     same peer (SEMANTICS 100); without a peer that is all of them (101).
     /// - Returns: Pull and push, or none without a peer.
-    /// - Throws: ``PeerError`` when the peer's identity can't be found out.
+    /// - Throws: ``PeerError`` if the peer's identity can't be determined.
     func pair(with peer: (any Peer)?, of database: Database, exclusively: Bool) async throws -> [Replicator] {
         var pair: [Replicator] = []
         if let peer {
@@ -88,7 +88,7 @@ public final class Replications: Sendable {
         }
         if exclusively {
             for other in all where !pair.contains(where: { $0 === other }) { await remove(other) }
-            // Those too that were not resumed.
+            // Including those that were not resumed.
             var kept: Set<String> = []
             for replicator in pair { kept.insert(try await StoredReplications.name(of: replicator.configuration)) }
             let names = kept
@@ -97,7 +97,7 @@ public final class Replications: Sendable {
         return pair
     }
 
-    /// Stops a replication and forgets it, a persistent one too; documents and checkpoints stay (SEMANTICS 102).
+    /// Stops and removes a replication, also a persistent one; documents and checkpoints stay (SEMANTICS 102).
     public func remove(_ replicator: Replicator) async {
         await replicator.stop()
         let stored = entries.withLock { entries in
@@ -108,25 +108,25 @@ public final class Replications: Sendable {
         for name in stored { change { try $0.set(name, nil) } }
     }
 
-    /// Stops all replications and forgets them, persistent ones too.
+    /// Stops and removes all replications, including persistent ones.
     public func removeAll() async {
         for replicator in all { await remove(replicator) }
         change { try $0.removeAll() }
     }
 
-    /// The replication of this process that the database keeps under a name.
+    /// The loaded replication that the database stores under a name.
     func running(_ name: String) -> Replicator? {
         entries.withLock { $0.values.first { $0.stored == name }?.replicator }
     }
 
-    /// Takes note that the database keeps a replication.
+    /// Records that the database stores a replication.
     func noteStored(_ replicator: Replicator, as name: String) {
         entries.withLock { entries in
             for key in entries.keys where entries[key]?.replicator === replicator { entries[key]?.stored = name }
         }
     }
 
-    /// One that is done is not started again.
+    /// Marks a completed replication, so that it is not started again.
     private func noteEnd(of replicator: Replicator, _ name: String) {
         guard replicator.isCompleted.withLock(\.self), !replicator.configuration.isContinuous else { return }
         change { stored in
@@ -146,32 +146,34 @@ extension Database {
     /// The replications of this database.
     public var replications: Replications { companion(Replications.self) { Replications(self) } }
 
-    /// The two replications with a peer, the pull first and then the push; the ones that are there, or new ones that are
-    /// not continuous and not started. Set their configurations, and start them.
+    /// The two replications with a peer, the pull first and then the push: existing ones, or new ones that are one-shot
+    /// and not started. Configure and start them.
     ///
     /// - Parameters:
-    ///   - peer: The peer; with `nil` there is none to replicate with.
+    ///   - peer: The peer; `nil` for none.
     ///   - exclusively: Whether all other replications of this database are removed.
     /// - Returns: Pull and push, or none without a peer.
-    /// - Throws: ``PeerError`` when the peer's identity can't be found out.
+    /// - Throws: ``PeerError`` if the peer's identity can't be determined.
     @discardableResult
     public func replicate(with peer: (any Peer)?, exclusively: Bool = false) async throws -> [Replicator] {
         try await replications.pair(with: peer, of: self, exclusively: exclusively)
     }
 
-    /// Keeps this database and a peer the same from now on: the two replications with the peer, both continuous and started
-    /// (SEMANTICS 96). One that runs and is not continuous is stopped first.
+    /// Keeps this database and a peer in sync from now on: both replications with the peer, continuous and started
+    /// (SEMANTICS 96). A running one-shot replication is stopped first.
     ///
     ///     let pair = try await notes.replicateContinuously(with: hub)
     ///
-    /// They go on until the process ends; for the next launch, give them to ``Replications/persist(_:storesCredentials:)``.
+    /// They run until the process ends; for the next launch, pass them to
+    /// ``Replications/persist(_:storesCredentials:)``.
     ///
     /// - Parameters:
     ///   - peer: The peer.
     ///   - exclusively: Whether all other replications of this database are removed.
     ///   - configure: Sets more of each configuration, such as the conflict policy.
     /// - Returns: Pull and push, running.
-    /// - Throws: ``PeerError`` when the peer's identity can't be found out; what `configure` throws, and then none is started.
+    /// - Throws: ``PeerError`` if the peer's identity can't be determined; errors of `configure`, and then none is
+    ///   started.
     @discardableResult
     public func replicateContinuously(
         with peer: any Peer, exclusively: Bool = false,

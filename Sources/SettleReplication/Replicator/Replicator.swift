@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Brings the documents of one database to another, once or for ever.
+/// Replicates the documents of one database to another, one-shot or continuously.
 ///
 ///     let hub = LocalPeer(hubDatabase)
 ///     let result = try await Replicator(.push(notes, to: hub)).run()
@@ -12,7 +12,7 @@ internal import SettlePlatform
 ///     for await status in replicator.statuses { show(status.mode, status.completed, status.total) }
 ///     await replicator.stop()
 ///
-/// One that runs lives until it ends or is stopped, whether a reference is kept or not (SEMANTICS 103).
+/// A running replicator lives until it ends or is stopped, even without a reference (SEMANTICS 103).
 ///
 /// ## Topics
 /// ### Running
@@ -33,22 +33,22 @@ public final class Replicator: Sendable {
         var orders: ReplicationOrders?
         var task: Task<Result<ReplicationResult, PeerError>, Never>?
         var run = 0
-        /// Whether the next run forgets the checkpoints.
+        /// Whether the next run deletes the checkpoints.
         var isFromStart = false
         var notedPolicy: (policy: ConflictPolicy, database: Database)?
     }
 
     private let state: Guarded<State>
     private let shown = ReplicatorState()
-    /// Whether its last run ended by itself, with all done.
+    /// Whether its last run completed.
     let isCompleted = Guarded(false)
     /// Called when it starts and when it has ended.
     let onRunning = Guarded<(@Sendable (Replicator, Bool) -> Void)?>(nil)
 
-    /// Makes a replicator, which does nothing until it is started.
+    /// Creates a replicator, which does nothing until it is started.
     ///
-    /// - Parameter configuration: What it is to do. If conflicts of the database are settled by another policy already,
-    ///   that is warned about (SEMANTICS 42).
+    /// - Parameter configuration: The configuration. If another policy already settles conflicts of the database, a
+    ///   warning is reported (SEMANTICS 42).
     public init(_ configuration: ReplicationConfiguration) {
         state = Guarded(State(configuration: configuration))
         notePolicy()
@@ -56,7 +56,7 @@ public final class Replicator: Sendable {
 
     deinit { forgetPolicy() }
 
-    /// What it is to do. Setting it while it runs takes effect with the next start (SEMANTICS 45, 95).
+    /// The configuration. Setting it during a run takes effect with the next start (SEMANTICS 45, 95).
     public var configuration: ReplicationConfiguration {
         get { state.withLock(\.configuration) }
         set {
@@ -68,29 +68,29 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// How it is doing.
+    /// The current status.
     public var status: ReplicationStatus { shown.currentStatus }
 
-    /// How it is doing, from now on: first the present status, then each new one. Who reads slowly misses those between
-    /// and always sees the newest. Without end, as long as the replicator lives.
+    /// The current status and then each change. A slow reader misses intermediate statuses and always gets the newest.
+    /// The stream ends when the replicator is released.
     public var statuses: AsyncStream<ReplicationStatus> { shown.statuses.listen(first: status) }
 
-    /// What happens from now on. For who reads slowly the newest 1000 events are kept, and older ones are lost;
-    /// ``ledger`` has what went wrong in any case. Without end, as long as the replicator lives.
+    /// Events from now on. For a slow reader the newest 1000 are buffered, and older ones are lost; ``ledger`` has all
+    /// failures. The stream ends when the replicator is released.
     public var events: AsyncStream<ReplicationEvent> { shown.events.listen() }
 
-    /// What could not be brought, or not be settled, as of now.
+    /// The documents that could not be replicated or settled so far.
     public var ledger: ReplicationLedger { shown.currentLedger }
 
-    /// Starts it, unless it runs. Conflicts that could not be settled before are tried again (SEMANTICS 31).
+    /// Starts it, unless it runs. Conflicts that could not be settled before are retried (SEMANTICS 31).
     public func start() { _ = begin() }
 
-    /// Starts it, unless it runs, and waits for its end: that of a one-shot replication, or of ``stop()``. When the task
-    /// is cancelled, it is stopped.
+    /// Starts it, unless it runs, and waits for its end: that of a one-shot replication, or after ``stop()``. If the
+    /// task is cancelled, the replication is stopped.
     ///
-    /// - Returns: What it has done. Documents that were refused are no failure; they are counted and listed.
-    /// - Throws: ``PeerError`` when it can't go on: a peer was not reached in several attempts, credentials were not
-    ///   accepted, a database does not exist.
+    /// - Returns: What it did. Refused documents don't fail the replication; they are counted and listed.
+    /// - Throws: ``PeerError`` if it can't continue: a peer could not be reached in several attempts, credentials were
+    ///   rejected, or a database does not exist.
     @discardableResult
     public func run() async throws -> ReplicationResult {
         let task = begin()
@@ -101,7 +101,7 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// Stops it: what has been fetched is stored, pending conflicts are settled, a checkpoint is written, and then it is
+    /// Stops it: stores what was fetched, settles pending conflicts and writes a checkpoint before the mode becomes
     /// `stopped` (SEMANTICS 39). It may take as long as conflicts take.
     public func stop() async {
         let (orders, task) = state.withLock { ($0.orders, $0.task) }
@@ -109,7 +109,7 @@ public final class Replicator: Sendable {
         _ = await task?.value
     }
 
-    /// Stops it at once, as an app does that goes into the background: conflicts that wait stay in the database and are
+    /// Stops it immediately, for an app that moves to the background: pending conflicts stay in the database and are
     /// settled after the next ``start()`` (SEMANTICS 41).
     public func suspend() async {
         let (orders, task) = state.withLock { ($0.orders, $0.task) }
@@ -117,15 +117,15 @@ public final class Replicator: Sendable {
         _ = await task?.value
     }
 
-    /// Says that the network changed: what waits for another attempt is tried now (SEMANTICS 93).
+    /// Reports that the network changed: pending retries happen now (SEMANTICS 93).
     public func networkChanged() { state.withLock(\.orders)?.give(.network) }
 
-    /// Has it forget its checkpoints, on both sides, and compare all documents anew: for when a side is not what the
-    /// checkpoints say it is. Documents stay, and what the other side has is not sent again (K15).
+    /// Deletes the checkpoints on both sides and compares all documents again, for when a side is not what the
+    /// checkpoints say. Documents stay, and those that the other side has are not sent again (K15).
     ///
-    /// One that runs is stopped as by ``stop()`` and started again; another one does it with its next start. Once the
-    /// checkpoints are forgotten, a run that is cut off is taken up from the start, too. It takes a request for each batch of
-    /// documents of the source.
+    /// A running replication is stopped as by ``stop()`` and started again; otherwise it happens at the next start.
+    /// After the checkpoints are deleted, an interrupted run starts over, too. It takes one request per batch of the
+    /// source's documents.
     public func resyncFromStart() async {
         let wasRunning = state.withLock { state in
             state.isFromStart = true
@@ -156,7 +156,7 @@ public final class Replicator: Sendable {
         return task
     }
 
-    /// It has ended: who sees it stopped may start it again.
+    /// Ends a run. Once the status is `stopped`, the replicator may be started again.
     private func ended(_ run: Int, _ show: (inout ReplicationStatus) -> Void) {
         state.withLock { state in
             let wasStopped = state.orders?.isStopping ?? true

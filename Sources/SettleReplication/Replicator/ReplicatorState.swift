@@ -2,20 +2,20 @@ internal import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What a replicator shows, shared by its runs and its readers.
+/// The observable state of a replicator, shared by its runs and readers.
 final class ReplicatorState: Sendable {
     private let status = Guarded(ReplicationStatus())
     private let ledger = Guarded((kept: true, now: ReplicationLedger()))
     private let warnings = Guarded<[ReplicationWarning]>([])
-    /// Statuses as they change; who is slow sees the newest.
+    /// Status changes; a slow reader gets the newest.
     let statuses = Broadcast<ReplicationStatus>(buffered: 1)
-    /// Events as they happen; who is slow misses the oldest.
+    /// Events; a slow reader misses the oldest.
     let events = Broadcast<ReplicationEvent>(buffered: 1000)
 
-    /// The status now.
+    /// The current status.
     var currentStatus: ReplicationStatus { status.withLock(\.self) }
 
-    /// Shows another status, if it is another.
+    /// Changes the status and publishes it if it differs.
     func show(_ change: (inout ReplicationStatus) -> Void) {
         let changed = status.withLock { status -> ReplicationStatus? in
             let before = status
@@ -25,7 +25,7 @@ final class ReplicatorState: Sendable {
         if let changed { statuses.send(changed) }
     }
 
-    /// The ledger now.
+    /// The current ledger.
     var currentLedger: ReplicationLedger { ledger.withLock(\.now) }
 
     /// Changes the ledger.
@@ -37,13 +37,13 @@ final class ReplicatorState: Sendable {
         }
     }
 
-    /// Takes the ledger as it is kept, unless there is a newer one here.
+    /// Loads the stored ledger, unless there is a newer one here.
     func take(_ kept: ReplicationLedger) { ledger.withLock { if $0.kept { $0.now = kept } } }
 
-    /// Whether nothing is listed.
+    /// Whether the ledger is empty.
     var ledgerIsEmpty: Bool { ledger.withLock { $0.now.count == 0 } }
 
-    /// The ledger, if it has changed since it was last asked for here, so that it is to be kept.
+    /// The ledger, if it has changed since the last call, so that it has to be stored.
     func ledgerToKeep() -> ReplicationLedger? {
         ledger.withLock { ledger in
             defer { ledger.kept = true }
@@ -51,13 +51,13 @@ final class ReplicatorState: Sendable {
         }
     }
 
-    /// The warnings of this run, the first 100.
+    /// The warnings of this run, at most 100.
     var currentWarnings: [ReplicationWarning] { warnings.withLock(\.self) }
 
-    /// Forgets what the last run said.
+    /// Removes the warnings of the last run.
     func forgetWarnings() { warnings.withLock { $0 = [] } }
 
-    /// Warns those who listen.
+    /// Publishes a warning.
     func warn(_ kind: ReplicationWarning.Kind, _ message: String) {
         let warning = ReplicationWarning(kind: kind, message: message)
         warnings.withLock { if $0.count < 100 { $0.append(warning) } }

@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Calls that only wait for something to happen, and may be ended at any time because nothing is lost by that.
+/// Calls that only wait for changes, and can be ended at any time without losing anything.
 final class WaitingFeeds: Sendable {
     private struct State {
         var last = 0
@@ -10,7 +10,7 @@ final class WaitingFeeds: Sendable {
 
     private let state = Guarded(State())
 
-    /// Makes a call, or returns something else in its place when all are to end before it does.
+    /// Makes a call; returns another value instead if ``endAll()`` ends the call first.
     func waits<Value: Sendable>(
         unless other: Value, for call: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -30,7 +30,7 @@ final class WaitingFeeds: Sendable {
         return try result.get()
     }
 
-    /// Ends those that wait now.
+    /// Ends the calls that are waiting now.
     func endAll() {
         let open = state.withLock { state in
             defer { state.open = [:] }

@@ -1,39 +1,41 @@
-/// The search for the document at which a server fails, among those of a call.
+/// The search for the document that makes a server fail, among those of a call.
 ///
-/// A server may fail at one document for good: an index it can't write, a proxy that chokes on a word. Then every batch with
-/// that document in it fails, and the others would wait for ever. So after a few failures the batches become smaller:
+/// A server may fail permanently at one document: an index it can't write, a proxy that rejects a word. Every batch
+/// with that document fails, and the others would wait indefinitely. So after a few failures the batches become
+/// smaller:
 ///
 ///     100 fail, fail, fail ─→ 50 fail ─→ 25 stored, 50 stored … 1 fails again and again ─→ listed as failed
 ///
-/// With each success they grow again. After a guilty document the next ones are not tried as often; but where many fail in a
-/// row and none succeeds, it is the server: one replication ends with that, another goes on at the pace of the first.
+/// Batches grow again with each success. After a failing document, the next ones are tried less often. If many fail in
+/// a row and none succeeds, the server itself is failing: a one-shot replication ends, a continuous one continues at
+/// the pace of the first document.
 struct BatchBisection: Sendable {
     /// How many documents a call may have.
     private(set) var most = Int.max
-    /// How many documents were found guilty since anything succeeded.
+    /// How many failing documents were found since the last success.
     private var inARow = 0
-    /// How often a batch is tried whole before a search begins.
+    /// How often a batch is tried whole before the search starts.
     private static let patience = 3
     /// The number of failing documents in a row above which the server is considered down.
     private static let mostInARow = 10
 
-    /// What a failure means.
+    /// The conclusion from a failure.
     enum Verdict {
         /// The same call may succeed later.
         case again
-        /// Fewer at once may succeed.
+        /// A smaller batch may succeed.
         case fewer
-        /// It is this document.
+        /// This document is the cause.
         case guilty
     }
 
-    /// Takes the failure of a call.
+    /// Judges the failure of a call.
     ///
     /// - Parameters:
     ///   - count: How many documents the call has.
-    ///   - failures: How often it has failed, this time included.
+    ///   - failures: How often it has failed, including this time.
     ///   - attempts: How often a single document is tried.
-    ///   - isEndless: Whether the replication does not end when the server fails.
+    ///   - isEndless: Whether the replication continues when the server fails.
     /// - Returns: What to do with the call.
     mutating func judge(_ count: Int, failures: Int, attempts: Int, isEndless: Bool) -> Verdict {
         if count > 1 {
@@ -47,7 +49,7 @@ struct BatchBisection: Sendable {
         return .guilty
     }
 
-    /// A call has succeeded.
+    /// Records a success.
     mutating func succeed() {
         inARow = 0
         most = most < 1 << 20 ? most * 2 : .max

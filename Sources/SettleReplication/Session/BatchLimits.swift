@@ -1,16 +1,16 @@
-/// How much of a replication is on its way at the same time.
+/// Limits on the work in flight of a replication.
 public struct BatchLimits: Sendable, Hashable {
-    /// How many changes are read at once; 1000 unless set.
+    /// How many changes are read per request; 1000 unless set.
     public var changes = 1000
-    /// The most revisions that are fetched at once; 1000 unless set. Fewer are, when an answer takes long.
+    /// The maximum number of revisions fetched per request; 1000 unless set. It is lowered if responses take long.
     public var revisions = 1000
-    /// How many bytes of revisions are in memory at the most, 8 MiB unless set; one revision that is larger passes alone.
+    /// The maximum number of bytes of revisions in memory, 8 MiB unless set; a single larger revision is allowed.
     public var bytes = 8 * 1024 * 1024
-    /// How many requests for revisions are under way at the same time; 3 unless set.
+    /// How many requests for revisions run concurrently; 3 unless set.
     public var fetches = 3
-    /// How many batches are being stored at the same time; 2 unless set.
+    /// How many batches are stored concurrently; 2 unless set.
     public var stores = 2
 
-    /// Makes limits with the defaults.
+    /// Creates limits with the defaults.
     public init() {}
 }

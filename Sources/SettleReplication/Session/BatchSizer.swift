@@ -1,4 +1,4 @@
-/// How many revisions to ask for at once: so many that an answer takes neither a moment nor long.
+/// How many revisions to request at once, so that a response takes neither too short nor too long.
 struct BatchSizer: Sendable {
     private(set) var revisions: Int
     private let most: Int
@@ -9,10 +9,10 @@ struct BatchSizer: Sendable {
         revisions = min(self.most, 200)
     }
 
-    /// The peer did not take so many at once.
+    /// Records that the peer did not accept a batch of this size.
     mutating func halve() { revisions = max(1, revisions / 2) }
 
-    /// Learns from an answer to a whole batch.
+    /// Learns from the duration of a complete batch.
     mutating func learn(_ count: Int, took time: Duration) {
         if time > .seconds(4) {
             revisions = max(min(most, Self.least), revisions / 2)

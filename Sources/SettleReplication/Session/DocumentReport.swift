@@ -1,6 +1,6 @@
 internal import RevisionTree
 
-/// What became of a document in one attempt.
+/// The outcome of one attempt to replicate a document.
 struct DocumentReport: Sendable {
     /// The document.
     var id: DocumentID
@@ -8,12 +8,12 @@ struct DocumentReport: Sendable {
     var revisions: [RevisionID]
     /// Whether the source's winner is a tombstone.
     var isDeleted: Bool
-    /// The source's winner, where it does not pass the filter any more and the target has an earlier state.
+    /// The source's winner, if it no longer passes the filter and the target has an earlier state.
     var left: RevisionID?
-    /// Those that were not brought, each with the reason.
+    /// The revisions that were not replicated, each with the reason.
     var problems: [Problem] = []
 
-    /// Why one revision was not brought.
+    /// Why one revision was not replicated.
     struct Problem: Sendable {
         /// The kinds of problem.
         enum Kind: Sendable { case refused, failed, gone }

@@ -1,30 +1,30 @@
-/// When a call that failed is made again.
+/// When failed calls are retried.
 ///
-/// Delays grow by doubling, and each is shortened at random by up to half, so that clients that lost a server at the same
-/// time do not return together. A peer that says how long to wait (`Retry-After`) is asked no sooner.
+/// Delays double, and each is shortened at random by up to half, so that clients that lost a server at the same time do
+/// not return together. A peer's `Retry-After` is respected.
 public struct RetryPolicy: Sendable, Hashable {
     /// The first delay; half a second unless set.
     public var firstDelay: Duration = .milliseconds(500)
-    /// The longest delay; five minutes unless set. A peer that asks for more by `Retry-After` gets it, up to a day.
+    /// The longest delay; five minutes unless set. A longer `Retry-After` of the peer is respected, up to a day.
     public var maximumDelay: Duration = .seconds(300)
-    /// How often in a row a one-shot replication makes a call before it fails; 6 unless set. A continuous one never gives
-    /// up on an error that may pass.
+    /// How many attempts in a row a one-shot replication makes at a call before it fails; 6 unless set. A continuous
+    /// one retries transient errors indefinitely.
     public var attempts = 6
-    /// How often a document that could not be brought is tried again at once; 2 unless set.
+    /// How often a document that could not be replicated is retried immediately; 2 unless set.
     public var documentRetries = 2
-    /// How long a continuous replication waits before it tries documents again that could not be brought; a minute unless
-    /// set (SEMANTICS 111).
+    /// How long a continuous replication waits before it retries documents that could not be replicated; a minute
+    /// unless set (SEMANTICS 111).
     public var failedDocumentsDelay: Duration = .seconds(60)
 
-    /// Makes a policy with the defaults.
+    /// Creates a policy with the defaults.
     public init() {}
 
-    /// The delay before another attempt.
+    /// The delay before the next attempt.
     ///
     /// - Parameters:
     ///   - failures: How often the call has failed in a row, from 1.
     ///   - jitter: A random number from 0 to 1.
-    ///   - retryAfter: What the peer asked for.
+    ///   - retryAfter: The delay that the peer asked for.
     /// - Returns: The delay.
     package func delay(after failures: Int, jitter: Double, retryAfter: Duration?) -> Duration {
         let doubled = firstDelay * (1 << min(max(failures - 1, 0), 20))

@@ -1,12 +1,12 @@
-/// Which changes of a source are done, and so up to where a checkpoint may be set: a position only passes a change when it
-/// and all before it are done.
+/// Tracks which changes of a source are done, and so the position for a checkpoint: it passes a change only when that
+/// change and all before it are done.
 ///
 ///     rows    1 done   2 done   3 open   4 done   5 held
 ///                          ▲
 ///                       position
 ///
-/// A change that is held is out of the way of the flow, but no position passes it (SEMANTICS 112). Only what is not done
-/// is kept: each open or held row knows the position before itself.
+/// A held change is no longer processed, but the position does not pass it (SEMANTICS 112). Only rows that are not done
+/// are kept: each open or held row knows the position before itself.
 struct SequenceTracker: Sendable {
     private enum State { case open, held, done }
 
@@ -16,32 +16,32 @@ struct SequenceTracker: Sendable {
         var state = State.open
     }
 
-    /// Ascending by number; those that are done are taken out now and then.
+    /// Ascending by number; done rows are removed occasionally.
     private var rows: [Row] = []
     private var head = 0
     private var doneInRows = 0
     private var end: PeerSequence
-    /// The number that the next row will have.
+    /// The number of the next row.
     private(set) var nextRow = 0
     /// How many rows are neither done nor held.
     private(set) var openCount = 0
     private var heldCount = 0
-    /// With more rows held than are kept, the first that is not: no position passes it any more.
+    /// If too many rows are held, the first one that was dropped: no position passes it any more.
     private var ceiling: (row: Int, before: PeerSequence)?
 
-    /// How many rows that are held are kept.
+    /// The maximum number of held rows that are kept.
     static let maximumHeld = 10_000
 
-    /// Makes a tracker that begins at a position.
+    /// Creates a tracker that starts at a position.
     init(at position: PeerSequence) { end = position }
 
-    /// Up to where everything is done.
+    /// The position up to which everything is done.
     var position: PeerSequence {
         if head < rows.count, rows[head].number < ceiling?.row ?? .max { return rows[head].before }
         return ceiling?.before ?? end
     }
 
-    /// Takes the rows of a page; returns the number of the first.
+    /// Adds the rows of a page; returns the number of the first.
     mutating func add(_ sequences: [PeerSequence], through last: PeerSequence) -> Int {
         let number = nextRow
         for (index, sequence) in sequences.enumerated() {
@@ -54,7 +54,7 @@ struct SequenceTracker: Sendable {
         return number
     }
 
-    /// A row is done, also one that was held.
+    /// Marks a row as done, even if it was held.
     mutating func finish(_ number: Int) {
         guard let index = index(of: number) else { return }
         switch rows[index].state {
@@ -67,7 +67,7 @@ struct SequenceTracker: Sendable {
         removeDone()
     }
 
-    /// A row is out of the way, but holds the position.
+    /// Marks a row as held: no longer processed, but it holds the position.
     mutating func hold(_ number: Int) {
         guard let index = index(of: number), rows[index].state == .open else { return }
         guard heldCount < Self.maximumHeld else {

@@ -1,21 +1,21 @@
 internal import RevisionTree
 
-/// The answer to `_bulk_docs`: rows about those that were not stored and, from some servers, about those that were.
+/// A `_bulk_docs` response: rows about revisions that were not stored and, from some servers, about those that were.
 struct BulkDocsAnswer {
-    /// One that was not stored.
+    /// A revision that was not stored.
     struct Refusal {
         let id: String
-        /// Which revision; `nil` where the server does not say.
+        /// The revision; `nil` if the server does not report it.
         let revision: RevisionID?
         let error: String
         let reason: String
-        /// The status, where the server says one, as Sync Gateway does.
+        /// The status, if the server reports one, as Sync Gateway does.
         let status: Int?
     }
 
     let refusals: [Refusal]
 
-    /// Reads an answer.
+    /// Reads a response.
     ///
     /// - Throws: ``WireFault``, or `JSONError`.
     init(_ bytes: [UInt8]) throws {

@@ -1,13 +1,12 @@
 internal import RevisionTree
 
-/// A row of a `_bulk_get` answer: `{"id": "a", "docs": [{"ok": {…}}, {"error": {…}}]}`.
+/// A row of a `_bulk_get` response: `{"id": "a", "docs": [{"ok": {…}}, {"error": {…}}]}`.
 struct BulkGetAnswer {
     /// One of the row's entries.
     enum Entry {
-        /// Where the document stands.
+        /// The range of the document's bytes.
         case document(Range<Int>)
-        /// Why there is none: the revision as it was asked for, if that is told, the error and the
-        /// reason.
+        /// Why there is no document: the requested revision if reported, the error and the reason.
         case failure(revision: RevisionID?, error: String, reason: String)
     }
 
@@ -29,7 +28,7 @@ struct BulkGetAnswer {
     private static func entry(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) throws -> Entry {
         let plain: StaticString = "{\"ok\":{"
         let prefix = UnsafeBufferPointer(start: plain.utf8Start, count: plain.utf8CodeUnitCount)
-        // What follows `ok` ends before the last brace if nothing else does, which reading it as a document finds out.
+        // Assumes that the value of `ok` ends before the last brace; reading it as a document detects if it does not.
         if text[range].starts(with: prefix) { return .document(range.lowerBound + 6..<range.upperBound - 1) }
         let bytes = UnsafeBufferPointer(rebasing: text[range])
         let outline = try JSONOutline(bytes, elementsOf: "ok")

@@ -2,16 +2,16 @@ internal import RevisionTree
 
 /// A row of `_changes`: `{"seq": …, "id": "a", "changes": [{"rev": "2-b"}], "deleted": true}`.
 struct ChangeRow {
-    /// The document; `nil` for what no document can be, as the rows about users that Sync Gateway sends.
+    /// The document; `nil` for rows that are not about a document, like Sync Gateway's rows about users.
     let change: ChangedDocument?
-    /// The row's sequence; `nil` where the peer did not work it out.
+    /// The row's sequence; `nil` if the peer omitted it.
     let sequence: PeerSequence?
 
     /// Reads a row.
     ///
     /// - Parameters:
     ///   - text: Its JSON.
-    ///   - before: The sequence of the row before, which stands for one that is not told: to begin there is never wrong.
+    ///   - before: The previous row's sequence, used if this row has none: starting there is always safe.
     /// - Throws: ``WireFault``, or `JSONError`.
     init(_ text: UnsafeBufferPointer<UInt8>, before: PeerSequence) throws {
         let outline = try JSONOutline(text, elementsOf: "changes")
@@ -33,7 +33,7 @@ struct ChangeRow {
         }
         let isDeleted = try outline["deleted"].map { try text.json(in: $0) == true } ?? false
         var change = ChangedDocument(sequence: sequence ?? before, id: id, leaves: leaves, isDeleted: isDeleted)
-        // Sync Gateway: the document is in none of the channels any more, and its revision is shown without its content.
+        // Sync Gateway: the document left all channels, and its revision is listed without its content.
         change.mayHaveLeft = outline["removed"] != nil
         self.change = change
     }

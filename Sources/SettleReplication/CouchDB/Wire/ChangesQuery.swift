@@ -1,19 +1,19 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// What is asked of `_changes`, and the body where the filter is told in one.
+/// The query of a `_changes` request, and the body if the filter needs one.
 struct ChangesQuery {
     private(set) var query: HTTPQuery
     private(set) var body: [UInt8]?
-    /// On a cluster a sequence costs; this often one is enough, and between them the one before stands.
+    /// Computing a sequence is expensive on a cluster, so only every hundredth row has one.
     private static let sequenceInterval = 100
 
-    /// Makes the question.
+    /// Builds the query.
     ///
     /// - Parameters:
-    ///   - request: What is wanted.
-    ///   - heartbeat: How often the server is to give a sign of life while it waits, without end; `nil` for it to wait as
-    ///     long as the request says.
+    ///   - request: The request.
+    ///   - heartbeat: How often the server sends a heartbeat while it waits indefinitely; `nil` to wait as long as the
+    ///     request says.
     init(_ request: ChangesRequest, heartbeat: Duration?) {
         query = ["style": "all_docs", "since": request.since.description, "limit": "\(max(1, request.limit))"]
         if request.limit > Self.sequenceInterval { query["seq_interval"] = "\(Self.sequenceInterval)" }
@@ -27,7 +27,7 @@ struct ChangesQuery {
             query["feed"] = "normal"
         }
         take(request.filter)
-        // A filter may pass over much before the first row.
+        // A filter may skip many rows before the first one that passes.
         if heartbeat == nil, request.wait == nil, query["filter"] != nil {
             query["heartbeat"] = "\(request.heartbeat.milliseconds)"
         }
@@ -44,7 +44,7 @@ struct ChangesQuery {
             body = JSON.object(["selector": selector.json]).utf8
         case .named(let name, let parameters):
             query["filter"] = name
-            // What the replication itself asks is not to be changed by a parameter of the same name, as in CouchDB.
+            // As in CouchDB, a filter parameter can't override a parameter that the replication sets.
             for (name, value) in parameters.sorted(by: { $0.key < $1.key }) where query[name] == nil {
                 query[name] = value.string ?? value.description
             }

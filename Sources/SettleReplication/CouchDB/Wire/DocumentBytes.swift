@@ -1,13 +1,13 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// A revision as it is sent: the reserved members are spliced around the bytes of the stored body.
+/// The wire form of a revision: the reserved members are spliced around the bytes of the stored body.
 ///
 ///     {"_id":"a","_rev":"2-b","_revisions":{"start":2,"ids":["b","a"]}, ‹members› ,"_attachments":{…}}
 enum DocumentBytes {
-    /// Where contents that are not in the JSON are.
+    /// Where attachment contents are.
     enum Contents {
-        /// Nowhere: all there is are stubs and contents in the JSON itself.
+        /// Only stubs, and contents inlined in the JSON.
         case inline
         /// In the parts of the request that follow, in the same order.
         case follow
@@ -38,7 +38,7 @@ enum DocumentBytes {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// At most how many bytes a revision takes as JSON, its attachments included.
+    /// An upper bound for a revision's bytes as JSON, including attachments.
     static func estimate(_ revision: PeerRevision) -> Int {
         let attachments = revision.attachments.reduce(0) { sum, attachment in
             let content = if case .bytes(let bytes) = attachment.content { bytes.count / 3 * 4 + 4 } else { 0 }

@@ -1,7 +1,7 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// A revision as `_bulk_get` or a `GET` of a document brings it, with its attachments as stubs or with their data.
+/// A revision from `_bulk_get` or a `GET` of a document, with its attachments as stubs or with their data.
 struct FetchedRevision {
     let id: String
     let history: RevisionHistory
@@ -9,7 +9,7 @@ struct FetchedRevision {
     let body: DocumentBody
     let attachments: [WireStub]
 
-    /// Reads a document; every byte is checked, in one pass, and no value is built of its body.
+    /// Reads a document. It validates every byte in one pass and builds no values of the body.
     ///
     /// - Throws: ``WireFault``, or `JSONError`.
     init(_ text: UnsafeBufferPointer<UInt8>) throws {

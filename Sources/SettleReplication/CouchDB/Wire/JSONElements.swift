@@ -1,37 +1,38 @@
 package import RevisionTree
 
-/// Takes a large JSON answer apart while it arrives: the elements of one array are handed on one by one, and of the rest
-/// the frame is kept.
+/// Parses a large JSON response as it arrives: hands on the elements of one array one by one, and keeps the rest as the
+/// frame.
 ///
 ///     {"results":[ {"id":"a"} , {"id":"b"} ],"last_seq":"2-x"}
 ///                  └─ element ┘ └─ element ┘
 ///     {"results":[                         ],"last_seq":"2-x"}       the frame
 ///
-/// Memory is bounded by the longest element and the frame. Elements are told from each other by brackets and quotes alone;
-/// whoever reads one finds out whether it is JSON. What was cut off somewhere is found out in the end: its frame is no JSON.
+/// Memory is bounded by the longest element and the frame. Elements are separated by brackets and quotes alone; the
+/// caller that parses an element finds out whether it is valid JSON. A truncated response is detected at the end,
+/// because its frame is not valid JSON.
 package struct JSONElements {
-    /// What was found.
+    /// What was parsed.
     package enum Element {
-        /// An element; the bytes are there as long as the call lasts.
+        /// An element; the bytes are valid during the call only.
         case bytes(UnsafeBufferPointer<UInt8>)
-        /// An element with more bytes than are allowed. What is left of it is passed over.
+        /// An element that exceeds the limit. The rest of it is skipped.
         case overlong
     }
 
-    /// Why an answer can't be taken apart.
+    /// Why a response can't be parsed.
     package enum Fault: Error {
-        /// It ends in the middle.
+        /// It is truncated.
         case cutOff
-        /// It is not the object with an array that it should be.
+        /// It is not the expected object with an array.
         case malformed
     }
 
     private enum Place: Equatable {
         case frame
-        /// Between the elements; whether one stood before, and a comma.
+        /// Between elements; whether an element and a comma preceded.
         case between(hasElement: Bool, hasComma: Bool)
         case element
-        /// In an element that is too long.
+        /// In an element that exceeds the limit.
         case passedOver
     }
 
@@ -44,7 +45,7 @@ package struct JSONElements {
     private var isInString = false
     private var isEscaped = false
     private var frame: [UInt8] = []
-    /// The beginning of an element whose end has not arrived.
+    /// The start of an element whose end has not arrived.
     private var carried: [UInt8] = []
     /// Whether the array has begun.
     private(set) var hasBegun = false
@@ -55,18 +56,18 @@ package struct JSONElements {
         self.longestElement = longestElement
     }
 
-    /// Takes the next piece of the answer.
+    /// Takes the next piece of the response.
     ///
     /// - Parameters:
     ///   - piece: The bytes.
-    ///   - body: Is given each element that ends in the piece, and says whether to go on.
-    /// - Returns: Whether to go on.
+    ///   - body: Called with each element that ends in the piece; returns whether to continue.
+    /// - Returns: Whether to continue.
     /// - Throws: ``Fault``, and what `body` throws.
     package mutating func take(_ piece: [UInt8], _ body: (Element) throws -> Bool) throws -> Bool {
         try piece.withUnsafeBufferPointer { try take($0, body) }
     }
 
-    /// What stands around the elements, once all has arrived.
+    /// The members around the array, once everything has arrived.
     ///
     /// - Throws: ``Fault/cutOff``.
     package func finish() throws -> JSONObject {
@@ -149,7 +150,7 @@ package struct JSONElements {
         return try carried.withUnsafeBufferPointer { try body(.bytes($0)) }
     }
 
-    /// Where the element that a place is in ends, as far as it has arrived.
+    /// The end of the current element, as far as it has arrived.
     private mutating func endOfElement(
         _ text: UnsafeBufferPointer<UInt8>, from start: Int
     ) -> (end: Int, isWhole: Bool) {
@@ -200,7 +201,7 @@ package struct JSONElements {
         }
     }
 
-    /// Whether the name of the wanted member and a colon stand at the end of the frame.
+    /// Whether the frame ends with the name of the wanted member and a colon.
     private var endsWithKey: Bool {
         var rest = frame[...]
         func trim() { while let last = rest.last, [0x20, 0x0A, 0x0D, 0x09].contains(last) { rest.removeLast() } }

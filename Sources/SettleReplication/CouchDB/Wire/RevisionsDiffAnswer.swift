@@ -1,14 +1,14 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// The answer to `_revs_diff`: `{"a": {"missing": ["2-b"], "possible_ancestors": ["1-a"]}}`.
+/// A `_revs_diff` response: `{"a": {"missing": ["2-b"], "possible_ancestors": ["1-a"]}}`.
 enum RevisionsDiffAnswer {
-    /// Reads an answer.
+    /// Reads a response.
     ///
     /// - Parameters:
     ///   - bytes: The JSON.
-    ///   - asked: What was asked.
-    /// - Returns: Rows in the order asked, of documents of which something is missing; each revision once.
+    ///   - asked: The documents in the request.
+    /// - Returns: Rows in request order, for documents with missing revisions; each revision once.
     /// - Throws: ``WireFault``, or `JSONError`.
     static func read(_ bytes: [UInt8], asked: some Sequence<ChangedDocument>) throws -> [RevisionsDiff] {
         guard let members = try JSON(utf8: bytes).object else {
@@ -24,7 +24,7 @@ enum RevisionsDiffAnswer {
         }
     }
 
-    /// A list of revisions; what is none was not asked about, and is no ancestor either.
+    /// A list of revisions. Invalid ones are skipped: they were not requested and can't be ancestors.
     private static func revisions(_ list: JSON?) -> [RevisionID] {
         (list?.array ?? []).compactMap { $0.string.flatMap { RevisionID($0) } }
     }

@@ -2,7 +2,7 @@ internal import RevisionTree
 internal import SettleDatabase
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The string whose JSON stands in a range; `nil` if it is another kind of value.
+    /// The string whose JSON is in a range; `nil` for another kind of value.
     func string(in range: Range<Int>) -> String? {
         let bytes = UnsafeBufferPointer(rebasing: self[range])
         guard bytes.count >= 2, bytes.first == UInt8(ascii: "\"") else { return nil }
@@ -12,7 +12,7 @@ extension UnsafeBufferPointer<UInt8> {
         return (try? JSON(utf8: bytes))?.string
     }
 
-    /// The value whose JSON stands in a range.
+    /// The value whose JSON is in a range.
     func json(in range: Range<Int>) throws(JSONError) -> JSON {
         try JSON(utf8: UnsafeBufferPointer(rebasing: self[range]))
     }

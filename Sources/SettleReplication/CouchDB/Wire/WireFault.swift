@@ -1,4 +1,4 @@
-/// Why a row of an answer is not what the protocol says.
+/// Why a row of a response violates the protocol.
 struct WireFault: Error, CustomStringConvertible {
     let description: String
 

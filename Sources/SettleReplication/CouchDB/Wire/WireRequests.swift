@@ -1,12 +1,12 @@
 internal import RevisionTree
 
-/// The bodies of requests about many documents, written without values being built.
+/// The bodies of requests about many documents, written without building JSON values.
 enum WireRequests {
     /// The body of `_bulk_get`.
     ///
     /// - Parameters:
-    ///   - requests: Which revisions.
-    ///   - tellsKnown: Whether attachments that the target's ancestors have may be left out.
+    ///   - requests: The revisions.
+    ///   - tellsKnown: Whether to list the target's ancestors, so that attachments they have may be left out.
     /// - Returns: The body.
     static func bulkGet(_ requests: some Collection<RevisionRequest>, tellsKnown: Bool) -> [UInt8] {
         var bytes = Array("{\"docs\":[".utf8)
@@ -26,7 +26,7 @@ enum WireRequests {
         return bytes
     }
 
-    /// The body of `_revs_diff`; of rows with one id the first only.
+    /// The body of `_revs_diff`; of rows with the same id only the first.
     static func revisionsDiff(_ changes: some Sequence<ChangedDocument>) -> [UInt8] {
         var bytes: [UInt8] = [UInt8(ascii: "{")]
         for change in changes {

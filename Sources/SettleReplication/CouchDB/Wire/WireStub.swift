@@ -1,7 +1,7 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// An attachment as a peer's document lists it, with its content or without.
+/// An attachment as a peer's document lists it, with or without its content.
 struct WireStub {
     let name: String
     let contentType: String
@@ -11,7 +11,7 @@ struct WireStub {
     let length: Int64
     let encodedLength: Int64
     let encoding: Attachment.Encoding
-    /// The content, not encoded, where it was asked for.
+    /// The decoded content, if it was requested.
     let data: [UInt8]?
 
     /// Reads one member of `_attachments`.

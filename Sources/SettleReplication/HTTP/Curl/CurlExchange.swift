@@ -1,12 +1,12 @@
 internal import CCurl
 
-/// One transfer in curl's hands; touched by the thread of its loop alone.
+/// One transfer of curl; used only on the loop's thread.
 final class CurlExchange {
     let transfer: CurlTransfer
     let easy: UnsafeMutableRawPointer
     /// Which queue of the loop the transfer came from.
     let origin: String
-    /// When the last byte went either way, or somebody on this side was waited for.
+    /// When the last byte was transferred, or the transfer last waited for this side.
     private(set) var lastActivity: ContinuousClock.Instant
     private(set) var head = CurlHead()
     private var wasHeadHandedOn = false
@@ -15,7 +15,7 @@ final class CurlExchange {
 
     /// Prepares a handle.
     ///
-    /// - Throws: ``HTTPClientError`` for an option that this curl has not.
+    /// - Throws: ``HTTPClientError`` for an option that this curl does not support.
     init(
         _ transfer: CurlTransfer, easy: UnsafeMutableRawPointer, origin: String, options: HTTPClientOptions,
         now: ContinuousClock.Instant
@@ -47,26 +47,26 @@ final class CurlExchange {
 
     /// The exchange a callback or an ended transfer belongs to.
     static func of(_ context: UnsafeMutableRawPointer?) -> CurlExchange? {
-        // It lives in its loop until its handle was taken out of curl's.
+        // The loop keeps it alive until its handle is removed from curl.
         context.map { Unmanaged<CurlExchange>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// curl's own words about what went wrong.
     var explanation: String { String(cString: errorText) }
 
-    /// Notes whether somebody on this side is waited for: then the silence is not the other's fault.
+    /// Counts waiting for this side as activity, so that the silence does not time the server out.
     func noteStalls(_ now: ContinuousClock.Instant) {
         if transfer.inbox.isStalled || transfer.upload.isStalled { lastActivity = now }
     }
 
-    /// Hands the head on once it is complete; curl is not in the middle of it then.
+    /// Hands on the head once it is complete; curl does not deliver another part of it then.
     func handHeadOn() {
         guard head.isComplete, !wasHeadHandedOn else { return }
         wasHeadHandedOn = true
         transfer.inbox.put(head)
     }
 
-    /// Lets both ways go on that nobody on this side is waited for in.
+    /// Resumes the directions that don't wait for this side.
     func resume() {
         lastActivity = .now
         let mask =

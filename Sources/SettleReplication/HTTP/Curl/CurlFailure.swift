@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// What curl says about a transfer that failed, in our words.
+/// Maps curl's failures to ``HTTPClientError``.
 enum CurlFailure {
     /// The error of a failed transfer.
     static func error(_ code: CURLcode, _ exchange: CurlExchange) -> HTTPClientError {

@@ -1,21 +1,21 @@
-/// The head of an answer, read line by line as curl hands it on.
+/// The head of a response, parsed line by line as curl delivers it.
 struct CurlHead: Sendable {
     private(set) var status = 0
     private(set) var headers = HTTPClientHeaders()
-    /// Whether the empty line behind the head was seen. What follows behind the body is no part of it.
+    /// Whether the empty line that ends the head was seen. Trailers after the body are ignored.
     private(set) var isComplete = false
     private var size = 0
     /// How many bytes a head may have.
     private static let limit = 256 * 1024
 
-    /// Takes a line with its end; returns false for a head that is too long.
+    /// Takes a line with its terminator; returns false if the head is too long.
     mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
         guard !isComplete else { return true }
         size += line.count
         guard size <= Self.limit else { return false }
         let text = line.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
         if text.starts(with: "HTTP/".utf8) {
-            // Those of an answer in between, as 100, do not count.
+            // Headers of interim responses, such as 100, are dropped.
             headers = HTTPClientHeaders()
             let code = text.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix { 48...57 ~= $0 }
             status = code.prefix(3).reduce(0) { $0 * 10 + Int($1 - 48) }

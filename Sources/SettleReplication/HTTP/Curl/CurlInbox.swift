@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What has arrived of an answer and was not read yet.
+/// The bytes of a response that have arrived and were not read yet.
 ///
 ///     curl ── put ──→ [piece, piece, …] ── next ──→ reader
 ///             false: stalled, curl pauses      madeRoom: curl may go on
@@ -15,7 +15,7 @@ final class CurlInbox: Sendable {
         var end: Result<Void, HTTPClientError>?
         var isStalled = false
 
-        /// Takes the oldest piece; says also whether that makes room enough for curl to go on.
+        /// Takes the oldest piece; also returns whether curl may now resume.
         mutating func takeFirst() -> (piece: [UInt8]?, madeRoom: Bool) {
             let piece = pieces[first]
             pieces[first] = []
@@ -31,17 +31,17 @@ final class CurlInbox: Sendable {
     private let state = Guarded(State())
     /// How many bytes may wait to be read.
     static let capacity = 256 * 1024
-    /// How long a piece grows before the next is begun.
+    /// Up to how many bytes a piece grows before the next one starts.
     private static let pieceSize = 64 * 1024
 
-    /// Whether curl was told to wait for a reader.
+    /// Whether curl was paused until the reader catches up.
     var isStalled: Bool { state.withLock { $0.isStalled } }
 
     /// Waits for the head.
     ///
-    /// - Parameter start: Is called once somebody waits; not when it has ended by then.
+    /// - Parameter start: Called once the caller waits, unless the transfer ended before.
     /// - Returns: The head.
-    /// - Throws: ``HTTPClientError`` when the transfer ends before.
+    /// - Throws: ``HTTPClientError`` if the transfer ends first.
     func head(start: () -> Void) async throws -> CurlHead {
         try await withCheckedThrowingContinuation { continuation in
             let ended = state.withLock { state -> Result<Void, HTTPClientError>? in
@@ -61,14 +61,14 @@ final class CurlInbox: Sendable {
         waiter?.resume(returning: head)
     }
 
-    /// What became of bytes.
+    /// What happened to offered bytes.
     enum Taken {
         case taken
         case stalled
         case ended
     }
 
-    /// Takes bytes; none when there is no room, or nobody to read them.
+    /// Takes bytes; none if the inbox is full or has no reader.
     func put(_ bytes: UnsafeRawBufferPointer) -> Taken {
         var waiter: CheckedContinuation<(piece: [UInt8]?, madeRoom: Bool), any Error>?
         let taken = state.withLock { state -> Taken in
@@ -95,7 +95,7 @@ final class CurlInbox: Sendable {
         return taken
     }
 
-    /// Waits for a piece; says also whether curl may go on because of it.
+    /// Waits for a piece; also returns whether curl may now resume.
     func next() async throws -> (piece: [UInt8]?, madeRoom: Bool) {
         try await withCheckedThrowingContinuation { continuation in
             let result = state.withLock { state -> Result<(piece: [UInt8]?, madeRoom: Bool), any Error>? in
@@ -116,7 +116,7 @@ final class CurlInbox: Sendable {
         }
     }
 
-    /// Says how it ended, the first time it is called; what has arrived can still be read. Returns false later.
+    /// Records how the transfer ended; bytes that arrived can still be read. Returns false if it had ended before.
     func end(_ result: Result<Void, HTTPClientError>) -> Bool {
         let (isFirst, headWaiter, waiter) = state.withLock { state in
             guard state.end == nil else { return (false, state.headWaiter, state.waiter) }

@@ -1,9 +1,9 @@
 internal import CCurl
 internal import SettlePlatform
 
-/// The thread that curl runs on: starts and ends transfers as it is told, and sleeps in between.
+/// The thread that runs curl: starts and ends transfers on command, and sleeps in between.
 ///
-///     mailbox ─→ waiting, one queue a host ─→ running, at most so many a host ─→ ended
+///     mailbox ─→ waiting, one queue per host ─→ running, a bounded number per host ─→ ended
 ///
 /// Everything here belongs to that one thread.
 final class CurlLoop {
@@ -17,10 +17,10 @@ final class CurlLoop {
     private let options: HTTPClientOptions
     private var hosts: [String: Host] = [:]
     private var running: [ObjectIdentifier: CurlExchange] = [:]
-    /// Handles that wait to be used again, for making one is dear.
+    /// Handles to be reused, because creating one is expensive.
     private var idle: [UnsafeMutableRawPointer] = []
     private var now = ContinuousClock.now
-    /// When the next transfer may have taken too long.
+    /// When the next transfer may time out.
     private var nextLook: ContinuousClock.Instant?
     private var isClosed = false
 
@@ -30,7 +30,7 @@ final class CurlLoop {
         self.options = options
         let limit = max(1, options.connectionsPerHost)
         settle_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, limit)
-        // Else the number of connections that are kept falls with that of the transfers.
+        // Otherwise the number of cached connections shrinks with that of the transfers.
         settle_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(32, 2 * limit))
         settle_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
     }
@@ -56,7 +56,7 @@ final class CurlLoop {
         curl_multi_cleanup(multi)
     }
 
-    /// A write to a connection that is gone must be an error here and not end the process.
+    /// A write to a closed connection must fail here and not end the process.
     private func blockSignals() {
         var all = sigset_t()
         sigfillset(&all)
@@ -81,7 +81,7 @@ final class CurlLoop {
         }
     }
 
-    /// Starts those that wait for a host, as far as they may.
+    /// Starts transfers that wait for a host, up to the limit.
     private func startWaiting(_ origin: String) {
         while let host = hosts[origin], host.running < max(1, options.connectionsPerHost), !host.waiting.isEmpty {
             guard let transfer = hosts[origin]?.waiting.removeFirst() else { return }
@@ -133,7 +133,7 @@ final class CurlLoop {
         startWaiting(exchange.origin)
     }
 
-    /// How long to sleep at most, in milliseconds; curl's own timers may wake it earlier.
+    /// The longest time to sleep, in milliseconds; curl's own timers may wake it earlier.
     private var sleepingTime: Int32 {
         guard let nextLook else { return 60_000 }
         return Int32(clamping: min(60_000, max(0, (nextLook - .now).milliseconds)))
@@ -143,7 +143,7 @@ final class CurlLoop {
         nextLook = nextLook.map { min($0, time) } ?? time
     }
 
-    /// Ends the transfers that took too long, at the times when there may be some.
+    /// Ends the transfers that have timed out, when some may have.
     private func endLateTransfers() {
         guard let look = nextLook, look <= now else { return }
         nextLook = nil

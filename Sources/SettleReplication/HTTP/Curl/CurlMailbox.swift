@@ -2,35 +2,35 @@ internal import CCurl
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What other threads want of the thread that curl runs on.
+/// Commands from other threads to the thread that runs curl.
 final class CurlMailbox: Sendable {
     enum Command: Sendable {
         case start(CurlTransfer)
         case cancel(CurlTransfer)
-        /// A reader has made room, or a producer has made a piece.
+        /// A reader made room, or a producer made a piece.
         case resume(CurlTransfer)
         case close
     }
 
     private struct State {
         var commands: [Command] = []
-        /// The handle to wake, as long as there is one.
+        /// The handle to wake while the thread runs.
         var multi: UnsafeMutableRawPointer?
         var isSleeping = false
     }
 
     private let state = Guarded(State())
 
-    /// Says which handle is to be woken.
+    /// Sets the handle to wake.
     func open(_ multi: UnsafeMutableRawPointer) { state.withLock { $0.multi = multi } }
 
-    /// Leaves a command; returns false when nobody will come for it.
+    /// Posts a command; returns false if the thread has ended.
     @discardableResult
     func post(_ command: Command) -> Bool {
         state.withLock { state in
             guard let multi = state.multi else { return false }
             state.commands.append(command)
-            // Behind the lock the handle can't go, and whoever is awake looks again before it sleeps.
+            // The lock keeps the handle alive. A thread that is awake checks for commands before it sleeps.
             if state.isSleeping { curl_multi_wakeup(multi) }
             state.isSleeping = false
             return true
@@ -46,7 +46,7 @@ final class CurlMailbox: Sendable {
         }
     }
 
-    /// Says that the thread is about to sleep; returns false when it has to look for commands first.
+    /// Announces that the thread is about to sleep; returns false if commands are waiting.
     func fallAsleep() -> Bool {
         state.withLock { state in
             state.isSleeping = state.commands.isEmpty
@@ -54,7 +54,7 @@ final class CurlMailbox: Sendable {
         }
     }
 
-    /// Says that the handle goes; returns the commands that nobody will obey any more.
+    /// Closes the mailbox; returns the commands that were not executed.
     func retire() -> [Command] {
         state.withLock { state in
             state.multi = nil

@@ -1,16 +1,16 @@
 internal import CCurl
 
-/// Sets the options of a handle, and remembers the first that curl refuses.
+/// Sets options on a handle, and remembers the first one that curl rejects.
 struct CurlSetup {
     private let easy: UnsafeMutableRawPointer
     private var failure = CURLE_OK
 
     init(_ easy: UnsafeMutableRawPointer) { self.easy = easy }
 
-    /// Remembers a refusal.
+    /// Remembers a rejected option.
     mutating func check(_ code: CURLcode) { if failure == CURLE_OK { failure = code } }
 
-    /// Throws what was refused.
+    /// Throws an error for the first rejected option.
     func finish() throws(HTTPClientError) {
         guard failure != CURLE_OK else { return }
         let reason = String(cString: curl_easy_strerror(failure))
@@ -25,15 +25,15 @@ struct CurlSetup {
         check(settle_curl_set_string(easy, option, value))
     }
 
-    /// Sets everything that a request and the client's options say; returns the headers, which curl needs to the end.
+    /// Sets all options of a request and the client; returns the header list, which curl needs until the end.
     mutating func apply(
         _ request: HTTPClientRequest, _ options: HTTPClientOptions
     ) -> UnsafeMutablePointer<curl_slist>? {
         set(CURLOPT_URL, request.url.text)
-        // Paths are sent as they are: CouchDB's may hold what elsewhere means the folder above.
+        // Paths are sent unchanged: a CouchDB path may contain what means the parent folder elsewhere.
         set(CURLOPT_PATH_AS_IS, 1)
         check(settle_curl_allow_only_http(easy))
-        // A second stream on one connection would be held up by a reader of the first that does not read.
+        // With multiplexing, a slow reader of one stream would stall the others on the connection.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         set(CURLOPT_NOSIGNAL, 1)
         check(settle_curl_leave_lookups(easy))
@@ -63,7 +63,7 @@ struct CurlSetup {
     }
 
     private mutating func apply(_ headers: HTTPClientHeaders) -> UnsafeMutablePointer<curl_slist>? {
-        // Waiting for leave to send costs a second with servers that never give it.
+        // Waiting for `100 Continue` costs a second with servers that never send it.
         var list = curl_slist_append(nil, "Expect:")
         for field in headers.fields {
             list = curl_slist_append(list, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
@@ -83,7 +83,7 @@ struct CurlSetup {
         if let certificate = tls.clientCertificate {
             set(CURLOPT_SSLCERT, certificate.certificate)
             set(CURLOPT_SSLKEY, certificate.key)
-            // Without one, curl would ask at the terminal.
+            // Without a password, curl would prompt at the terminal.
             set(CURLOPT_KEYPASSWD, certificate.password ?? "")
         }
     }
@@ -102,7 +102,7 @@ struct CurlSetup {
 }
 
 extension Duration {
-    /// Whole milliseconds, at least one and as many as curl can count.
+    /// Whole milliseconds, at least one and at most what curl can count.
     var milliseconds: Int {
         let (seconds, attoseconds) = components
         guard seconds < 1 << 30 else { return 1 << 30 }

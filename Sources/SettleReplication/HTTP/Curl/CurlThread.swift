@@ -1,15 +1,15 @@
 internal import CCurl
 internal import SettlePlatform
 
-/// Makes the thread that a client's curl runs on.
+/// Creates the thread that runs a client's curl.
 enum CurlThread {
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
-    /// Starts the thread; when that fails the mailbox stays closed.
+    /// Starts the thread; if that fails, the mailbox stays closed.
     static func start(_ mailbox: CurlMailbox, _ options: HTTPClientOptions) {
         guard isReady, let multi = curl_multi_init() else { return }
         mailbox.open(multi)
-        // Unchecked: what the thread gets is touched by nobody else from now on, so no lock is needed.
+        // Unchecked: from now on only the thread uses the handle, so no lock is needed.
         nonisolated(unsafe) let own = multi
         do {
             try SystemThread.detach { CurlLoop(multi: own, mailbox: mailbox, options: options).run() }

@@ -1,9 +1,9 @@
-/// One request on its way, shared by those who wait for it and the thread that curl runs on.
+/// One request in flight, shared by its readers and the thread that runs curl.
 final class CurlTransfer: Sendable {
     let request: HTTPClientRequest
     let inbox: CurlInbox
     let upload: CurlUpload
-    /// When the request fails, however far it has come.
+    /// When the request times out, however far it has come.
     let deadline: ContinuousClock.Instant?
     private let mailbox: CurlMailbox
 
@@ -16,7 +16,7 @@ final class CurlTransfer: Sendable {
         upload.begin { [weak self] in if let self { mailbox.post(.resume(self)) } }
     }
 
-    /// Starts the request and waits for the head of its answer.
+    /// Starts the request and waits for the head of its response.
     func start() async throws -> CurlHead {
         try await withTaskCancellationHandler {
             try await inbox.head {
@@ -29,7 +29,7 @@ final class CurlTransfer: Sendable {
         }
     }
 
-    /// Waits for the next piece of the body; `nil` behind the last.
+    /// Waits for the next piece of the body; `nil` at the end.
     func next() async throws -> [UInt8]? {
         try await withTaskCancellationHandler {
             let (piece, madeRoom) = try await inbox.next()
@@ -40,13 +40,13 @@ final class CurlTransfer: Sendable {
         }
     }
 
-    /// Ends the transfer if it has not ended; waiting readers are notified.
+    /// Ends the transfer if it still runs; waiting readers are notified.
     func cancel() {
         let error = HTTPClientError(.cancelled, "the request to \(request.url.authority) was cancelled")
         if end(.failure(error)) { mailbox.post(.cancel(self)) }
     }
 
-    /// Says how the transfer ended; returns false when it had ended before.
+    /// Records how the transfer ended; returns false if it had ended before.
     @discardableResult
     func end(_ result: Result<Void, HTTPClientError>) -> Bool {
         upload.cancel()

@@ -1,9 +1,9 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The body of a request: asks its producer for a piece when curl has sent the one before.
+/// The body of a request: pulls the next piece from its producer when curl has sent the last one.
 final class CurlUpload: Sendable {
-    /// What curl is told when it asks for bytes.
+    /// The result of curl's request for bytes.
     enum Step {
         case bytes(Int)
         /// The next piece is being made; curl pauses.
@@ -21,7 +21,7 @@ final class CurlUpload: Sendable {
         var failure: (any Error)?
         var producer: HTTPClientRequestBody.Producer?
         var pull: Task<Void, Never>?
-        /// Counts the beginnings of the body, so that a piece of an earlier one is not sent.
+        /// Counts rewinds, so that a piece from before a rewind is not sent.
         var beginning = 0
         var onPiece: @Sendable () -> Void = {}
     }
@@ -34,16 +34,16 @@ final class CurlUpload: Sendable {
         rewind()
     }
 
-    /// Says what to do when a piece was made that curl waits for.
+    /// Sets the function to call when a piece arrives that curl waits for.
     func begin(onPiece: @escaping @Sendable () -> Void) { state.withLock { $0.onPiece = onPiece } }
 
-    /// Whether curl was told to wait for a piece.
+    /// Whether curl was paused until a piece arrives.
     var isStalled: Bool { state.withLock { $0.isStalled } }
 
-    /// Why there is no body, where that is so.
+    /// Why the producer failed; `nil` if it did not.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// Goes back to the beginning of the body.
+    /// Restarts the body from its beginning.
     func rewind() {
         var producer: HTTPClientRequestBody.Producer?
         if case .stream(_, let open) = body { producer = open() }
@@ -59,7 +59,7 @@ final class CurlUpload: Sendable {
         pull?.cancel()
     }
 
-    /// Nobody wants the rest.
+    /// Stops the producer; the rest is not needed.
     func cancel() {
         let pull = state.withLock { state in
             state.isCancelled = true
@@ -70,7 +70,7 @@ final class CurlUpload: Sendable {
         pull?.cancel()
     }
 
-    /// Fills a buffer with what comes next; with nothing behind the end.
+    /// Fills a buffer with the next bytes; with none at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
         state.withLock { state in
             if state.failure != nil || state.isCancelled { return .failed }
@@ -110,7 +110,7 @@ final class CurlUpload: Sendable {
                 throw HTTPClientError(
                     .bodyFailed, "a body of \(length) bytes was promised, and \(state.isAtEnd ? "fewer" : "more") came")
             }
-            // An empty piece is none.
+            // An empty piece is skipped.
             if !state.isAtEnd, state.piece.isEmpty { pull(&state) }
             guard state.isStalled, state.isAtEnd || !state.piece.isEmpty else { return nil }
             state.isStalled = false
