@@ -52,46 +52,25 @@ struct BodyWalk {
     private mutating func string() -> (range: Range<Int>, hasEscapes: Bool)? {
         guard take(UInt8(ascii: "\"")) else { return nil }
         let start = offset
-        var hasEscapes = false
-        while offset < text.count {
-            switch text[offset] {
-            case UInt8(ascii: "\""):
-                offset += 1
-                return (start..<offset - 1, hasEscapes)
-            case UInt8(ascii: "\\"):
-                hasEscapes = true
-                offset += 2
-            default: offset += 1
-            }
-        }
-        return nil
+        var structure = JSONStructure(isInString: true)
+        guard structure.skipString(in: text, from: &offset) else { return nil }
+        return (start..<offset - 1, structure.hasEscapes)
     }
 
     /// Goes behind the value that begins here.
     private mutating func skip() -> Bool {
-        var open = 0
-        while offset < text.count {
-            switch text[offset] {
-            case UInt8(ascii: "\""): guard string() != nil else { return false }
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                open += 1
-                offset += 1
-                continue
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                open -= 1
-                offset += 1
-            case UInt8(ascii: ","), UInt8(ascii: ":"):
-                offset += 1
-                continue
-            default: while offset < text.count, !Self.isEnd(text[offset]) { offset += 1 }
-            }
-            if open == 0 { return true }
+        switch byte {
+        case UInt8(ascii: "\""): return string() != nil
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            var structure = JSONStructure()
+            while structure.next(in: text, from: &offset) != nil { if structure.depth == 0 { return true } }
+            return false
+        default:
+            var structure = JSONStructure()
+            guard structure.next(in: text, from: &offset) != nil else { return false }
+            offset -= 1
+            return true
         }
-        return false
-    }
-
-    private static func isEnd(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]")
     }
 
     /// The hash of the value that begins here, as a ``ValueDigest`` has it, and goes behind it.

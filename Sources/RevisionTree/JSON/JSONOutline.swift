@@ -15,18 +15,18 @@ package struct JSONOutline {
     ///
     /// - Parameters:
     ///   - bytes: JSON text in UTF-8.
-    ///   - name: The member whose elements are wanted; of several the last.
+    ///   - name: The member whose elements are wanted, `nil` for none; of several the last.
     /// - Throws: ``JSONError``: text that is not JSON, or `notAnObject`.
     /// - Complexity: O(*n*) in bytes.
-    package init(_ bytes: [UInt8], elementsOf name: String) throws(JSONError) {
+    package init(_ bytes: [UInt8], elementsOf name: String? = nil) throws(JSONError) {
         self = try bytes.withUnsafeBufferPointer { text in
             Result { () throws(JSONError) in try JSONOutline(text, elementsOf: name) }
         }.get()
     }
 
     /// Reads an outline of a text that lies elsewhere; see ``init(_:elementsOf:)-([UInt8],_)``.
-    package init(_ text: UnsafeBufferPointer<UInt8>, elementsOf name: String) throws(JSONError) {
-        var scanner = JSONScanner(text, into: Sink(text: text, wanted: name), depth: JSONLimits.envelopeDepth)
+    package init(_ text: UnsafeBufferPointer<UInt8>, elementsOf name: String? = nil) throws(JSONError) {
+        var scanner = JSONScanner(text, into: Sink(text: text, elementsOf: name), depth: JSONLimits.envelopeDepth)
         try scanner.scan()
         (members, elements) = (scanner.sink.members, scanner.sink.elements)
     }
@@ -36,31 +36,45 @@ package struct JSONOutline {
         members.last { $0.name.utf8.elementsEqual(name.utf8) }?.range
     }
 
-    private struct Sink: JSONSink {
-        let text: UnsafeBufferPointer<UInt8>
-        let wanted: String
-        var members: [(name: String, range: Range<Int>)] = []
-        var elements: [Range<Int>]?
+    /// Notes where values begin and end.
+    struct Sink: JSONSink {
+        private let text: UnsafeBufferPointer<UInt8>
+        /// The member whose elements are noted.
+        private let wanted: [UInt8]?
+        /// The members that are noted; `nil` for all.
+        private let names: [(bytes: [UInt8], text: String)]?
+        private(set) var members: [(name: String, range: Range<Int>)] = []
+        private(set) var elements: [Range<Int>]?
         private var depth = 0
-        private var name = ""
+        /// The name of the member that a value at hand is of; `nil` where it is not noted.
+        private var name: String?
+        private var isWanted = false
         private var memberStart = 0
         private var elementStart = 0
         private var collects = false
 
-        init(text: UnsafeBufferPointer<UInt8>, wanted: String) {
+        init(text: UnsafeBufferPointer<UInt8>, elementsOf wanted: String? = nil, names: [String]? = nil) {
             self.text = text
-            self.wanted = wanted
+            self.wanted = wanted.map { Array($0.utf8) }
+            self.names = names?.map { (Array($0.utf8), $0) }
         }
 
+        /// Whether all names were found; a body has each once.
+        var isDone: Bool { names.map { members.count == $0.count } ?? false }
+
         mutating func key(_ token: JSONStringToken) {
-            if depth == 1 { name = token.string(in: text) }
+            guard depth == 1 else { return }
+            isWanted = wanted.map { token.isString($0, in: text) } ?? false
+            name =
+                names.map { names in names.first { token.isString($0.bytes, in: text) }?.text }
+                ?? token.string(in: text)
         }
 
         mutating func beginObject(at start: Int) { open(at: start) }
 
         mutating func beginArray(at start: Int) throws(JSONError) {
             if depth == 0 { throw notAnObject(at: start) }
-            if depth == 1, name.utf8.elementsEqual(wanted.utf8) { (elements, collects) = ([], true) }
+            if depth == 1, isWanted { (elements, collects) = ([], true) }
             open(at: start)
         }
 
@@ -92,22 +106,44 @@ package struct JSONOutline {
         private mutating func scalar(_ range: Range<Int>) throws(JSONError) {
             switch depth {
             case 0: throw notAnObject(at: range.lowerBound)
-            case 1:
-                if name.utf8.elementsEqual(wanted.utf8) { elements = nil }
-                take(range)
+            case 1: take(range)
             case 2 where collects: elements?.append(range)
             default: break
             }
         }
 
         private mutating func take(_ range: Range<Int>) {
-            if !collects, name.utf8.elementsEqual(wanted.utf8) { elements = nil }
+            if !collects, isWanted { elements = nil }
             collects = false
-            members.append((name, range))
+            if let name { members.append((name, range)) }
         }
 
         private func notAnObject(at offset: Int) -> JSONError {
             JSONError(.notAnObject, "the text must be a JSON object", at: offset, in: text)
+        }
+    }
+}
+
+extension JSONStringToken {
+    /// Whether it is a string, byte by byte.
+    fileprivate func isString(_ bytes: [UInt8], in text: UnsafeBufferPointer<UInt8>) -> Bool {
+        if hasEscapes { return string(in: text).utf8.elementsEqual(bytes) }
+        return end - start == bytes.count && text[start..<end].elementsEqual(bytes)
+    }
+}
+
+extension DocumentBody {
+    /// Some top-level members, found without building the others; in the order in which they stand.
+    ///
+    /// - Complexity: O(*n*) in bytes up to the last of them.
+    package func members(named names: [String]) -> JSONObject {
+        utf8.withUnsafeBufferPointer { text in
+            var scanner = JSONScanner(text, into: JSONOutline.Sink(text: text, names: names))
+            try? scanner.scan()
+            return JSONObject(
+                scanner.sink.members.compactMap { name, range in
+                    (try? JSON(utf8: UnsafeBufferPointer(rebasing: text[range]))).map { (name, $0) }
+                })
         }
     }
 }

@@ -52,6 +52,7 @@ struct JSONScanner<Sink: JSONSink> {
             }
             // A value has ended: go on in the container around it, or be done.
             while true {
+                if sink.isDone { return }
                 skipSpace()
                 guard let isObject = open.innermostIsObject else {
                     if offset < count { throw unexpected("expected nothing more") }

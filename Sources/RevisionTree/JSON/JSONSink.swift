@@ -2,6 +2,8 @@
 ///
 /// Positions are byte offsets into the scanned text. A sink may refuse what it gets by throwing.
 protocol JSONSink {
+    /// Whether it needs nothing more; the scan ends behind the value at hand, and what follows is not checked.
+    var isDone: Bool { get }
     mutating func beginObject(at start: Int) throws(JSONError)
     mutating func key(_ token: JSONStringToken) throws(JSONError)
     mutating func endObject(at end: Int) throws(JSONError)
@@ -10,4 +12,9 @@ protocol JSONSink {
     mutating func string(_ token: JSONStringToken) throws(JSONError)
     mutating func number(_ token: JSONNumberToken) throws(JSONError)
     mutating func literal(_ literal: JSONLiteral, at start: Int) throws(JSONError)
+}
+
+extension JSONSink {
+    /// Most sinks take the whole text.
+    var isDone: Bool { false }
 }

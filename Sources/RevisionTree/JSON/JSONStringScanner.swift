@@ -1,7 +1,7 @@
 /// Finds the end of a string and checks what is inside.
 ///
-/// Eight bytes at a time: one 64-bit word tells whether any of them is a quote, a backslash, a control character or
-/// the beginning of a multi-byte character; only those are looked at alone.
+/// ``JSONStructure`` finds the quotes, backslashes, control characters and multi-byte characters; only those are looked at
+/// alone.
 struct JSONStringScanner {
     struct Failure {
         let code: JSONError.Code
@@ -23,7 +23,7 @@ struct JSONStringScanner {
     @inline(__always)
     mutating func scan() -> Failure? {
         while true {
-            skipPlain()
+            offset = JSONStructure.plainEnd(base, from: offset, to: count, isChecked: true)
             guard offset < count else { return Failure(code: .unexpectedEnd, message: "a string does not end") }
             let byte = base[offset]
             switch byte {
@@ -40,30 +40,6 @@ struct JSONStringScanner {
             }
         }
     }
-
-    @inline(__always)
-    private mutating func skipPlain() {
-        let raw = UnsafeRawPointer(base)
-        while offset &+ 8 <= count {
-            let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            let quote = Self.zeroBytes(word ^ 0x2222_2222_2222_2222)
-            let backslash = Self.zeroBytes(word ^ 0x5C5C_5C5C_5C5C_5C5C)
-            let control = (word &- 0x2020_2020_2020_2020) & ~word & Self.highBits
-            let special = quote | backslash | control | (word & Self.highBits)
-            if special == 0 {
-                offset &+= 8
-            } else {
-                offset &+= special.trailingZeroBitCount >> 3
-                return
-            }
-        }
-    }
-
-    private static var highBits: UInt64 { 0x8080_8080_8080_8080 }
-
-    /// The high bit of every byte that is zero; bits above the lowest one may be wrong.
-    @inline(__always)
-    private static func zeroBytes(_ word: UInt64) -> UInt64 { (word &- 0x0101_0101_0101_0101) & ~word & highBits }
 
     private mutating func scanEscape() -> Failure? {
         guard offset &+ 1 < count else { return endInEscape() }

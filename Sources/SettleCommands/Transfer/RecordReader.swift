@@ -1,3 +1,5 @@
+internal import Settle
+
 /// Cuts an input into the texts of documents, in bounded memory.
 ///
 /// Three forms are told apart by how the input begins: JSON lines; one array `[…]`; and what CouchDB's `_bulk_docs` takes,
@@ -77,13 +79,16 @@ final class RecordReader {
     }
 
     private func step() {
-        if piece[index] == UInt8(ascii: "\n") {
-            line += 1
-            column = 1
-        } else {
-            column += 1
-        }
+        count(piece[index...index])
         index += 1
+    }
+
+    /// Counts the lines and columns of bytes that are passed.
+    private func count(_ bytes: ArraySlice<UInt8>) {
+        for byte in bytes {
+            column += 1
+            if byte == UInt8(ascii: "\n") { (line, column) = (line + 1, 1) }
+        }
     }
 
     private func readLine() throws -> Record? {
@@ -121,34 +126,21 @@ final class RecordReader {
         }
         var bytes: [UInt8] = []
         var length = 0
-        var depth = 0
-        var isInString = false
-        var isEscaped = false
+        var structure = JSONStructure()
         while try fill() {
-            let byte = piece[index]
-            if isInString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isInString = false
-                }
-            } else {
-                switch byte {
-                case UInt8(ascii: "\""): isInString = true
-                case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-                case UInt8(ascii: ",") where depth == 0, UInt8(ascii: "]") where depth == 0:
-                    return length > longest
-                        ? tooLong(line: startLine, column: startColumn)
-                        : Record(bytes: bytes, line: startLine, column: startColumn)
-                case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-                default: break
-                }
+            let start = index
+            let mark = piece.withUnsafeBufferPointer { structure.next(in: $0, from: &index) }
+            let isEnd =
+                mark == UInt8(ascii: ",") && structure.depth == 0 || mark == UInt8(ascii: "]") && structure.depth == -1
+            if isEnd { index -= 1 }
+            length += index - start
+            if length <= longest { bytes += piece[start..<index] }
+            count(piece[start..<index])
+            if isEnd {
+                return length > longest
+                    ? tooLong(line: startLine, column: startColumn)
+                    : Record(bytes: bytes, line: startLine, column: startColumn)
             }
-            length += 1
-            if length <= longest { bytes.append(byte) }
-            step()
         }
         return Record(bytes: bytes, line: startLine, column: startColumn)
     }

@@ -8,7 +8,7 @@ struct BodyMembers {
     /// Looks through a body; `nil` has no members.
     init(_ body: DocumentBody?) {
         bytes = body?.utf8 ?? []
-        members = bytes.isEmpty ? [] : (try? JSONOutline(bytes, elementsOf: ""))?.members ?? []
+        members = bytes.isEmpty ? [] : (try? JSONOutline(bytes))?.members ?? []
     }
 
     /// The names in order.

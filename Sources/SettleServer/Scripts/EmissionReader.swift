@@ -16,28 +16,19 @@ enum EmissionReader {
 
     private static func emissions(_ text: UnsafeBufferPointer<UInt8>) -> [Emission] {
         var found: [Emission] = []
-        var (view, depth, start, comma) = (0, 0, 0, 0)
-        var index = 0
-        while index < text.count {
-            switch text[index] {
-            case UInt8(ascii: "\""):
-                index += 1
-                while text[index] != UInt8(ascii: "\"") { index += text[index] == UInt8(ascii: "\\") ? 2 : 1 }
-            case UInt8(ascii: "["), UInt8(ascii: "{"):
-                depth += 1
-                if depth == 3 { (start, comma) = (index + 1, 0) }
-            case UInt8(ascii: ","):
-                if depth == 1 { view += 1 }
-                if depth == 3, comma == 0 { comma = index }
-            case UInt8(ascii: "]"), UInt8(ascii: "}"):
-                if depth == 3, comma > start, index > comma + 1 {
-                    found.append(
-                        Emission(view: view, key: Array(text[start..<comma]), value: Array(text[(comma + 1)..<index])))
-                }
-                depth -= 1
+        var (view, start, comma, index) = (0, 0, 0, 0)
+        var structure = JSONStructure()
+        while let mark = structure.next(in: text, from: &index) {
+            switch (mark, structure.depth) {
+            case (UInt8(ascii: "["), 3), (UInt8(ascii: "{"), 3): (start, comma) = (index, 0)
+            case (UInt8(ascii: ","), 1): view += 1
+            case (UInt8(ascii: ","), 3) where comma == 0: comma = index
+            case (UInt8(ascii: "]"), 2), (UInt8(ascii: "}"), 2):
+                guard comma > start + 1, index > comma + 1 else { continue }
+                found.append(
+                    Emission(view: view, key: Array(text[start..<comma - 1]), value: Array(text[comma..<index - 1])))
             default: break
             }
-            index += 1
         }
         return found
     }

@@ -8,40 +8,26 @@ enum WireJSON {
     ///
     /// - Complexity: O(*n*) in bytes; what has no floats is copied as it is.
     static func append(_ json: some RandomAccessCollection<UInt8>, to output: inout [UInt8]) {
-        if json.first == UInt8(ascii: "\""),
-            json.dropFirst().firstIndex(of: UInt8(ascii: "\""))
-                .map({ json.index(after: $0) }) == json.endIndex
-        {
-            // A string without escapes of quotes, and nothing else.
-            return output.append(contentsOf: json)
-        }
-        var copied = json.startIndex
-        var index = json.startIndex
-        var isInString = false
-        while index < json.endIndex {
-            let byte = json[index]
-            if isInString {
-                if byte == UInt8(ascii: "\\") { json.formIndex(after: &index) }
-                if byte == UInt8(ascii: "\"") { isInString = false }
-                json.formIndex(after: &index)
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "\""):
-                isInString = true
-                json.formIndex(after: &index)
-            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-                let start = index
-                index = json[index...].firstIndex { !isPartOfNumber($0) } ?? json.endIndex
-                if let other = respelled(json[start..<index]) {
-                    output.append(contentsOf: json[copied..<start])
-                    output.append(contentsOf: other.utf8)
-                    copied = index
-                }
-            default: json.formIndex(after: &index)
-            }
-        }
-        output.append(contentsOf: json[copied...])
+        let isAppended: Void? = json.withContiguousStorageIfAvailable { append($0, to: &output) }
+        if isAppended == nil { Array(json).withUnsafeBufferPointer { append($0, to: &output) } }
+    }
+
+    private static func append(_ text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+        var structure = JSONStructure()
+        var (index, copied) = (0, 0)
+        var mark: UInt8?
+        repeat {
+            var start = index
+            mark = structure.next(in: text, from: &index)
+            while start < index, text[start] <= 0x20 { start += 1 }
+            guard start < index, text[start] == UInt8(ascii: "-") || isDigit(text[start]) else { continue }
+            let number = text[start..<index].prefix(while: isPartOfNumber)
+            guard let other = respelled(number) else { continue }
+            output.append(contentsOf: text[copied..<start])
+            output.append(contentsOf: other.utf8)
+            copied = number.endIndex
+        } while mark != nil
+        output.append(contentsOf: text[copied...])
     }
 
     /// A value as CouchDB prints it.
@@ -51,12 +37,12 @@ enum WireJSON {
         return output
     }
 
+    private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
+
     private static func isPartOfNumber(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
-            UInt8(ascii: "e"), UInt8(ascii: "E"):
-            true
-        default: false
+        case UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): true
+        default: isDigit(byte)
         }
     }
 

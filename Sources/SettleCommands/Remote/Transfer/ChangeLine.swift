@@ -22,7 +22,7 @@ struct ChangeLine {
 
     /// Reads a row of `_changes`.
     init(_ row: [UInt8]) throws {
-        let outline = try JSONOutline(row, elementsOf: "")
+        let outline = try JSONOutline(row)
         func value(_ name: String) throws -> JSON? { try outline[name].map { try JSON(utf8: Array(row[$0])) } }
         sequence = try value("seq") ?? value("last_seq") ?? .null
         id = try value("id")?.string

@@ -86,7 +86,7 @@ struct RemoteExport {
 
     private func writeLocals(_ exporter: Exporter) throws {
         try remote.forEachElement("rows", of: "_local_docs", query: ["include_docs": "true"]) { text in
-            let outline = try JSONOutline(text, elementsOf: "")
+            let outline = try JSONOutline(text)
             guard let range = outline["doc"] else { return true }
             let reader = try DocumentReader.read(Array(text[range]), allowsReserved: true)
             guard let name = try reader.reserved.last(where: { $0.name == "_id" }).map({ try JSON(utf8: $0.value) }),

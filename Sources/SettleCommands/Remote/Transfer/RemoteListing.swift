@@ -32,7 +32,7 @@ extension RemoteDatabase {
 
     /// The document of a row of `_all_docs`: whole if the row has it, else id and revision.
     private static func document(_ row: [UInt8], _ member: String, revision: String) throws -> Document? {
-        let outline = try JSONOutline(row, elementsOf: "")
+        let outline = try JSONOutline(row)
         if let range = outline[member], row[range].first == UInt8(ascii: "{") {
             return try FetchedDocument(Array(row[range])).document
         }

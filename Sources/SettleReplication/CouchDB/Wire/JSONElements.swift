@@ -41,9 +41,7 @@ package struct JSONElements {
     /// How many bytes an element may have.
     var longestElement: Int
     private var place = Place.frame
-    private var depth = 0
-    private var isInString = false
-    private var isEscaped = false
+    private var structure = JSONStructure()
     private var frame: [UInt8] = []
     /// The start of an element whose end has not arrived.
     private var carried: [UInt8] = []
@@ -93,18 +91,20 @@ package struct JSONElements {
     }
 
     private mutating func takeFrame(_ text: UnsafeBufferPointer<UInt8>, from start: Int) throws -> Int {
-        for index in start..<text.count {
-            let byte = text[index]
-            guard frame.count < Self.longestFrame else { throw Fault.malformed }
-            let isWanted = byte == UInt8(ascii: "[") && depth == 1 && !isInString && !hasBegun && endsWithKey
-            frame.append(byte)
-            step(byte)
+        var index = start
+        while index < text.count {
+            let first = index
+            let mark = structure.next(in: text, from: &index)
+            guard frame.count + index - first <= Self.longestFrame else { throw Fault.malformed }
+            let isWanted =
+                mark == UInt8(ascii: "[") && structure.depth == 2 && !hasBegun && endsWithKey(text[first..<index - 1])
+            frame += text[first..<index]
             if isWanted {
                 (hasBegun, place) = (true, .between(hasElement: false, hasComma: false))
-                return index + 1
+                return index
             }
         }
-        return text.count
+        return index
     }
 
     private mutating func takeBetween(_ text: UnsafeBufferPointer<UInt8>, from start: Int) throws -> Int {
@@ -117,10 +117,8 @@ package struct JSONElements {
                 (place, carried) = (.element, [])
                 return index
             case UInt8(ascii: "]") where !hasComma:
-                frame.append(text[index])
-                depth -= 1
                 place = .frame
-                return index + 1
+                return index
             default: throw Fault.malformed
             }
         }
@@ -155,55 +153,15 @@ package struct JSONElements {
         _ text: UnsafeBufferPointer<UInt8>, from start: Int
     ) -> (end: Int, isWhole: Bool) {
         var index = start
-        var depth = self.depth
-        defer { self.depth = depth }
-        while index < text.count {
-            let byte = text[index]
-            index &+= 1
-            if isInString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isInString = false
-                }
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "\""): isInString = true
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth &+= 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                depth &-= 1
-                if depth == 2 { return (index, true) }
-            default: break
-            }
+        while let mark = structure.next(in: text, from: &index) {
+            if structure.depth == 2, mark == UInt8(ascii: "}") || mark == UInt8(ascii: "]") { return (index, true) }
         }
         return (index, false)
     }
 
-    private mutating func step(_ byte: UInt8) {
-        if isInString {
-            if isEscaped {
-                isEscaped = false
-            } else if byte == UInt8(ascii: "\\") {
-                isEscaped = true
-            } else if byte == UInt8(ascii: "\"") {
-                isInString = false
-            }
-            return
-        }
-        switch byte {
-        case UInt8(ascii: "\""): isInString = true
-        case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-        default: break
-        }
-    }
-
-    /// Whether the frame ends with the name of the wanted member and a colon.
-    private var endsWithKey: Bool {
-        var rest = frame[...]
+    /// Whether the name of the wanted member and a colon stand at the end of the frame and of what follows it.
+    private func endsWithKey(_ more: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        var rest = (frame + more)[...]
         func trim() { while let last = rest.last, [0x20, 0x0A, 0x0D, 0x09].contains(last) { rest.removeLast() } }
         trim()
         guard rest.popLast() == UInt8(ascii: ":") else { return false }
