@@ -34,17 +34,21 @@ struct ClockEntries {
         }
     }
 
-    /// Takes all entries of a member.
-    mutating func add(_ member: ClockedMember, named name: String) {
+    /// Takes all entries of a member; false where a path needs escapes, which have another order than what they stand for.
+    mutating func add(_ member: ClockedMember, named name: String) -> Bool {
         var entries: [(path: [UInt8], entry: ClockNode.Entry)] = []
         ClockedDocument.collect(member, at: MergePath.step(name), into: &entries)
         for (path, entry) in entries {
+            guard path.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
+                return false
+            }
             add { bytes in
-                for byte in path { JSONEscape.encode(byte) { bytes.append($0) } }
+                bytes += path
             } text: {
                 $0.append(contentsOf: entry.text.utf8)
             }
         }
+        return true
     }
 
     private mutating func add(path: (inout [UInt8]) -> Void, text: (inout [UInt8]) -> Void) {

@@ -220,8 +220,7 @@ struct ClockStamper {
             let node = ClockNode(JSONObject(known)).inside[ClockedMembers.Name(text: text)]
             member = ClockedMember(before.value, node, hasClocks: oldMembers.clocks != nil, depth: 1)
         }
-        output.add(member.stamped(to: value.value, at: clock, depth: 1), named: text)
-        return true
+        return output.add(member.stamped(to: value.value, at: clock, depth: 1), named: text)
     }
 
     private static func json(_ range: Range<Int>?, in walk: BodyWalk) -> (value: JSON?, ())? {

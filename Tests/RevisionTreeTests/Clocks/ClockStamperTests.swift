@@ -107,6 +107,15 @@ struct ClockStamperTests {
         #expect(second["$clocks"]?["/size"]?.string?.hasPrefix("8-0-a ") == true)
     }
 
+    @Test func `entries stand in the order of their paths, however these are escaped`() throws {
+        let body = try ##"{"o":{"q]":1,"q\\":1,"q\"":1,"qA":1}}"##.body
+        let stamped = try ClockedDocument.stamped(body, on: nil, at: clock(5, "a"))
+        #expect(try stamped == ClockedDocument.stampedByValues(body, on: nil, at: clock(5, "a")))
+        let edited = try ClockedDocument.stamped(
+            ##"{"o":{"q\"":2,"qA":1,"o":""}}"##.body, on: stamped, at: clock(8, "a"))
+        #expect(edited["$clocks"]?.object?.names == ["/o/o", "/o/q\"", "/o/qA", "/o/q\\", "/o/q]"])
+    }
+
     @Test(arguments: [
         "", "{", #"{"a":1"#, #"{"a":"#, #"{"a":"x"#, #"{"$clocks":{"/a":"7"#, "[1]", #"{"a":[1,"#,
         #"{"a":1,"$clocks":{"/a":"}}"#,
