@@ -10,8 +10,6 @@ struct Route: Sendable {
     private let endpoints: [String: Endpoint]
     /// The methods that take a few pages of memory or of a file as a rule; GET stands for HEAD too.
     private let quick: Set<String>
-    /// The methods that edit one document, and take a commit as a rule.
-    private let shortEdits: Set<String>
     /// Whether what answers may wait for scripts.
     let scripts: ScriptUse
 
@@ -29,8 +27,7 @@ struct Route: Sendable {
 
     init(
         _ pattern: String, _ access: Access, _ allow: String, _ endpoints: [String: Endpoint],
-        stricter: [String: Access] = [:], quick: Set<String> = [], shortEdits: Set<String> = [],
-        scripts: ScriptUse = .never
+        stricter: [String: Access] = [:], quick: Set<String> = [], scripts: ScriptUse = .never
     ) {
         self.pattern = PathPattern(pattern)
         self.access = access
@@ -38,7 +35,6 @@ struct Route: Sendable {
         self.allow = allow
         self.endpoints = endpoints
         self.quick = quick
-        self.shortEdits = shortEdits
         self.scripts = scripts
     }
 
@@ -51,9 +47,6 @@ struct Route: Sendable {
         let slow: Set = ["attachments", "atts_since", "open_revs"]
         return request.target.query.allSatisfy { !slow.contains($0.name) }
     }
-
-    /// Whether a request edits one document, which takes a commit as a rule.
-    func isShortEdit(_ request: HTTPRequest) -> Bool { shortEdits.contains(request.method) }
 
     /// What answers a method; HEAD is a GET whose body is not sent.
     func endpoint(_ method: String) -> Endpoint? { endpoints[method == "HEAD" ? "GET" : method] }

@@ -47,13 +47,6 @@ struct Router: Sendable {
         }
     }
 
-    /// Whether a request edits one document of an ordinary database, so that its answer takes a commit as a rule.
-    func isShortEdit(_ request: HTTPRequest) -> Bool {
-        guard let match = match(request), match.route.isShortEdit(request) else { return false }
-        // Those that begin with _ have more to do than to store: a password to hash, a replication to start.
-        return match.parameters["db"]?.hasPrefix("_") == false
-    }
-
     /// The route of a request, and what the words of its path are.
     private typealias Match = (route: Route, parameters: PathParameters)
 

@@ -47,8 +47,7 @@ enum RoutingTable {
             [
                 "GET": DatabaseEndpoints.info, "PUT": DatabaseEndpoints.create, "DELETE": DatabaseEndpoints.delete,
                 "POST": DocumentEndpoints.post,
-            ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin], shortEdits: ["POST"],
-            scripts: .writing),
+            ], stricter: ["PUT": .serverAdmin, "DELETE": .serverAdmin], scripts: .writing),
         Route("/{db}/_ensure_full_commit", .member, "POST", ["POST": DatabaseEndpoints.ensureFullCommit]),
         Route("/{db}/_compact", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compact]),
         Route("/{db}/_compact/{ddoc}", .databaseAdmin, "POST", ["POST": DatabaseEndpoints.compactViews]),
@@ -151,8 +150,7 @@ enum RoutingTable {
         Route("/{db}/_local/{local}", .member, document, documentMethods),
         Route("/{db}/_local/{local}/{file...}", .member, document, everyMethod(LocalDocumentEndpoints.noAttachments)),
         Route(
-            "/{db}/{doc}", .member, document, documentMethods, quick: ["GET"], shortEdits: ["PUT", "DELETE"],
-            scripts: .writing),
+            "/{db}/{doc}", .member, document, documentMethods, quick: ["GET"], scripts: .writing),
         Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods, scripts: .writing),
     ]
 

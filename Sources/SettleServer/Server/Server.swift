@@ -49,7 +49,7 @@ public final class Server: Sendable {
         let router = router
         let handler = HTTPHandler(
             answer: { router.respond(to: $0) }, answerAtOnce: { router.respondAtOnce(to: $0) },
-            isShort: { router.isShortEdit($0) }, admit: { router.admit($0) })
+            admit: { router.admit($0) })
         let started = try MicroHTTPDTransport(settings, handler: handler)
         state.metrics.setConnections { [weak started] in started?.load.connections ?? 0 }
         transport.withLock { $0 = started }

@@ -13,8 +13,6 @@ struct HTTPHandler: Sendable {
     /// Answers a request without a body, or with a short one, if it can do so at once, else gives `nil` and has changed nothing. It runs on a
     /// thread that polls for all clients, and must not wait for anything.
     let answerAtOnce: @Sendable (HTTPRequest) -> HTTPResponse?
-    /// Whether the answer of a request takes so little time as a rule that handing it to a worker would cost as much.
-    let isShort: @Sendable (HTTPRequest) -> Bool
     /// Looks at a request whose body is long and has not come yet; runs on a thread that may wait for the disk.
     var admit: @Sendable (HTTPRequest) -> Admission = { _ in .admitted(.max) }
 }

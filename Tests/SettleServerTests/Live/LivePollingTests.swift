@@ -1,3 +1,4 @@
+import Foundation
 import Settle
 import SettleTesting
 import Testing
@@ -22,6 +23,38 @@ import Testing
             }
         }
         for connection in waiting { #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 200")) }
+    }
+
+    @Test(arguments: 0..<4)
+    func `an edit that waits for a rewrite of its database holds up no feed and no read of another`(round: Int) throws {
+        let live = try LiveServer()
+        for path in ["/db", "/other"] { _ = try live.send("PUT", path) }
+        _ = try live.send("PUT", "/other/b", "{}")
+        let feeds = try (0..<3).map { _ in try live.connect(seconds: 20) }
+        for feed in feeds {
+            try feed.write(LiveServer.request("GET", "/other/_changes?feed=continuous&since=now&heartbeat=50"))
+            _ = try feed.read(through: "\r\n\r\n")
+        }
+        // Many edits in a row, as of a client that writes alone.
+        let writer = try live.connect()
+        for edit in 0..<20 {
+            try writer.write(LiveServer.request("PUT", "/db/a\(edit)", "{}"))
+            #expect(try writer.readAnswer().head.hasPrefix("HTTP/1.1 201"))
+        }
+        let database = try live.server.state.databases.open("db")
+        // A rewrite, such as SQLite's VACUUM, has the turn of the writers from its beginning to its end.
+        try database.transaction {
+            try database.save(Document(id: "own", body: [:]), onConflict: .fail)
+            try writer.write(LiveServer.request("PUT", "/db/b", "{}"))
+            usleep(100_000)
+            for feed in feeds {
+                for _ in 0..<20 { _ = try feed.read(through: "1\r\n\n\r\n") }
+            }
+            for path in ["/_up", "/other/b", "/db/a0"] {
+                #expect(try live.send("GET", path).head.hasPrefix("HTTP/1.1 200"))
+            }
+        }
+        #expect(try writer.readAnswer().head.hasPrefix("HTTP/1.1 201"))
     }
 
     @Test func `short and long documents are answered in order on one connection`() throws {

@@ -13,14 +13,11 @@ final class MicroHTTPDConnection: Sendable {
 
     /// The address of the other end, without a port.
     let peer: String
-    /// The thread that polls for it.
-    let thread = ThreadID.current
     private let socket: Int32
     private let state = Guarded(State())
     /// How much of a body has to come within the limit.
     private static let leastProgress: Int64 = 16 * 1024
 
-    /// Called by the thread that polls for it.
     init(_ connection: OpaquePointer) {
         peer = SocketAddress.name(settle_mhd_peer(connection))
         socket = settle_mhd_socket(connection)

@@ -43,7 +43,6 @@ final class MicroHTTPDExchange: Sendable {
     private let options: TransportOptions
     private let pools: WorkerPools
     private let handler: HTTPHandler
-    private let turn: LoneTurn
     private let state: Guarded<State>
     /// So much of a body is kept in memory.
     private static let wholeBody = 1 << 20
@@ -54,14 +53,13 @@ final class MicroHTTPDExchange: Sendable {
 
     init(
         _ connection: OpaquePointer, peer: String, target: RequestTarget, options: TransportOptions,
-        pools: WorkerPools, handler: HTTPHandler, turn: LoneTurn
+        pools: WorkerPools, handler: HTTPHandler
     ) {
         self.peer = peer
         self.target = target
         self.options = options
         self.pools = pools
         self.handler = handler
-        self.turn = turn
         state = Guarded(State(connection: connection, client: peer))
     }
 
@@ -214,8 +212,7 @@ final class MicroHTTPDExchange: Sendable {
         if isForced { resume() }
     }
 
-    /// Has the answer made here, on the library's thread, where that takes little: at once, or in a turn that nobody else
-    /// waits for; see ``LoneTurn``.
+    /// Has the answer made here, on the library's thread, where that needs no waiting.
     private func answerHere() {
         let request = state.withLock { state -> HTTPRequest? in
             guard !state.isHandedOn, state.response == nil, !state.isForcedToEnd else { return nil }
@@ -223,15 +220,9 @@ final class MicroHTTPDExchange: Sendable {
             return makeRequest(BufferedBody(state.collected), state)
         }
         guard let request else { return }
-        if let response = handler.answerAtOnce(request) {
-            state.withLock { ($0.isHandedOn, $0.collected) = (true, []) }
-            return answer(response)
-        }
-        guard handler.isShort(request) else { return }
-        turn.take {
-            state.withLock { ($0.isHandedOn, $0.collected) = (true, []) }
-            answer(handler.answer(request))
-        }
+        guard let response = handler.answerAtOnce(request) else { return }
+        state.withLock { ($0.isHandedOn, $0.collected) = (true, []) }
+        answer(response)
     }
 
     private func makeRequest(_ body: any RequestBody, _ state: State) -> HTTPRequest {

@@ -14,7 +14,6 @@ final class MicroHTTPDRegistrar: Sendable {
     private let handler: HTTPHandler
     private let state: Monitor<State>
     let watch: ConnectionWatch
-    private let turn = LoneTurn()
 
     init(
         options: TransportOptions, pools: WorkerPools, handler: HTTPHandler, state: Monitor<State>,
@@ -27,26 +26,13 @@ final class MicroHTTPDRegistrar: Sendable {
         self.state = state
     }
 
-    /// Takes note of a new connection; called by the polling thread that has it from now on.
-    func open(_ connection: MicroHTTPDConnection) {
-        turn.open(on: connection.thread)
-        watch.open(connection)
-    }
-
-    /// Says that a connection is about to be closed.
-    func close(_ connection: MicroHTTPDConnection) {
-        watch.close(connection)
-        turn.close(on: connection.thread)
-    }
-
     /// Begins an exchange when a request's first line was read.
     func begin(_ pointer: OpaquePointer, of connection: MicroHTTPDConnection, _ text: String) -> MicroHTTPDExchange {
         let exchange = MicroHTTPDExchange(
             pointer, peer: connection.peer, target: RequestTarget(text), options: options, pools: pools,
-            handler: handler, turn: turn)
+            handler: handler)
         state.withLock { $0.requests += 1 }
         connection.set(exchange)
-        turn.begin(connection)
         return exchange
     }
 

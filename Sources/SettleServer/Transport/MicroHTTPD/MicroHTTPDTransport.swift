@@ -157,9 +157,9 @@ private func noticeConnection(
     if code == .CONNECTION_NOTIFY_STARTED {
         let known = MicroHTTPDConnection(connection)
         own.pointee = Unmanaged.passRetained(known).toOpaque()
-        registrar.open(known)
+        registrar.watch.open(known)
     } else if let pointer = own.pointee {
         own.pointee = nil
-        registrar.close(Unmanaged<MicroHTTPDConnection>.fromOpaque(pointer).takeRetainedValue())
+        registrar.watch.close(Unmanaged<MicroHTTPDConnection>.fromOpaque(pointer).takeRetainedValue())
     }
 }
