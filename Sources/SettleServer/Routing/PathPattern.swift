@@ -5,13 +5,14 @@ internal import SettlePlatform
 /// A slash in a word is written `%2F`. A word in braces stands for any one segment, and takes it; with dots, for one or more to
 /// the end, joined by slashes.
 struct PathPattern: Sendable {
-    private enum Part: Sendable, Equatable {
+    /// What one part of a path may be.
+    enum Part: Sendable, Equatable {
         case word(String)
         case any(String)
         case rest(String)
     }
 
-    private let parts: [Part]
+    let parts: [Part]
     private let hasRest: Bool
 
     init(_ text: String) {
@@ -27,7 +28,11 @@ struct PathPattern: Sendable {
 
     /// What the words in braces stand for, or `nil` when a path is not of this form.
     func match(_ segments: [String]) -> PathParameters? {
-        guard matches(segments) else { return nil }
+        matches(segments) ? parameters(of: segments) : nil
+    }
+
+    /// What the words in braces stand for in a path of this form.
+    func parameters(of segments: [String]) -> PathParameters {
         var found: PathParameters = [:]
         for (index, part) in parts.enumerated() {
             switch part {

@@ -1,7 +1,7 @@
 /// One line of the routing table: a form of path, who may use it, and what answers each method.
 ///
 /// Methods that ask more of who uses them than the others are named beside them.
-struct Route: Sendable {
+final class Route: Sendable {
     let pattern: PathPattern
     private let access: Access
     private let stricter: [String: Access]
@@ -44,9 +44,10 @@ struct Route: Sendable {
     /// Whether it is worth trying to answer a request without waiting: one without attachments or old revisions.
     func isQuick(_ request: HTTPRequest) -> Bool {
         guard quick.contains(request.method == "HEAD" ? "GET" : request.method) else { return false }
-        let slow: Set = ["attachments", "atts_since", "open_revs"]
-        return request.target.query.allSatisfy { !slow.contains($0.name) }
+        return request.target.query.allSatisfy { !Self.slow.contains($0.name) }
     }
+
+    private static let slow: Set = ["attachments", "atts_since", "open_revs"]
 
     /// What answers a method; HEAD is a GET whose body is not sent.
     func endpoint(_ method: String) -> Endpoint? { endpoints[method == "HEAD" ? "GET" : method] }

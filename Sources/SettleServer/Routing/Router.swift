@@ -3,116 +3,130 @@ internal import SettlePlatform
 
 /// Finds the endpoint of a request, asks whether it may be used, and turns errors into answers.
 struct Router: Sendable {
-    private let server: ServerState
-    private let routes: [Route]
+    /// A request with what is known of it. Each of that is found out once.
+    private struct Call: Sendable {
+        /// The request, with the method it means.
+        var request: HTTPRequest
+        /// The method it came with.
+        let method: String
+        let id: String
+        let match: RouteTree.Match?
+        /// Who sends it, once that is known.
+        var user: User?
+        /// Whether they may use the route.
+        var isAllowed = false
+    }
 
-    init(_ server: ServerState, routes: [Route] = RoutingTable.routes) {
+    private let server: ServerState
+    private let routes: RouteTree
+    /// A request with a body up to this size may be answered where it was read.
+    private static let shortBody: Int64 = 16 << 10
+
+    init(_ server: ServerState, routes: RouteTree = RoutingTable.tree) {
         self.server = server
         self.routes = routes
     }
 
-    /// Answers a request.
-    func respond(to request: HTTPRequest) -> HTTPResponse {
-        // Where it may wait, nothing says that it would have to.
-        do { return try respond(to: request, by: match(request)) } catch { return .error(HTTPError(error)) }
-    }
+    /// Answers a request; may wait.
+    func respond(to request: HTTPRequest) -> HTTPResponse { respond(to: call(request)) }
 
-    /// Answers a request if that needs no waiting, else gives `nil` and has changed nothing.
+    /// Answers a request if that needs no waiting, else has changed nothing and says how a worker goes on.
     ///
     /// Only routes that say so are tried. Everything on the way to the answer that would wait asks ``Waiting`` first: a
     /// database that is not open, a password that was not verified lately, a long document, all readers being lent.
-    func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
-        guard let match = match(request), match.route.isQuick(request) else { return nil }
-        return server.databases.keeping(["_users", match.parameters["db"] ?? ""]) {
-            try? Waiting.forbidden { try respond(to: request, by: match) }
-        }
+    func plan(_ request: HTTPRequest) -> HTTPHandler.Plan {
+        var call = call(request)
+        let answered = answerWithoutWaiting(&call)
+        if let answered { return .answered(answered) }
+        return .work { [self, call] in respond(to: call) }
     }
 
     /// Whether the rest of a request's long body is worth taking, and how long it may be: whether its sender has the right to
-    /// do what the request asks for, as far as the head shows.
+    /// do what the request asks for, as far as the head shows. It is asked again when the body has come, which may take hours.
     func admit(_ request: HTTPRequest) -> HTTPHandler.Admission {
-        var user: String?
-        let id = requestID(of: request)
+        var call = call(request)
         do {
-            let known = try server.authenticator.user(of: request)
-            user = known.name
-            let (route, parameters) = try check(request, by: match(request), known)
+            let (route, parameters) = try allow(&call).match
             let isStreamed = parameters["doc"] != nil || parameters["design"] != nil || parameters["local"] != nil
-            guard method(of: request) == "PUT", isStreamed, route.endpoint("PUT") != nil else {
+            guard call.request.method == "PUT", isStreamed, route.endpoint("PUT") != nil else {
                 return .admitted(Int64(server.options.largestBody))
             }
             return .admitted(server.options.largestUpload)
         } catch {
-            return .refused(finished(failure(error, request, id), request, user, id))
+            return .refused(finished(failure(error, call), call))
         }
     }
 
-    /// The route of a request, and what the words of its path are.
-    private typealias Match = (route: Route, parameters: PathParameters)
+    private func call(_ request: HTTPRequest) -> Call {
+        var meant = request
+        meant.method = method(of: request)
+        return Call(
+            request: meant, method: request.method, id: requestID(of: request),
+            match: routes.match(request.target.segments))
+    }
 
-    private func match(_ request: HTTPRequest) -> Match? {
-        for route in routes {
-            if let parameters = route.pattern.match(request.target.segments) { return (route, parameters) }
+    private func respond(to call: Call) -> HTTPResponse {
+        var call = call
+        // Where it may wait, nothing says that it would have to.
+        do { return try answered(&call) } catch { return .error(HTTPError(error)) }
+    }
+
+    private func answerWithoutWaiting(_ call: inout Call) -> HTTPResponse? {
+        guard let match = call.match, match.route.isQuick(call.request),
+            let body = call.request.body as? BufferedBody, (body.declaredLength ?? .max) <= Self.shortBody
+        else { return nil }
+        // A worker reads the body again.
+        if body.declaredLength != 0 { call.request.body = body.copy }
+        defer { call.request.body = body }
+        return server.databases.keeping(["_users", match.parameters["db"] ?? ""]) {
+            try? Waiting.forbidden { try answered(&call) }
         }
-        return nil
     }
 
     /// - Throws: ``WouldWait`` where it may not wait and would have to.
-    private func respond(to request: HTTPRequest, by match: Match?) throws -> HTTPResponse {
+    private func answered(_ call: inout Call) throws(WouldWait) -> HTTPResponse {
         var response: HTTPResponse
-        var user: String?
-        let id = requestID(of: request)
-        do { response = try preflight(request) ?? answer(request, by: match, &user, id) } catch let error as WouldWait {
+        do { response = try preflight(call.request) ?? answer(&call) } catch let error as WouldWait {
             throw error
         } catch {
-            response = failure(error, request, id)
+            response = failure(error, call)
         }
-        guard case .later(let deferred) = response.body else { return finished(response, request, user, id) }
-        response.body = .later(deferred.map { [self, user] in finished($0, request, user, id) })
+        guard case .later(let deferred) = response.body else { return finished(response, call) }
+        response.body = .later(deferred.map { [self, call] in finished($0, call) })
         return response
     }
 
     /// The answer to an error, which is logged if it is the server's own fault.
-    private func failure(_ error: any Error, _ request: HTTPRequest, _ id: String) -> HTTPResponse {
+    private func failure(_ error: any Error, _ call: Call) -> HTTPResponse {
         let told = HTTPError(error)
         if told.status >= 500, told.status != 501 {
-            server.options.log?.warning("\(told.status) \(told.error): \(error)", ["id": id])
+            server.options.log?.warning("\(told.status) \(told.error): \(error)", ["id": call.id])
         }
-        return .error(challenged(told, request))
+        return .error(challenged(told, call.request))
     }
 
     /// A response with what all have.
-    private func finished(
-        _ response: HTTPResponse, _ request: HTTPRequest, _ user: String?, _ id: String
-    ) -> HTTPResponse {
+    private func finished(_ response: HTTPResponse, _ call: Call) -> HTTPResponse {
         var response = response
-        response.user = user
-        server.live.withLock(\.otherOrigins)?.apply(to: &response, request)
+        response.user = call.user?.name
+        server.live.withLock(\.otherOrigins)?.apply(to: &response, call.request)
         secure(&response)
         response.headers["Server"] = server.options.serverHeader
-        response.headers["X-Couch-Request-ID"] = id
+        response.headers["X-Couch-Request-ID"] = call.id
         response.headers["X-CouchDB-Body-Time"] = "0"
-        server.metrics.answered(request.method, status: response.status)
+        server.metrics.answered(call.method, status: response.status)
         return response
     }
 
-    private func answer(
-        _ request: HTTPRequest, by match: Match?, _ name: inout String?, _ id: String
-    ) throws -> HTTPResponse {
-        let method = method(of: request)
-        let target = request.target
-        let user = try server.authenticator.user(of: request)
-        name = user.name
-        try CrossSiteCheck(crossOrigin: server.live.withLock(\.otherOrigins)).check(request, user)
-        let (route, parameters) = try check(request, by: match, user)
-        guard let endpoint = route.endpoint(method) else {
+    private func answer(_ call: inout Call) throws -> HTTPResponse {
+        let ((route, parameters), user) = try allow(&call)
+        guard let endpoint = route.endpoint(call.request.method) else {
             if let database = parameters["db"] { _ = try server.databases.open(database) }
             throw HTTPError.methodNotAllowed(route.allow)
         }
-        let meant = HTTPRequest(
-            method: method, target: target, headers: request.headers, body: request.body, peer: request.peer)
         let context = RequestContext(
-            server: server, request: meant, parameters: parameters, user: user, query: QueryParameters(target.query))
+            server: server, request: call.request, parameters: parameters, user: user,
+            query: QueryParameters(call.request.target.query))
         let answer = { @Sendable () throws -> HTTPResponse in
             var response = try endpoint(context)
             if let cookie = user.renewedCookie, response.headers["Set-Cookie"] == nil {
@@ -124,19 +138,30 @@ struct Router: Sendable {
         // Scripts take their time, and others need this thread.
         let deferred = DeferredResponse()
         let owner = try DesignDocuments.owner(of: context.database())
-        scripts.threads.submit(for: owner) { [self] in
-            do { deferred.fulfil(try answer()) } catch { deferred.fulfil(failure(error, request, id)) }
+        scripts.threads.submit(for: owner) { [self, call] in
+            do { deferred.fulfil(try answer()) } catch { deferred.fulfil(failure(error, call)) }
         }
         return HTTPResponse(status: 200, body: .later(deferred))
     }
 
-    /// Sees that somebody may use a route. A path without a route is open to all who may send requests.
-    private func check(_ request: HTTPRequest, by match: Match?, _ user: User) throws -> Match {
-        let (path, method) = (request.target.segments, method(of: request))
-        try server.access.check(
-            match?.route.access(method) ?? .anyone, user, path: path, database: match?.parameters["db"], method: method)
-        guard let match else { throw HTTPError.missing }
-        return match
+    /// Finds out who sends a request, and sees that they may use its route. A path without a route is open to all who may
+    /// send requests.
+    private func allow(_ call: inout Call) throws -> (match: RouteTree.Match, user: User) {
+        let user = try call.user ?? server.authenticator.user(of: call.request)
+        call.user = user
+        if !call.isAllowed {
+            let request = call.request
+            // A form stays one whatever method it says that it means.
+            if call.method == "POST" {
+                try CrossSiteCheck(crossOrigin: server.live.withLock(\.otherOrigins)).check(request, user)
+            }
+            try server.access.check(
+                call.match?.route.access(request.method) ?? .anyone, user, path: request.target.segments,
+                database: call.match?.parameters["db"], method: request.method)
+            call.isAllowed = true
+        }
+        guard let match = call.match else { throw HTTPError.missing }
+        return (match, user)
     }
 
     /// The id of a request: the client's, if it has CouchDB's form for one, else a new one.

@@ -1,5 +1,6 @@
 /// What the server answers, at a glance: the path, who may use it, what `Allow` says, and what answers which method.
 enum RoutingTable {
+    static let tree = RouteTree(routes)
     static let routes: [Route] = server + database + queries + listings + design + documents
 
     private static let server: [Route] = [

@@ -47,9 +47,7 @@ public final class Server: Sendable {
         settings.warn = { [log = options.log] in log?.warning($0) }
         if let log = options.log, log.takesRequests { settings.observer = { log.request($0) } }
         let router = router
-        let handler = HTTPHandler(
-            answer: { router.respond(to: $0) }, answerAtOnce: { router.respondAtOnce(to: $0) },
-            admit: { router.admit($0) })
+        let handler = HTTPHandler(plan: { router.plan($0) }, admit: { router.admit($0) })
         let started = try MicroHTTPDTransport(settings, handler: handler)
         state.metrics.setConnections { [weak started] in started?.load.connections ?? 0 }
         transport.withLock { $0 = started }

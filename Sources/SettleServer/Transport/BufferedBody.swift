@@ -11,6 +11,9 @@ final class BufferedBody: RequestBody {
         self.bytes = Guarded(bytes)
     }
 
+    /// Another body with what is left of this one.
+    var copy: BufferedBody { BufferedBody(bytes.withLock { $0 }) }
+
     func read() -> [UInt8]? {
         bytes.withLock { bytes in
             defer { bytes = [] }

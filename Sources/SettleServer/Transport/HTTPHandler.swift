@@ -1,5 +1,13 @@
 /// What answers requests.
 struct HTTPHandler: Sendable {
+    /// How a request is answered.
+    enum Plan: Sendable {
+        /// By this, which needed no waiting.
+        case answered(HTTPResponse)
+        /// By a worker thread, which may wait.
+        case work(@Sendable () -> HTTPResponse)
+    }
+
     /// Whether the rest of a long body is worth taking.
     enum Admission: Sendable {
         /// It is, up to so many bytes in all.
@@ -8,11 +16,9 @@ struct HTTPHandler: Sendable {
         case refused(HTTPResponse)
     }
 
-    /// Answers a request; runs on a worker thread, and may take its time.
-    let answer: @Sendable (HTTPRequest) -> HTTPResponse
-    /// Answers a request without a body, or with a short one, if it can do so at once, else gives `nil` and has changed nothing. It runs on a
-    /// thread that polls for all clients, and must not wait for anything.
-    let answerAtOnce: @Sendable (HTTPRequest) -> HTTPResponse?
+    /// Looks at a request that has come as a whole; runs once for each, on a thread that polls for all clients, and must not
+    /// wait for anything.
+    let plan: @Sendable (HTTPRequest) -> Plan
     /// Looks at a request whose body is long and has not come yet; runs on a thread that may wait for the disk.
     var admit: @Sendable (HTTPRequest) -> Admission = { _ in .admitted(.max) }
 }

@@ -1,13 +1,13 @@
 /// A request as a transport hands it on.
 struct HTTPRequest: Sendable {
     /// The method, spelled as given.
-    let method: String
+    var method: String
     /// Path and query.
     let target: RequestTarget
     /// The header fields.
     let headers: HTTPHeaders
     /// The body, which has come as a whole.
-    let body: any RequestBody
+    var body: any RequestBody
     /// The address it comes from, without a port.
     var peer = ""
 }

@@ -86,7 +86,7 @@ import Testing
         let transport = try MicroHTTPDTransport(
             options,
             handler: HTTPHandler(
-                answer: { _ in HTTPResponse(status: status, body: .bytes([0x78])) }, answerAtOnce: { _ in nil }))
+                plan: { _ in .work { HTTPResponse(status: status, body: .bytes([0x78])) } }))
         defer { transport.stop(within: 1) }
         let connection = try RawConnection(port: transport.port, seconds: 10)
         for _ in 0..<2 {

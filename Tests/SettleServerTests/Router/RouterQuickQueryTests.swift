@@ -55,6 +55,24 @@ import Testing
         #expect(atOnce(client, "POST", "/db/_find", one) == found.body)
     }
 
+    @Test func `a query that is left to a worker is answered there with its body`() throws {
+        let client = try client()
+        #expect(try client.send("PUT", "/db/new", ["n": 7]).status == 201)
+        let query: JSON = ["selector": ["n": 7]]
+        let headers: HTTPHeaders = [
+            "Host": "test", "Authorization": "Basic YWRtaW46YWRtaW4=", "Content-Type": "application/json",
+        ]
+        let request = HTTPRequest(
+            method: "POST", target: RequestTarget("/db/_find"), headers: headers, body: BufferedBody(query.utf8))
+        guard case .work(let work) = client.server.router.plan(request) else {
+            Issue.record("the index does not have what was just written")
+            return
+        }
+        let response = work()
+        #expect(response.status == 200)
+        if case .bytes(let bytes) = response.body { #expect(try JSON(utf8: bytes)["docs"]?.array?.count == 2) }
+    }
+
     @Test func `a query that looks at many documents, or at each by a pattern, is left to a worker`() throws {
         let client = try client()
         for query: JSON in [

@@ -43,7 +43,11 @@ import Testing
             ["Origin": "null"], ["Origin": "https://test.evil.example"], ["Referer": "https://evil.example/page"],
             ["Origin": "http://test:8080"],
         ] {
-            #expect(try post(client, cookie, sign.merging(["Content-Type": type]) { $1 }) == 403, "\(sign)")
+            let headers = sign.merging(["Content-Type": type]) { $1 }
+            #expect(try post(client, cookie, headers) == 403, "\(sign)")
+            // Whatever method it says that it means.
+            let meant = headers.merging(["X-HTTP-Method-Override": "PUT"]) { $1 }
+            #expect(try post(client, cookie, meant) == 403, "\(sign)")
         }
         #expect(try client.send("GET", "/db").json["doc_count"] == 1)
         #expect(

@@ -7,6 +7,13 @@ import Testing
 
 @testable import SettleServer
 
+extension Router {
+    /// The answer to a request if it needs no waiting.
+    func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
+        if case .answered(let response) = plan(request) { response } else { nil }
+    }
+}
+
 /// Sends requests to a router, without a socket between.
 struct RouterClient {
     let folder: TemporaryFolder

@@ -46,8 +46,6 @@ final class MicroHTTPDExchange: Sendable {
     private let state: Guarded<State>
     /// So much of a body is kept in memory.
     private static let wholeBody = 1 << 20
-    /// A request with a body up to this size may be answered where it was read.
-    private static let shortBody = 16 << 10
     /// How much of a body past the limit is read to give an answer to who sends it.
     private static let mostDropped: Int64 = 16 << 20
 
@@ -169,7 +167,7 @@ final class MicroHTTPDExchange: Sendable {
     ///
     /// - Returns: Whether the connection may stay open.
     func answerIfReady() -> Bool {
-        answerHere()
+        handOn()
         return state.withLock { state in
             if state.isForcedToEnd { return false }
             if let response = state.response {
@@ -177,7 +175,6 @@ final class MicroHTTPDExchange: Sendable {
                 state.isQueued = true
                 return queue(response, on: connection, &state)
             }
-            if !state.isHandedOn, !state.isSpooling { handOn(&state) }
             suspend(&state)
             return true
         }
@@ -212,32 +209,28 @@ final class MicroHTTPDExchange: Sendable {
         if isForced { resume() }
     }
 
-    /// Has the answer made here, on the library's thread, where that needs no waiting.
-    private func answerHere() {
+    /// Has a complete request answered, once: here, on the library's thread, where that needs no waiting, else by a worker,
+    /// which waits for nothing the client has still to send.
+    private func handOn() {
         let request = state.withLock { state -> HTTPRequest? in
-            guard !state.isHandedOn, state.response == nil, !state.isForcedToEnd else { return nil }
-            guard state.received <= Self.shortBody else { return nil }
-            return makeRequest(BufferedBody(state.collected), state)
+            guard !state.isHandedOn, !state.isSpooling, state.response == nil, !state.isForcedToEnd else { return nil }
+            state.isHandedOn = true
+            let body: any RequestBody =
+                state.upload.map { SpooledBody($0, rest: state.collected, length: state.received) }
+                ?? BufferedBody(state.collected)
+            (state.collected, state.upload) = ([], nil)
+            return makeRequest(body, state)
         }
         guard let request else { return }
-        guard let response = handler.answerAtOnce(request) else { return }
-        state.withLock { ($0.isHandedOn, $0.collected) = (true, []) }
-        answer(response)
+        switch handler.plan(request) {
+        case .answered(let response): answer(response)
+        case .work(let work):
+            pools.workers(for: target).submit(for: request.peer) { [self] in answer(work()) }
+        }
     }
 
     private func makeRequest(_ body: any RequestBody, _ state: State) -> HTTPRequest {
         HTTPRequest(method: state.method, target: target, headers: state.headers, body: body, peer: state.client)
-    }
-
-    /// Has a worker answer, which waits for nothing the client has still to send.
-    private func handOn(_ state: inout State) {
-        state.isHandedOn = true
-        let body: any RequestBody =
-            state.upload.map { SpooledBody($0, rest: state.collected, length: state.received) }
-            ?? BufferedBody(state.collected)
-        (state.collected, state.upload) = ([], nil)
-        let request = makeRequest(body, state)
-        pools.workers(for: target).submit(for: state.client) { [self] in answer(handler.answer(request)) }
     }
 
     private func answer(_ response: HTTPResponse) {
