@@ -16,7 +16,7 @@ struct AccessCheck: Sendable {
     ///   - database: The database in the path.
     ///   - method: What is to be done.
     /// - Throws: ``HTTPError`` with status 401, 403 or 404.
-    func check(_ access: Access, _ user: User, path: [String], database: String?, method: String) throws {
+    func check(_ access: Route.Access, _ user: User, path: [String], database: String?, method: String) throws {
         try checkAnonymous(user, path: path, method: method)
         if let database, ["_users", "_replicator"].contains(database), path.count > 1,
             ["_all_docs", "_changes"].contains(path[1])
@@ -44,7 +44,7 @@ struct AccessCheck: Sendable {
         }
     }
 
-    private func check(_ access: Access, _ user: User, _ security: SecurityObject) throws {
+    private func check(_ access: Route.Access, _ user: User, _ security: SecurityObject) throws {
         guard security.isMember(user) else {
             throw user.name == nil
                 ? HTTPError.unauthorized("You are not authorized to access this db.")

@@ -53,7 +53,7 @@ struct BulkGetRow: Sendable {
     /// - Throws: ``HTTPError`` for a document that is damaged; the error takes its place in the answer; ``DatabaseError``.
     func results(
         in database: Database, _ options: DocumentOptions
-    ) throws -> [Result<DocumentLookup.Found, MissingRevision>] {
+    ) throws -> [Result<DocumentLookup.Found, DocumentLookup.MissingRevision>] {
         guard let id else { return [] }
         do { return try find(id, in: database, options) } catch let error as DatabaseError
             where error.code == .damagedDocument
@@ -65,7 +65,7 @@ struct BulkGetRow: Sendable {
 
     private func find(
         _ id: DocumentID, in database: Database, _ options: DocumentOptions
-    ) throws -> [Result<DocumentLookup.Found, MissingRevision>] {
+    ) throws -> [Result<DocumentLookup.Found, DocumentLookup.MissingRevision>] {
         try DocumentLookup(database: database).open(
             revision.map { .some([$0]) } ?? .all, of: id, isLatest: options.isLatest)
     }

@@ -56,7 +56,7 @@ final class BulkGetStream: ResponseStream {
         if let problem = row.problem { return [told(row.failure(row.badRevision, problem))] }
         let options = row.options(options)
         let printer = DocumentPrinter(database: database, options: options)
-        let results: [Result<DocumentLookup.Found, MissingRevision>]
+        let results: [Result<DocumentLookup.Found, DocumentLookup.MissingRevision>]
         do { results = try row.results(in: database, options) } catch let error as HTTPError {
             return [told(row.failure(row.wantedRevision, error))]
         }

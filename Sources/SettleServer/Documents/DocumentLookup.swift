@@ -12,6 +12,12 @@ struct DocumentLookup {
         let content: RevisionContent
     }
 
+    /// A revision that was asked for and is missing.
+    struct MissingRevision: Error {
+        /// The revision, as it was asked for.
+        let revision: String
+    }
+
     /// A document's winner.
     ///
     /// - Throws: ``HTTPError/missing`` or ``HTTPError/deleted``.

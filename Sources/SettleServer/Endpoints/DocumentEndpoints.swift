@@ -191,6 +191,14 @@ enum DocumentEndpoints {
             target, written, status: 201, context.location(context.parameter("db"), target.string))
     }
 
+    /// `/{db}/_local`
+    static let noLocalID: Endpoint = { _ in throw HTTPError.badRequest("Invalid _local document id.") }
+
+    /// `/{db}/_local/{local}/{file}`
+    static let noLocalAttachments: Endpoint = { _ in
+        throw HTTPError.badRequest("_local documents do not accept attachments.")
+    }
+
     /// The revision an edit is made on: of the body, the query, and the header, which must not contradict each other.
     static func revision(of body: WireRevision?, _ context: RequestContext) throws -> WireRevision? {
         let query = try context.query.revision()

@@ -78,4 +78,12 @@ enum ServerEndpoints {
         }
         return Array(names.dropFirst(query.skip).prefix(query.limit))
     }
+
+    /// What CouchDB has and this version has not.
+    static func notYet(_ what: String) -> Endpoint {
+        { context in
+            if context.parameters["db"] != nil { _ = try context.database() }
+            throw HTTPError.notImplemented("\(what) is not implemented yet")
+        }
+    }
 }

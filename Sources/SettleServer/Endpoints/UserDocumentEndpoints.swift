@@ -1,11 +1,12 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettleReplication
 
 /// Users' documents as others see them.
 enum UserDocumentEndpoints {
     /// `GET /_users/{doc}` by somebody who may see the public members only, and any other document as it is.
     static let read: Endpoint = { context in
-        if let other = try ReplicatorDocumentEndpoints.readOther(context) { return other }
+        if let other = try readOther(context) { return other }
         guard context.parameter("db") == "_users", !isOwn(context) else { return try DocumentEndpoints.read(context) }
         let database = try context.database()
         guard try !SecurityObject(of: database).isAdmin(context.user) else {
@@ -21,6 +22,19 @@ enum UserDocumentEndpoints {
             ("_id", .string(context.documentID)), ("_rev", .string(found.revision.description)),
         ]
         return .json(.object(JSONObject(head + members)))
+    }
+
+    /// `GET /_replicator/{doc}` by somebody whose it is not: without credentials, and without a revision, for it is not the
+    /// document as it is; `nil` for anybody else.
+    private static func readOther(_ context: RequestContext) throws -> HTTPResponse? {
+        guard ReplicatorDocuments.isReplicator(context.parameter("db")), !context.user.isServerAdmin else { return nil }
+        let id = DocumentID(unchecked: context.documentID)
+        guard !id.isDesign, !id.isLocal else { return nil }
+        let found = try DocumentLookup(database: context.database()).winner(id)
+        guard !ReplicatorDocumentRules.owns(found.content.body, context.user) else { return nil }
+        let members = ReplicationDocument.withoutCredentials(found.content.body.json.object ?? JSONObject())
+        return .json(
+            .object(JSONObject([("_id", .string(id.string))] + members.map { ($0.name, $0.value) })))
     }
 
     private static func isOwn(_ context: RequestContext) -> Bool {

@@ -14,7 +14,7 @@ extension HTTPError {
         case let error as SelectorError: self = HTTPError(400, error.code.name, error.reason)
         case let error as QueryError: self = HTTPError(400, error.code.name, error.reason)
         case let error as ViewError: self = HTTPError(500, error.name, error.reason)
-        case is RequestBodyError: self = .tooLarge
+        case is HTTPRequest.BodyError: self = .tooLarge
         default: self = HTTPError(500, "unknown_error", Self.seeLog)
         }
     }

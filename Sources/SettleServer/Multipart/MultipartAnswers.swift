@@ -26,7 +26,8 @@ enum MultipartAnswers {
 
     /// Revisions, each with its attachments: `multipart/mixed`.
     static func documents(
-        _ results: [Result<DocumentLookup.Found, MissingRevision>], _ options: DocumentOptions, _ database: Database
+        _ results: [Result<DocumentLookup.Found, DocumentLookup.MissingRevision>], _ options: DocumentOptions,
+        _ database: Database
     ) throws -> HTTPResponse {
         var options = options
         (options.hasAttachments, options.follows, options.hasEncodingInfo) = (true, true, true)

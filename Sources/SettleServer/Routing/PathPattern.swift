@@ -12,6 +12,19 @@ struct PathPattern: Sendable {
         case rest(String)
     }
 
+    /// What the words in braces of a path stand for; so few that they are looked through.
+    struct Parameters: Sendable, ExpressibleByDictionaryLiteral {
+        private var items: [(name: String, value: String)]
+
+        init(dictionaryLiteral elements: (String, String)...) { items = elements.map { (name: $0.0, value: $0.1) } }
+
+        /// The value of a name.
+        subscript(name: String) -> String? { items.first { $0.name == name }?.value }
+
+        /// Adds one.
+        mutating func add(_ name: String, _ value: String) { items.append((name, value)) }
+    }
+
     let parts: [Part]
     private let hasRest: Bool
 
@@ -27,13 +40,13 @@ struct PathPattern: Sendable {
     }
 
     /// What the words in braces stand for, or `nil` when a path is not of this form.
-    func match(_ segments: [String]) -> PathParameters? {
+    func match(_ segments: [String]) -> Parameters? {
         matches(segments) ? parameters(of: segments) : nil
     }
 
     /// What the words in braces stand for in a path of this form.
-    func parameters(of segments: [String]) -> PathParameters {
-        var found: PathParameters = [:]
+    func parameters(of segments: [String]) -> Parameters {
+        var found: Parameters = [:]
         for (index, part) in parts.enumerated() {
             switch part {
             case .word: break

@@ -9,7 +9,7 @@ struct RequestContext: Sendable {
     /// The request.
     let request: HTTPRequest
     /// What the words in braces of the route's path stand for.
-    let parameters: PathParameters
+    let parameters: PathPattern.Parameters
     /// Who asks.
     let user: User
     /// The parameters of the query.
@@ -47,7 +47,7 @@ struct RequestContext: Sendable {
         do {
             let bytes = try request.body.readAll(limit: limit)
             return encoding == "gzip" ? try Compression.expand(bytes, limit: limit) : bytes
-        } catch RequestBodyError.tooLarge { throw HTTPError.bodyTooLarge(limit) }
+        } catch HTTPRequest.BodyError.tooLarge { throw HTTPError.bodyTooLarge(limit) }
     }
 
     /// The body as a value.

@@ -8,7 +8,7 @@
 /// ```
 struct RouteTree: Sendable {
     /// A route, and what the words in braces of its path stand for.
-    typealias Match = (route: Route, parameters: PathParameters)
+    typealias Match = (route: Route, parameters: PathPattern.Parameters)
 
     private struct Node: Sendable {
         var words: [String: Node] = [:]

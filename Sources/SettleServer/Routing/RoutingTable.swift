@@ -146,16 +146,16 @@ enum RoutingTable {
         Route(
             "/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites,
             scripts: .writing),
-        Route("/{db}/_local", .member, document, everyMethod(LocalDocumentEndpoints.noID)),
-        Route("/{db}/_local%2F", .member, document, everyMethod(LocalDocumentEndpoints.noID)),
+        Route("/{db}/_local", .member, document, everyMethod(DocumentEndpoints.noLocalID)),
+        Route("/{db}/_local%2F", .member, document, everyMethod(DocumentEndpoints.noLocalID)),
         Route("/{db}/_local/{local}", .member, document, documentMethods),
-        Route("/{db}/_local/{local}/{file...}", .member, document, everyMethod(LocalDocumentEndpoints.noAttachments)),
+        Route("/{db}/_local/{local}/{file...}", .member, document, everyMethod(DocumentEndpoints.noLocalAttachments)),
         Route(
             "/{db}/{doc}", .member, document, documentMethods, quick: ["GET"], scripts: .writing),
         Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods, scripts: .writing),
     ]
 
-    private static let designWrites: [String: Access] = [
+    private static let designWrites: [String: Route.Access] = [
         "PUT": .settings, "POST": .settings, "DELETE": .settings,
     ]
 
@@ -175,6 +175,6 @@ enum RoutingTable {
     }
 
     private static func notYet(_ what: String, _ methods: String...) -> [String: Endpoint] {
-        Dictionary(uniqueKeysWithValues: methods.map { ($0, NotYetEndpoints.notYet(what)) })
+        Dictionary(uniqueKeysWithValues: methods.map { ($0, ServerEndpoints.notYet(what)) })
     }
 }

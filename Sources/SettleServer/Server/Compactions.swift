@@ -1,14 +1,37 @@
+internal import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
 /// Compacts databases one after the other, while nobody waits for it.
 final class Compactions: Sendable {
+    /// A compaction that runs, as `_active_tasks` shows it.
+    struct Running: Sendable {
+        let number: Int
+        let database: String
+        /// When it began, and when it last went on, in seconds since 1970.
+        let start: Int
+        var update: Int
+        var phase = "document_copy"
+        var done = 0
+        var total = 0
+
+        var json: JSON {
+            [
+                "node": "nonode@nohost", "pid": .string("<0.\(number).0>"), "changes_done": .number(JSONNumber(done)),
+                "database": .string(database), "phase": .string(phase),
+                "progress": .number(JSONNumber(total > 0 ? done * 100 / total : 0)),
+                "started_on": .number(JSONNumber(start)), "total_changes": .number(JSONNumber(total)),
+                "type": "database_compaction", "updated_on": .number(JSONNumber(update)),
+            ]
+        }
+    }
+
     /// Takes note of how far a compaction is: in which phase, and how much of it is done.
     typealias Report = @Sendable (_ phase: String, _ done: Int, _ total: Int) -> Void
 
     private struct State {
         var names: Set<String> = []
-        var running: [CompactionTask] = []
+        var running: [Running] = []
         var count = 0
     }
 
@@ -40,7 +63,7 @@ final class Compactions: Sendable {
             state.withLock { state in
                 state.count += 1
                 let now = time(nil)
-                state.running = [CompactionTask(number: state.count, database: name, start: now, update: now)]
+                state.running = [Running(number: state.count, database: name, start: now, update: now)]
             }
             work { phase, done, total in
                 let now = time(nil)
@@ -64,7 +87,7 @@ final class Compactions: Sendable {
     func isRunning(_ name: String) -> Bool { state.withLock { $0.names.contains(name) } }
 
     /// Those that run.
-    var tasks: [CompactionTask] { state.withLock { $0.running } }
+    var tasks: [Running] { state.withLock { $0.running } }
 
     /// Ends the thread once all is done.
     func close() { pool.close() }

@@ -1,5 +1,11 @@
 /// A request as a transport hands it on.
 struct HTTPRequest: Sendable {
+    /// Why a request's body could not be read.
+    enum BodyError: Error {
+        /// The body is larger than it may be.
+        case tooLarge
+    }
+
     /// The method, spelled as given.
     var method: String
     /// Path and query.

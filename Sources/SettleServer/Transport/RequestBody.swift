@@ -12,12 +12,12 @@ protocol RequestBody: AnyObject, Sendable {
 extension RequestBody {
     /// All that is left of the body.
     ///
-    /// - Throws: ``RequestBodyError/tooLarge`` above a limit.
+    /// - Throws: ``HTTPRequest/BodyError/tooLarge`` above a limit.
     func readAll(limit: Int) throws -> [UInt8] {
-        if let declaredLength, declaredLength > limit { throw RequestBodyError.tooLarge }
+        if let declaredLength, declaredLength > limit { throw HTTPRequest.BodyError.tooLarge }
         var all: [UInt8] = []
         while let piece = try read() {
-            guard all.count + piece.count <= limit else { throw RequestBodyError.tooLarge }
+            guard all.count + piece.count <= limit else { throw HTTPRequest.BodyError.tooLarge }
             if all.isEmpty { all = piece } else { all += piece }
         }
         return all

@@ -10,10 +10,25 @@ internal import SettleViews
 /// what its rows depend on, so two design documents with the same views share one, and one that is changed gets another. Indexes
 /// of queries have the files that `_find` uses.
 struct ViewGroup: Sendable {
+    /// A file with rows of views, and what makes them.
+    struct Part: Sendable {
+        /// The name of the file among the indexes of a database.
+        let fileName: String
+        let index: ViewIndex
+        let mapper: any ViewMapper
+
+        /// Brings it to where the database is now.
+        ///
+        /// - Throws: As ``ViewIndex/update(from:by:report:)`` does.
+        func update(from database: Database, report: (_ done: Int, _ total: Int) throws -> Void) throws {
+            try index.update(from: database, by: mapper, report: report)
+        }
+    }
+
     /// Where a view's rows are, and what reduces them.
     struct View: Sendable {
         /// The file.
-        let part: ViewPart
+        let part: Part
         /// Which of the views of the file it is.
         let number: Int
         /// The order of its keys.
@@ -25,7 +40,7 @@ struct ViewGroup: Sendable {
     let design: DesignDocument
     /// The name of its own file.
     let signature: String
-    private let parts: [ViewPart]
+    private let parts: [Part]
     private let views: [String: View]
 
     /// The views of a design document.
@@ -41,11 +56,11 @@ struct ViewGroup: Sendable {
             (parts, views) = ([], [:])
             return
         }
-        var (parts, views): ([ViewPart], [String: View]) = ([], [:])
+        var (parts, views): ([Part], [String: View]) = ([], [:])
         var own = ViewRows()
         for view in definitions where view.name != "lib" {
             if isQuery, options["include_design"] != true, let index = QueryIndex(counting: view, of: design.id) {
-                let part = try parts.first { $0.fileName == index.fileName } ?? ViewPart(index, of: database)
+                let part = try parts.first { $0.fileName == index.fileName } ?? Part(index, of: database)
                 if !parts.contains(where: { $0.fileName == part.fileName }) { parts.append(part) }
                 let reducer = view.value["reduce"]?.string.map { _ in 0 }
                 views[view.name] = View(part: part, number: 0, order: .collation, reducer: reducer)
@@ -68,7 +83,7 @@ struct ViewGroup: Sendable {
     /// The own file of a design document.
     private static func part(
         _ rows: ViewRows, _ signature: String, _ design: DesignDocument, of database: Database, by scripts: Scripts
-    ) throws -> ViewPart {
+    ) throws -> Part {
         let owner = design.source.owner
         let options = design.members["options"]
         let mapper: any ViewMapper
@@ -85,7 +100,7 @@ struct ViewGroup: Sendable {
         let index = try IndexFolder.of(database).index(signature) { place in
             ViewIndex(at: place, definitions: definitions, includesDesign: options?["include_design"] == true)
         }
-        return ViewPart(fileName: signature, index: index, mapper: mapper)
+        return Part(fileName: signature, index: index, mapper: mapper)
     }
 
     /// A view by its name.
@@ -99,7 +114,7 @@ struct ViewGroup: Sendable {
 
     /// Brings all views to where the database is now.
     ///
-    /// - Throws: As ``ViewPart/update(from:report:)`` does.
+    /// - Throws: As ``ViewGroup/Part/update(from:report:)`` does.
     func update(from database: Database, report: (_ done: Int, _ total: Int) throws -> Void) throws {
         for part in parts { try part.update(from: database, report: report) }
     }
@@ -133,5 +148,13 @@ struct ViewGroup: Sendable {
         if views.contains(where: { order(of: $0.value) == .raw }) { parts.append("raw") }
         let text = JSON.array(parts).utf8
         return Hexadecimal.encode(Array(HashFunction.sha256.hash(text).prefix(16)))
+    }
+}
+
+extension ViewGroup.Part {
+    /// The rows that `_find` uses of an index.
+    init(_ index: QueryIndex, of database: Database) throws {
+        let (rows, mapper) = try index.files(in: database)
+        self.init(fileName: index.fileName, index: rows, mapper: mapper)
     }
 }

@@ -11,7 +11,7 @@ enum Compression {
             var expanded: [UInt8] = []
             try bytes.withUnsafeBytes { buffer in
                 try gzip.process(buffer, isLast: true) { piece in
-                    guard expanded.count + piece.count <= limit else { throw RequestBodyError.tooLarge }
+                    guard expanded.count + piece.count <= limit else { throw HTTPRequest.BodyError.tooLarge }
                     expanded.append(contentsOf: piece)
                 }
             }

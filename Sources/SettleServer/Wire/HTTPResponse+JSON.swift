@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 extension HTTPResponse {
     /// An answer in JSON, in CouchDB's spelling and with a line's end.
@@ -44,4 +45,13 @@ extension HTTPResponse {
         response.headers["Cache-Control"] = "must-revalidate"
         return response
     }
+}
+
+/// Sends one text.
+private final class TextStream: ResponseStream {
+    private let pieces: Guarded<TextPieces>
+
+    init(_ text: WireText, _ database: Database) { pieces = Guarded(TextPieces(text, database)) }
+
+    func next() throws -> ResponseStep { try pieces.withLock { try $0.read().map { .piece($0) } ?? .end } }
 }

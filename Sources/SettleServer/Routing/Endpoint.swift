@@ -1,2 +1,0 @@
-/// What answers one method of one route.
-typealias Endpoint = @Sendable (RequestContext) throws -> HTTPResponse
