@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "SettleServer", targets: ["SettleServer"]),
         .library(name: "SettleTesting", targets: ["SettleTesting"]),
         .executable(name: "settle", targets: ["SettleTool"]),
+        .executable(name: "settle-simulate", targets: ["SettleSimulate"]),
     ],
     targets: [
         .systemLibrary(
@@ -84,9 +85,12 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "SettleCommands",
-            dependencies: ["SettlePlatform", "Settle", "SettleServer", "SettleScripting", "SettleTesting"],
+            dependencies: ["SettlePlatform", "Settle", "SettleServer", "SettleScripting"],
             swiftSettings: strict),
         .executableTarget(name: "SettleTool", dependencies: ["SettleCommands"], swiftSettings: strict),
+        // Tries random schedules on real databases; apart from the tool, which needs nothing of it.
+        .executableTarget(
+            name: "SettleSimulate", dependencies: ["SettlePlatform", "Settle", "SettleTesting"], swiftSettings: strict),
 
         // Bounds how many tests run at a time, also in a plain `swift test`.
         .target(name: "CTestWidth", path: "Tests/CTestWidth", cSettings: [.treatAllWarnings(as: .error)]),
@@ -103,6 +107,7 @@ let package = Package(
             name: "SettleCommandsTests",
             dependencies: [
                 "SettleCommands", "Settle", "SettleServer", "SettleScripting", "SettleTesting", "SettleTool",
+                "SettleSimulate",
             ],
             swiftSettings: strict),
         .testTarget(

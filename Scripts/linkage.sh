@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 [[ $(uname) == Linux ]] || exit 0
 table=Scripts/linkage.txt
-for product in settle CrashTool ShoppingList; do swift build --product "$product" >/dev/null; done
+for product in settle settle-simulate CrashTool ShoppingList; do swift build --product "$product" >/dev/null; done
 bin=$(swift build --show-bin-path)
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
@@ -30,6 +30,7 @@ found() {
     echo "Settle $(needed "$bin/CrashTool")"
     echo "SettleServer $(needed "$bin/ShoppingList")"
     echo "settle $(needed "$bin/settle")"
+    echo "settle-simulate $(needed "$bin/settle-simulate")"
 }
 found >"$room/found"
 if [[ ${1:-} == --write ]]; then

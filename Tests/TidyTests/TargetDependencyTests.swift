@@ -18,7 +18,8 @@ private let allowedImports: [String: Set<String>] = [
         "RevisionTree", "SettleDatabase", "SettleReplication", "SettleScripting", "SettleViews", "CMicroHTTPD",
         "CCrypto",
     ]),
-    "SettleCommands": system.union(["Settle", "SettleServer", "SettleScripting", "SettleTesting"]),
+    "SettleCommands": system.union(["Settle", "SettleServer", "SettleScripting"]),
+    "SettleSimulate": ["SettlePlatform", "Settle", "SettleTesting"],
     "SettleTool": ["SettleCommands"],
 ]
 

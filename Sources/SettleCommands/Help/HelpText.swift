@@ -19,7 +19,8 @@ enum HelpText {
               settle put groceries milk '{"name": "Milk", "count": 1}'
               settle get groceries milk
 
-            `settle help VERB` explains a verb, `settle help exit-codes` how it ends.
+            `settle help VERB` explains a verb, `settle help exit-codes` how it ends. The simulator is a program of its own:
+            `settle-simulate --help`.
             """
     }
 

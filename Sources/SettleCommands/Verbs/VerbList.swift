@@ -7,7 +7,6 @@ enum VerbList {
         LogVerb.self, UndoVerb.self, StatusVerb.self, OfflineSyncVerb.self, PushVerb.self, PullVerb.self, SyncVerb.self,
         ReplicationsVerb.self,
         ImportVerb.self, ExportVerb.self, CompactVerb.self, VerifyVerb.self, PurgeVerb.self, ServeVerb.self,
-        SimulateVerb.self,
         HelpVerb.self,
         VersionVerb.self,
     ]

@@ -55,11 +55,12 @@ final class Room {
 
     /// Runs the tool to its end, in so many kilobytes of memory if `memory` is given.
     func run(
-        all words: [String], input: String = "", environment: [String: String] = [:], memory: Int? = nil
+        all words: [String], input: String = "", environment: [String: String] = [:], memory: Int? = nil,
+        program: String = "settle"
     ) throws -> Outcome {
         let number = UUID().uuidString
         try write(input, to: "in-\(number)")
-        let process = try start(words, number, environment, memory: memory)
+        let process = try start(words, number, environment, memory: memory, program: program)
         process.waitUntilExit()
         return try outcome(process, number)
     }
@@ -67,14 +68,15 @@ final class Room {
     /// Starts the tool, with a file as its input and files for its output.
     func start(
         _ words: [String], _ number: String, _ environment: [String: String] = [:], input pipe: Pipe? = nil,
-        memory: Int? = nil
+        memory: Int? = nil, program: String = "settle"
     ) throws -> Process {
         let process = Process()
-        process.executableURL = try Self.tool()
+        process.executableURL = try Self.tool(program)
         process.arguments = words
         if let memory {
             process.executableURL = URL(filePath: "/bin/sh")
-            process.arguments = ["-c", "ulimit -d \(memory) && exec \"$0\" \"$@\"", try Self.tool().path] + words
+            process.arguments =
+                ["-c", "ulimit -d \(memory) && exec \"$0\" \"$@\"", try Self.tool(program).path] + words
         }
         process.currentDirectoryURL = folder
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
@@ -100,7 +102,7 @@ final class Room {
     }
 
     /// The tool that was built together with these tests: it lies beside the program that runs them.
-    static func tool() throws -> URL {
+    static func tool(_ name: String = "settle") throws -> URL {
         var places = [Bundle.main.bundleURL, Bundle.main.executableURL?.deletingLastPathComponent()].compactMap(\.self)
         for argument in CommandLine.arguments where argument.contains(".xctest") {
             places.append(URL(filePath: argument).deletingLastPathComponent())
@@ -110,13 +112,13 @@ final class Room {
         places.append(root.appending(path: ".build/debug"))
         for place in places {
             for folder in [place, place.deletingLastPathComponent()] {
-                let tool = folder.appending(path: "settle")
+                let tool = folder.appending(path: name)
                 var isFolder: ObjCBool = false
                 let exists = FileManager.default.fileExists(atPath: tool.path, isDirectory: &isFolder)
                 if exists, !isFolder.boolValue { return tool }
             }
         }
-        Issue.record("the tool `settle` is not built")
+        Issue.record("the tool `\(name)` is not built")
         throw CocoaError(.fileNoSuchFile)
     }
 }

@@ -1,27 +1,37 @@
 import Settle
 import Testing
 
+/// The tool `settle-simulate`, which lies beside `settle`.
 struct SimulateCommandTests {
     let room: Room
 
     init() throws { room = try Room() }
 
+    private func simulate(_ words: String...) throws -> Room.Outcome {
+        try room.run(all: words, program: "settle-simulate")
+    }
+
     @Test func `schedules are tried, and what they were is told`() throws {
-        let outcome = try room.run(
-            "simulate", "--seed", "3", "--rounds", "5", "--replicas", "2", "--policy", "deletesWin", "--json")
+        let words = ["--seed", "3", "--rounds", "5", "--replicas", "2", "--policy", "deletesWin", "--json"]
+        let outcome = try room.run(all: words, program: "settle-simulate")
         #expect(outcome.status == 0 && outcome.errors.isEmpty)
         #expect(outcome.json["ok"] == true && outcome.json["schedules"] == 5 && outcome.json["failure"] == .null)
         #expect(outcome.json["steps"]?.int ?? 0 > 0)
         // The same seeds give the same schedules.
-        let again = try room.run(
-            "simulate", "--seed", "3", "--rounds", "5", "--replicas", "2", "--policy", "deletesWin", "--json")
-        #expect(again.output == outcome.output)
-        #expect(try room.run("simulate", "--rounds", "2", "--files").output.contains("All rules hold: 2 schedules"))
+        #expect(try room.run(all: words, program: "settle-simulate").output == outcome.output)
+        #expect(try simulate("--rounds", "2", "--files").output.contains("All rules hold: 2 schedules"))
     }
 
     @Test func `what can't be simulated is refused`() throws {
-        #expect(try room.run("simulate", "--replicas", "9").status == 2)
-        let policy = try room.run("simulate", "--policy", "lastWins")
+        #expect(try simulate("--replicas", "9").status == 2)
+        #expect(try simulate("--rounds").status == 2)
+        #expect(try simulate("now").errors.contains("there is no option now"))
+        let policy = try simulate("--policy", "lastWins")
         #expect(policy.status == 2 && policy.errors.contains("threeWayMerge"))
+    }
+
+    @Test func `the help of both tools says where it is`() throws {
+        #expect(try simulate("--help").output.contains("--replicas N"))
+        #expect(try room.run("--help").output.contains("settle-simulate"))
     }
 }

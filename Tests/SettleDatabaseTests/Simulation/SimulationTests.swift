@@ -4,7 +4,7 @@ import Testing
 
 /// Random schedules over all policies, and faults that are planted to see that they are found.
 @Suite struct SimulationTests {
-    /// Five runs of a hundred seeds each, so that cores are used; `settle simulate` tries as many as one likes.
+    /// Five runs of a hundred seeds each, so that cores are used; `settle-simulate` tries as many as one likes.
     @Test(arguments: 0..<5)
     func `nothing is lost and all replicas agree after any schedule`(part: Int) throws {
         var options = SimulationOptions()

@@ -1,0 +1,94 @@
+internal import SettleTesting
+
+/// What the command line of `settle-simulate` asks for.
+struct SimulationArguments {
+    /// What is wrong with a command line.
+    struct Failure: Error {
+        let message: String
+    }
+
+    private(set) var seed = 1
+    private(set) var rounds = 1000
+    private(set) var options = SimulationOptions()
+    private(set) var isJSON = false
+    private(set) var wantsHelp = false
+    /// The options that a replay needs as well.
+    private var repeated: [String] = []
+
+    static let help = """
+        settle-simulate: try random schedules of edits, exchanges, crashes and settling on real databases
+
+        Usage: settle-simulate [options]
+
+        Each schedule lets some replicas in memory edit, delete, exchange in part, crash, forget and settle. Then all
+        exchange everything and settle until no replica writes any more. Nothing may be lost then, and all must agree.
+        A schedule that breaks a rule is shrunk, and shown with the seed that replays it. Options that are not given are
+        drawn from the seed.
+
+        Options
+          --seed N        the seed of the first schedule; the others have those that follow (default 1)
+          --rounds N      how many schedules (default 1000)
+          --replicas N    how many replicas, from 2 to 8
+          --policy NAME   the policy of all replicas, such as threeWayMerge
+          --clocks        stamp the users' changes by wall clocks that are a day apart and are put forward and back
+          --files         keep the databases in files, where a crash is a real reopening
+          --json          write {"ok":bool,"schedules":N,"steps":N,"revisions":N,"by_settling":N,"most_rounds":N,"left":N,
+                          "failure":{"seed":N,"rule":…,"message":…,"policies":[name …],"story":[text …]} or null}
+          -h, --help      show this text
+
+        Examples
+          settle-simulate
+          settle-simulate --seed 7 --replicas 5 --rounds 100000 --policy threeWayMerge
+
+        The exit code is 0 when all rules hold, 1 when one is broken, 2 for a wrong command line.
+        """
+
+    init(_ words: [String]) throws(Failure) {
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            switch word {
+            case "--help", "-h": wantsHelp = true
+            case "--json": isJSON = true
+            case "--files":
+                options.kind = .file
+                repeated.append(word)
+            case "--clocks":
+                options.attributeClocks = true
+                repeated.append(word)
+            case "--seed", "--rounds", "--replicas", "--policy":
+                guard let value = rest.popFirst() else { throw Failure(message: "\(word) needs a value") }
+                try set(word, value)
+            default: throw Failure(message: "there is no option \(word)")
+            }
+        }
+        guard seed <= Int.max - rounds else { throw Failure(message: "--seed is too large") }
+    }
+
+    private mutating func set(_ option: String, _ value: String) throws(Failure) {
+        switch option {
+        case "--seed": seed = try Self.number(option, value, 0...Int.max)
+        case "--rounds": rounds = try Self.number(option, value, 1...Int.max)
+        case "--replicas":
+            options.replicas = try Self.number(option, value, 2...8)
+            repeated += [option, value]
+        default:
+            guard let policy = SimulatedPolicy.named(value) else {
+                let names = SimulatedPolicy.all.map(\.name).joined(separator: ", ")
+                throw Failure(message: "--policy takes one of \(names), not \"\(value)\"")
+            }
+            options.policies = [policy]
+            repeated += [option, value]
+        }
+    }
+
+    private static func number(_ option: String, _ text: String, _ range: ClosedRange<Int>) throws(Failure) -> Int {
+        if let number = Int(text), range.contains(number) { return number }
+        let end = range.upperBound == .max ? "on" : "to \(range.upperBound)"
+        throw Failure(message: "\(option) takes a whole number from \(range.lowerBound) \(end), not \"\(text)\"")
+    }
+
+    /// The command that replays a schedule.
+    func replay(_ seed: UInt64) -> String {
+        (["settle-simulate", "--seed", "\(seed)", "--rounds", "1"] + repeated).joined(separator: " ")
+    }
+}
