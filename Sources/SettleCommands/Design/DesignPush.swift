@@ -11,7 +11,7 @@ struct DesignPush {
         let arguments = invocation.arguments
         let name = arguments.text("--name").map(ViewName.designName) ?? ViewName.designName(folder.id)
         let id = try DocumentID(validating: "_design/" + name)
-        try DesignViews.check(folder.members)
+        try InProcessServer.check(designDocument: folder.members)
         if folder.members["language"] == "javascript" { try ScriptCheck.check(folder.scripts) }
         for file in folder.ignored { try invocation.console.note("\(file) is no part of the design document") }
         // Somebody may store another revision meanwhile.

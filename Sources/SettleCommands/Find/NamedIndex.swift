@@ -33,6 +33,12 @@ struct NamedIndex {
         (rows, size, pending) = (json["rows"]?.int, json["size"]?.int, json["pending"]?.int)
     }
 
+    /// Whether this is the line of an index.
+    func isSame(as index: QueryIndex) -> Bool {
+        name == index.name && designDocument == index.designDocument?.string
+            && type == (index.designDocument == nil ? "special" : index.search == nil ? "json" : "text")
+    }
+
     /// The name of its design document without `_design/`.
     var designName: String { designDocument.map(ViewName.designName) ?? "" }
 

@@ -2,7 +2,7 @@ internal import Settle
 
 /// A search for words at a server, in an index of texts that a design document there defines.
 struct ServerSearch {
-    let queries: ServerQueries
+    let client: Client
     let invocation: Invocation
 
     /// Searches, and writes what is found.
@@ -22,7 +22,7 @@ struct ServerSearch {
         if isCounting || isShort { request["fields"] = ["_id"] }
         try check(request)
         var count = 0
-        _ = try queries.find(request) { text in
+        _ = try client.find(request) { text in
             count += 1
             if !isCounting { try write(JSON(utf8: text), isShort: isShort) }
             return true
@@ -34,7 +34,7 @@ struct ServerSearch {
     /// Sees that there is an index to search in: without one CouchDB answers with all documents.
     private func check(_ request: JSONObject) throws {
         let plan: JSON
-        do { plan = try queries.explain(request) } catch let error as CommandError where error.code == "not_supported" {
+        do { plan = try client.explain(request) } catch let error as CommandError where error.code == "not_supported" {
             throw missing
         }
         guard let type = plan["index"]?["type"]?.string, ["text", "nouveau"].contains(type) else { throw missing }
@@ -43,7 +43,7 @@ struct ServerSearch {
     private var missing: CommandError {
         CommandError(
             "no_usable_index",
-            "\(queries.remote.url) has no index of texts; `settle index create \(queries.remote.url) --text` makes one",
+            "\(client.name) has no index of texts; `settle index create \(client.name) --text` makes one",
             status: .refused)
     }
 

@@ -81,6 +81,6 @@ struct ReplicationVerb {
         guard let url = urls.first(where: { error.message.contains($0.description) }) ?? urls.first else {
             return CommandError(error.code.name, error.message, status: .failure)
         }
-        return RemoteFailure(url: url).told(error)
+        return ClientFailure(url: url).told(error)
     }
 }

@@ -58,7 +58,7 @@ enum ChangesVerb: Verb {
     }
 
     /// Lists the changes of a server.
-    private static func run(_ invocation: Invocation, _ remote: RemoteDatabase) throws -> ExitStatus {
+    private static func run(_ invocation: Invocation, _ remote: Client) throws -> ExitStatus {
         let arguments = invocation.arguments
         // What comes before a place is another thing for each server.
         try arguments.refuse("--since", with: "--descending")

@@ -107,30 +107,28 @@ enum DesignVerb: Verb {
     private static func info(_ invocation: Invocation, builds: Bool) throws {
         let name = ViewName.designName(try name(invocation))
         let id = try DocumentID(validating: "_design/" + name)
-        if let remote = try invocation.remote() {
-            let replica = try Replica(of: remote)
-            try replica.load([id])
-            let document = try stored(id, in: replica.database)
-            return try info(document, ServerViews(remote: remote), invocation.console, builds: builds)
-        }
-        try invocation.withDatabase { database in
-            let document = try stored(id, in: database)
-            try info(document, FolderViews(database, invocation.console), invocation.console, builds: builds)
+        try invocation.withClient { client in
+            guard let document = try client.document(id) else { throw missing(id) }
+            try info(document, client, invocation.console, builds: builds)
         }
     }
 
     private static func stored(_ id: DocumentID, in database: Database) throws -> Document {
         if let document = try database.document(id) { return document }
-        throw CommandError.notFound("there is no design document \"\(id)\"")
+        throw missing(id)
+    }
+
+    private static func missing(_ id: DocumentID) -> CommandError {
+        CommandError.notFound("there is no design document \"\(id)\"")
     }
 
     private static func info(
-        _ document: Document, _ views: any ViewKeeper, _ console: Console, builds: Bool
+        _ document: Document, _ client: Client, _ console: Console, builds: Bool
     ) throws {
         let name = ViewName.designName(document.id.string)
-        if builds { try views.build(name) }
+        if builds { try client.buildViews(of: name) }
         let summary = DesignSummary(document)
-        let index = try views.info(name)
+        let index = try client.viewInfo(name)
         // PouchDB Server does not tell how much there is to do.
         let pending = index["updates_pending"]?["total"]?.int
         let size = index["sizes"]?["file"]?.int ?? index["disk_size"]?.int

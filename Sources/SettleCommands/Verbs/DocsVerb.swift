@@ -114,7 +114,7 @@ private struct Lister {
         }
     }
 
-    func forEachConflict(at remote: RemoteDatabase, _ body: (Document, RevisionTree?) throws -> Bool) throws {
+    func forEachConflict(at remote: Client, _ body: (Document, RevisionTree?) throws -> Bool) throws {
         let ids = try remote.documentsWithLeaves().filter(includes)
         for id in isDescending ? ids.reversed() : ids {
             try Interruption.check()

@@ -49,9 +49,9 @@ enum FindVerb: Verb {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let request = try FindRequest(invocation.arguments, invocation.console)
         do {
-            try invocation.withQueries { queries in
-                if invocation.arguments.flag("--explain") { return try explain(request, queries, invocation) }
-                try find(request, queries, invocation)
+            try invocation.withClient { client in
+                if invocation.arguments.flag("--explain") { return try explain(request, client, invocation) }
+                try find(request, client, invocation)
             }
         } catch {
             let failure = CommandError(error)
@@ -64,13 +64,13 @@ enum FindVerb: Verb {
     }
 
     private static func find(
-        _ request: FindRequest, _ queries: any QueryKeeper, _ invocation: Invocation
+        _ request: FindRequest, _ client: Client, _ invocation: Invocation
     ) throws {
         let console = invocation.console
         let isCounting = invocation.arguments.flag("--count")
         var table = FindTable(console, fields: request.fields)
         var count = 0
-        let rest = try queries.find(request.json) { text in
+        let rest = try client.find(request.json) { text in
             count += 1
             if isCounting { return true }
             if console.isJSON {
@@ -130,9 +130,9 @@ enum FindVerb: Verb {
     }
 
     private static func explain(
-        _ request: FindRequest, _ queries: any QueryKeeper, _ invocation: Invocation
+        _ request: FindRequest, _ client: Client, _ invocation: Invocation
     ) throws {
-        let plan = try queries.explain(request.json)
+        let plan = try client.explain(request.json)
         let text = FindPlanText(plan)
         let console = invocation.console
         try console.print(Columns.aligned(text.rows).joined(separator: "\n"), json: plan)

@@ -68,8 +68,8 @@ enum IndexVerb: Verb {
         if let word = invocation.arguments.operands("NAME").first {
             throw CommandError.usage("\"\(word)\" is one argument too many", verb: guide.name)
         }
-        try invocation.withQueries { queries in
-            try IndexTable(invocation.console).write(try queries.indexes().map(NamedIndex.init))
+        try invocation.withClient { client in
+            try IndexTable(invocation.console).write(try client.indexes())
         }
     }
 
@@ -87,8 +87,8 @@ enum IndexVerb: Verb {
         var request: JSONObject = ["index": definition, "type": isText ? "text" : "json"]
         request["name"] = arguments.text("--name").map { .string($0) }
         request["ddoc"] = arguments.text("--ddoc").map { .string(ViewName.designName($0)) }
-        try invocation.withQueries { queries in
-            let made = try queries.create(request)
+        try invocation.withClient { client in
+            let made = try client.createIndex(request)
             let name = "\(made["name"]?.string ?? "") of \(made["id"]?.string ?? "")"
             try invocation.console.print(
                 made["result"] == "exists" ? "\(name) is there already" : "Created \(name)", json: made)
@@ -116,9 +116,9 @@ enum IndexVerb: Verb {
     }
 
     private static func delete(_ invocation: Invocation) throws {
-        try invocation.withQueries { queries in
-            let index = try named(invocation, queries)
-            try queries.delete(index)
+        try invocation.withClient { client in
+            let index = try named(invocation, client)
+            try client.deleteIndex(index)
             let id = index.designDocument ?? ""
             try invocation.console.print(
                 "Removed \(index.name) of \(id)", json: ["ok": true, "id": .string(id), "name": .string(index.name)])
@@ -126,16 +126,16 @@ enum IndexVerb: Verb {
     }
 
     private static func build(_ invocation: Invocation) throws {
-        try invocation.withQueries { queries in
+        try invocation.withClient { client in
             let wanted =
                 invocation.arguments.operands("NAME").isEmpty
-                ? try queries.indexes().map(NamedIndex.init).filter { $0.designDocument != nil }
-                : [try named(invocation, queries)]
+                ? try client.indexes().filter { $0.designDocument != nil }
+                : [try named(invocation, client)]
             for index in wanted {
                 try Interruption.check()
-                try queries.build(index)
+                try client.buildIndex(index)
             }
-            let built = try queries.indexes().map(NamedIndex.init).filter { index in
+            let built = try client.indexes().filter { index in
                 wanted.contains {
                     $0.name == index.name && $0.type == index.type && $0.designDocument == index.designDocument
                 }
@@ -147,12 +147,12 @@ enum IndexVerb: Verb {
     /// The index that is meant by `NAME` or `DESIGN/NAME`.
     ///
     /// - Throws: ``CommandError`` with status `notFound`, or `usage` where several have the name.
-    private static func named(_ invocation: Invocation, _ queries: any QueryKeeper) throws -> NamedIndex {
+    private static func named(_ invocation: Invocation, _ client: Client) throws -> NamedIndex {
         let names = invocation.arguments.operands("NAME")
         guard let given = names.first, names.count == 1 else {
             throw CommandError.usage(names.isEmpty ? "NAME is missing" : "give one index", verb: guide.name)
         }
-        let all = try queries.indexes().map(NamedIndex.init).filter { $0.designDocument != nil }
+        let all = try client.indexes().filter { $0.designDocument != nil }
         let name = ViewName.designName(given)
         let found = all.filter { $0.name == name || "\($0.designName)/\($0.name)" == name }
         if found.count == 1 { return found[0] }

@@ -23,7 +23,7 @@ struct Invocation {
     }
 
     /// The database at a server, when a URL was given; `nil` for a folder.
-    func remote() throws -> RemoteDatabase? {
+    func remote() throws -> Client? {
         let given = try arguments.operand("DB")
         guard Self.isURL(given) else {
             let options = RemoteOptions.options.map(\.name)
@@ -32,7 +32,14 @@ struct Invocation {
             }
             return nil
         }
-        return try RemoteDatabase(HTTPURL(given), arguments: arguments, console: console)
+        return try Client(HTTPURL(given), arguments: arguments, console: console)
+    }
+
+    /// Lends the client of the database to a closure: of a URL, or of a folder, which is open meanwhile.
+    func withClient<Result>(_ body: (Client) throws -> Result) throws -> Result {
+        if let remote = try remote() { return try body(remote) }
+        let path = try path()
+        return try withDatabase { try body(Client($0, path: path, console: console)) }
     }
 
     /// Whether a URL was given.

@@ -65,8 +65,8 @@ enum QueryVerb: Verb {
         let console = invocation.console
         let hasDocuments = arguments.flag("--include-docs")
         var table: RowTable?
-        try invocation.withViews { views in
-            try views.forEachRow(of: name, query, keys: keys) { text in
+        try invocation.withClient { client in
+            try client.forEachRow(of: name, query, keys: keys) { text in
                 if console.isJSON {
                     // What the server sends, or would send, as it is.
                     try console.output.write(text + [UInt8(ascii: "\n")])

@@ -44,7 +44,7 @@ enum SearchVerb: Verb {
         let arguments = invocation.arguments
         for option in ["--limit", "--skip", "--ids"] { try arguments.refuse("--count", with: option) }
         if let remote = try invocation.remote() {
-            try ServerSearch(queries: ServerQueries(remote: remote), invocation: invocation).run()
+            try ServerSearch(client: remote, invocation: invocation).run()
             return .success
         }
         if arguments.isGiven("--use-index") {

@@ -99,6 +99,9 @@ final class DatabasePool: Sendable {
     /// Creates a database.
     func create(_ name: String) throws { keep(try store.create(name), name) }
 
+    /// Takes a database that is open already, wherever its files are.
+    func lend(_ database: Database, as name: String) { keep(database, name) }
+
     /// Deletes a database; feeds on it end.
     func delete(_ name: String) throws {
         guard Store.isName(name) else { throw HTTPError.noDatabase }

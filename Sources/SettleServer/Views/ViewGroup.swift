@@ -112,13 +112,6 @@ struct ViewGroup: Sendable {
         return view
     }
 
-    /// Brings all views to where the database is now.
-    ///
-    /// - Throws: As ``ViewGroup/Part/update(from:report:)`` does.
-    func update(from database: Database, report: (_ done: Int, _ total: Int) throws -> Void) throws {
-        for part in parts { try part.update(from: database, report: report) }
-    }
-
     /// What `_info` tells of the files: how far that is which is behind the others.
     func info(of database: Database, isRunning: Bool) throws -> JSON {
         let folder = IndexFolder.of(database)

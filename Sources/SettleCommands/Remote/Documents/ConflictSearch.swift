@@ -4,7 +4,7 @@ internal import Settle
 /// server, whose changes tell how many a document has.
 enum ConflictSearch {
     case local(Database)
-    case remote(RemoteDatabase)
+    case remote(Client)
 
     /// How many documents of a server are looked at together.
     private static let together = 16
@@ -54,7 +54,7 @@ enum ConflictSearch {
 
     /// A server tells no kinds, so each document is looked at; those of the second kind are looked at again in their turn.
     private static func forEach(
-        _ kinds: [ConflictKind], at remote: RemoteDatabase, _ extent: DocumentFetch.Extent,
+        _ kinds: [ConflictKind], at remote: Client, _ extent: DocumentFetch.Extent,
         _ body: (DocumentID, DocumentPlace) throws -> Bool
     ) throws -> Counts {
         var ids = try remote.documentsWithLeaves()
@@ -94,7 +94,7 @@ enum ConflictSearch {
     }
 }
 
-extension RemoteDatabase {
+extension Client {
     /// The documents that have more than one leaf, by their ids.
     func documentsWithLeaves() throws -> [DocumentID] {
         var ids: [DocumentID] = []

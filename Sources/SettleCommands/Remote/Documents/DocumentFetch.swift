@@ -76,7 +76,7 @@ struct DocumentFetch: Sendable {
             answer = try await connection.json(
                 "GET", .document(id), query: ["open_revs": "all", "revs": "true", "att_encoding_info": "true"],
                 limit: Self.longestAnswer)
-        } catch let error as CouchDBError where error.status == 404 && !RemoteFailure.isAboutDatabase(error) {
+        } catch let error as CouchDBError where error.status == 404 && !ClientFailure.isAboutDatabase(error) {
             return []
         }
         return try (answer.json.array ?? []).compactMap { row in
@@ -90,7 +90,7 @@ struct DocumentFetch: Sendable {
         do {
             let answer = try await connection.json("GET", .document(id), query: query, limit: Self.longestAnswer)
             return try FetchedDocument(answer.json.utf8)
-        } catch let error as CouchDBError where error.status == 404 && !RemoteFailure.isAboutDatabase(error) {
+        } catch let error as CouchDBError where error.status == 404 && !ClientFailure.isAboutDatabase(error) {
             return nil
         }
     }

@@ -71,7 +71,7 @@ struct DocumentPlace {
     }
 }
 
-extension RemoteDatabase {
+extension Client {
     /// Writes a local document on top of what is there; returns its revision.
     func saveLocalDocument(_ id: DocumentID, _ body: DocumentBody) throws -> String {
         try wait(about: id) { _, peer in

@@ -1,6 +1,6 @@
 internal import Settle
 
-extension RemoteDatabase {
+extension Client {
     /// Streams a file to the server as an attachment of a document: this thread reads it, and the client takes the pieces at the
     /// pace of the connection.
     ///

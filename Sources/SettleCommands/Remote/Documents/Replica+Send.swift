@@ -51,7 +51,7 @@ extension Replica {
             switch outcome {
             case .stored, .known: break
             case .refused(let error), .failed(let error):
-                throw RemoteFailure(url: remote.url, document: id).told(error)
+                throw remote.failure(about: id).told(error)
             }
         }
         try settle(id)

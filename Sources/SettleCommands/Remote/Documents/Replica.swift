@@ -9,11 +9,11 @@ internal import Settle
 /// in their place stands a mark.
 final class Replica {
     private let scratch: ScratchDatabase
-    let remote: RemoteDatabase
+    let remote: Client
     private var known: [DocumentID: Set<RevisionID>] = [:]
     private var marks: Set<BlobDigest> = []
 
-    init(of remote: RemoteDatabase) throws {
+    init(of remote: Client) throws {
         self.remote = remote
         scratch = try ScratchDatabase(inMemory: true)
     }

@@ -2,7 +2,7 @@ internal import Settle
 
 /// Reads the changes of a server: those there are, or a feed without end, which goes on over lost connections.
 struct RemoteChanges {
-    let remote: RemoteDatabase
+    let remote: Client
     let console: Console
     /// What is asked besides where to begin.
     var query: HTTPQuery

@@ -2,7 +2,7 @@ internal import Settle
 
 /// Lets a server compact a database, and waits until it is done.
 struct RemoteCompaction {
-    let remote: RemoteDatabase
+    let remote: Client
     let console: Console
     private static let pause = Duration.milliseconds(200)
 
@@ -57,7 +57,7 @@ struct RemoteCompaction {
     }
 }
 
-extension RemoteDatabase {
+extension Client {
     /// Asks the server of the database.
     func serverJSON(_ path: HTTPPath) throws -> JSON {
         try wait { connection, _ in try await connection.server.json("GET", path).json }

@@ -3,7 +3,7 @@ internal import Settle
 /// Exports a database at a server: documents are brought into a database on this machine some at a time, with their leaves and
 /// attachments, and written from there, as those of any database are.
 struct RemoteExport {
-    let remote: RemoteDatabase
+    let remote: Client
     let options: Exporter.Options
     private static let pageLength = 500
     private static let budget = 16 << 20
@@ -51,7 +51,7 @@ struct RemoteExport {
                 case .found(let found): leaves.append(found)
                 // It was changed since, and comes again with a later change.
                 case .missing: break
-                case .failed(let error): throw RemoteFailure(url: remote.url, document: request.id).told(error)
+                case .failed(let error): throw remote.failure(about: request.id).told(error)
                 }
             }
         }

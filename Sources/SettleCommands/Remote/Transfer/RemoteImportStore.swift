@@ -4,7 +4,7 @@ internal import Settle
 /// are sent.
 final class RemoteImportStore: ImportStore {
     let intake: AttachmentIntake
-    private let remote: RemoteDatabase
+    private let remote: Client
     private let scratch: ScratchDatabase
     /// What documents that the input does not tell whole have at the server.
     private let replica: Replica
@@ -16,7 +16,7 @@ final class RemoteImportStore: ImportStore {
     /// The largest content that can be in a request that is no stream.
     private static let largestInline: Int64 = 64 * 1024 * 1024
 
-    init(_ remote: RemoteDatabase) throws {
+    init(_ remote: Client) throws {
         self.remote = remote
         let (scratch, replica) = (try ScratchDatabase(inMemory: false), try Replica(of: remote))
         (self.scratch, self.replica) = (scratch, replica)
@@ -46,7 +46,7 @@ final class RemoteImportStore: ImportStore {
             switch outcome {
             case .stored, .known: outcomes[index] = .stored
             case .refused(let error), .failed(let error):
-                outcomes[index] = .failed(RemoteFailure(url: remote.url, document: revisions[index].id).told(error))
+                outcomes[index] = .failed(remote.failure(about: revisions[index].id).told(error))
             }
         }
         return outcomes
@@ -181,7 +181,7 @@ final class RemoteImportStore: ImportStore {
     }
 }
 
-extension RemoteDatabase {
+extension Client {
     /// Stores documents as edits; returns what the server says of each.
     fileprivate func bulkDocuments(_ text: [UInt8]) throws -> [JSON] {
         let answer = try wait { connection, _ in

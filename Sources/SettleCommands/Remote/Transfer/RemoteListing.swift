@@ -1,6 +1,18 @@
 internal import Settle
 
-extension RemoteDatabase {
+extension Client {
+    /// The winner of a document; `nil` when there is none, or it is a tombstone.
+    func document(_ id: DocumentID) throws -> Document? {
+        try wait(about: id) { connection, _ in
+            do {
+                let answer = try await connection.json("GET", .document(id), limit: 1 << 30)
+                return try FetchedDocument(answer.json.utf8).document
+            } catch let error as CouchDBError where error.status == 404 && !ClientFailure.isAboutDatabase(error) {
+                return nil
+            }
+        }
+    }
+
     /// Goes over documents by their ids, as `_all_docs` has them; without bodies unless these are wanted.
     func forEachDocument(
         in range: DocumentRange, limit: Int, withBodies: Bool, _ body: (Document) throws -> Bool

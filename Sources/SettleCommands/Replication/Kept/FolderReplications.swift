@@ -67,7 +67,7 @@ struct FolderReplications: ReplicationKeeper {
         for url: HTTPURL?, _ work: @escaping @Sendable () async throws -> Value
     ) throws -> Value {
         do { return try Waiting.wait(for: work) } catch let error as PeerError {
-            if let url { throw RemoteFailure(url: url).told(error) }
+            if let url { throw ClientFailure(url: url).told(error) }
             throw CommandError(error.code.name, error.message, status: error.code == .notFound ? .notFound : .failure)
         }
     }

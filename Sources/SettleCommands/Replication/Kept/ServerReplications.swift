@@ -32,7 +32,7 @@ struct ServerReplications: ReplicationKeeper {
         try wait { connection in
             let paused: JSONObject
             do { paused = try await Self.aside(connection).paused } catch let error as CouchDBError
-                where RemoteFailure.isAboutDatabase(error)
+                where ClientFailure.isAboutDatabase(error)
             {
                 return []
             }
@@ -76,7 +76,7 @@ struct ServerReplications: ReplicationKeeper {
                     } else { try await connection.json("POST", "", body: body) }
                 return answer.json["id"]?.string ?? id?.string ?? ""
             }
-            do { return try await write() } catch let error as CouchDBError where RemoteFailure.isAboutDatabase(error) {
+            do { return try await write() } catch let error as CouchDBError where ClientFailure.isAboutDatabase(error) {
                 // A server of old that has replicated nothing so far.
                 _ = try await connection.json("PUT", "")
                 return try await write()
@@ -118,7 +118,7 @@ struct ServerReplications: ReplicationKeeper {
             do {
                 let document = try await connection.json("GET", .document(DocumentID(validating: id))).json
                 try await Self.delete(id, document["_rev"]?.string, connection)
-            } catch let error as CouchDBError where error.status == 404 && !RemoteFailure.isAboutDatabase(error) {}
+            } catch let error as CouchDBError where error.status == 404 && !ClientFailure.isAboutDatabase(error) {}
         }
     }
 
@@ -132,7 +132,7 @@ struct ServerReplications: ReplicationKeeper {
         do {
             let document = try await connection.json("GET", .document(aside)).json
             return Aside(paused: document[member]?.object ?? JSONObject(), revision: document["_rev"]?.string)
-        } catch let error as CouchDBError where error.status == 404 && !RemoteFailure.isAboutDatabase(error) {
+        } catch let error as CouchDBError where error.status == 404 && !ClientFailure.isAboutDatabase(error) {
             return Aside()
         }
     }
@@ -185,7 +185,7 @@ struct ServerReplications: ReplicationKeeper {
         for work: @escaping @Sendable (CouchDBConnection) async throws -> Value
     ) throws -> Value {
         do { return try Waiting.wait { [connection] in try await work(connection) } } catch {
-            throw RemoteFailure(url: connection.url).told(error)
+            throw ClientFailure(url: connection.url).told(error)
         }
     }
 }

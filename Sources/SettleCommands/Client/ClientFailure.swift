@@ -1,11 +1,22 @@
 internal import Settle
 
 /// Tells what a server refused, or why it was not reached, in the tool's terms.
-struct RemoteFailure {
-    /// The database, without user and password.
-    let url: HTTPURL
+struct ClientFailure {
+    /// The database: its address without user and password, or its folder.
+    let name: String
+    /// Who answers.
+    let authority: String
     /// The document it is about.
     var document: DocumentID?
+
+    init(name: String, authority: String, document: DocumentID? = nil) {
+        (self.name, self.authority, self.document) = (name, authority, document)
+    }
+
+    /// Failures of requests to an address, which has no user and password.
+    init(url: HTTPURL, document: DocumentID? = nil) {
+        self.init(name: url.description, authority: url.authority, document: document)
+    }
 
     /// An error as the tool reports it: where, what, why, and what to do.
     func told(_ error: any Error) -> any Error {
@@ -66,14 +77,14 @@ struct RemoteFailure {
     private var notCouchDB: CommandError {
         CommandError(
             "bad_answer",
-            "\(url) is not a CouchDB server, or a proxy answered instead of it; check the URL",
+            "\(name) is not a CouchDB server, or a proxy answered instead of it; check the URL",
             status: .damaged)
     }
 
     private func refusal(_ error: CouchDBError) -> CommandError {
         if error.error.isEmpty, error.status != 401, error.status != 403, error.status < 500 { return notCouchDB }
         let reason = [error.error, error.reason].filter { !$0.isEmpty }.joined(separator: ": ")
-        let place = document.map { "\"\($0)\" of \(url)" } ?? "\(url)"
+        let place = document.map { "\"\($0)\" of \(name)" } ?? "\(name)"
         func told(_ code: String, _ message: String, _ status: ExitStatus) -> CommandError {
             CommandError(code, message, status: status)
         }
@@ -84,27 +95,27 @@ struct RemoteFailure {
             return told(
                 "unauthorized",
                 """
-                \(url.authority) \(what) for \(place) (\(reason)); give \
+                \(authority) \(what) for \(place) (\(reason)); give \
                 --user NAME with its password, or --bearer-file FILE
                 """, .refused)
-        case 403: return told("forbidden", "\(url.authority) forbids it for \(place): \(reason)", .refused)
+        case 403: return told("forbidden", "\(authority) forbids it for \(place): \(reason)", .refused)
         case 404 where Self.isAboutDatabase(error):
-            return told("not_found", "there is no database \(url); `settle create` makes it", .notFound)
+            return told("not_found", "there is no database \(name); `settle create` makes it", .notFound)
         case 404: return told("not_found", "\(place) is not there (\(reason))", .notFound)
         case 409:
             return told("conflict", "\(place) was changed meanwhile; look at it again, and retry", .conflict)
         case 412 where error.error == "file_exists":
-            return told("exists", "there is a database \(url) already", .conflict)
+            return told("exists", "there is a database \(name) already", .conflict)
         case 412: return told("attachment_missing", "\(place) was refused: \(reason)", .refused)
         case 413: return told("document_too_large", "\(place) is larger than the server takes (\(reason))", .refused)
         case 400 where Self.aboutQueries.contains(error.error): return told(error.error, error.reason, .refused)
-        case 400..<500: return told("invalid", "\(url.authority) refused \(place): \(reason)", .refused)
+        case 400..<500: return told("invalid", "\(authority) refused \(place): \(reason)", .refused)
         case ..<400:
             return told(
-                "bad_redirect", "\(url) leads elsewhere, where nothing is written; give the URL it leads to", .failure)
+                "bad_redirect", "\(name) leads elsewhere, where nothing is written; give the URL it leads to", .failure)
         default:
             return told(
-                "server_error", "\(url.authority) failed at \(place), status \(error.status) (\(reason)); try later",
+                "server_error", "\(authority) failed at \(place), status \(error.status) (\(reason)); try later",
                 .failure)
         }
     }

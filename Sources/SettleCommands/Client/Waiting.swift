@@ -14,11 +14,13 @@ enum Waiting {
     ///
     /// - Parameters:
     ///   - meanwhile: What this thread does meanwhile; when it throws, the work is cancelled.
+    ///   - whileWaiting: Called several times a second while this thread waits.
     ///   - work: The work.
     /// - Returns: What comes of it.
     /// - Throws: What the work or `meanwhile` throws, or ``CommandError/interrupted``.
     static func wait<Value: Sendable>(
-        meanwhile: () throws -> Void = {}, for work: @escaping @Sendable () async throws -> Value
+        meanwhile: () throws -> Void = {}, whileWaiting: () -> Void = {},
+        for work: @escaping @Sendable () async throws -> Value
     ) throws -> Value {
         let outcome = Guarded<Result<Value, any Error>?>(nil)
         let isDone = DispatchSemaphore(value: 0)
@@ -36,6 +38,7 @@ enum Waiting {
         }
         var isCancelled = false
         while isDone.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
+            whileWaiting()
             guard Interruption.isWanted, !wasInterrupted, !isCancelled else { continue }
             task.cancel()
             isCancelled = true

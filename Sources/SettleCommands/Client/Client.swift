@@ -1,13 +1,23 @@
 internal import Settle
+internal import SettleServer
 
-/// A database behind CouchDB's HTTP API, asked by a verb that waits for each answer.
-final class RemoteDatabase {
+/// A database as verbs see it: typed calls of CouchDB's HTTP API, each of which waits for its answer.
+///
+///     verb ─▶ client ─▶ socket ─▶ a server
+///                    └▶ router in this process ─▶ the folder of a database
+final class Client {
+    /// What messages call the database: its address without user and password, or its folder.
+    let name: String
     /// Its address, without user and password.
     let url: HTTPURL
+    /// The database of a folder, for what CouchDB's API has no call for; `nil` at a server.
+    let database: Database?
+    private let inProcess: InProcessServer?
+    private let console: Console
     private let connection: CouchDBConnection
     private let peer: CouchDBPeer
 
-    /// Makes one; nothing is sent yet. From now on Ctrl-C ends what is waited for.
+    /// Makes the client of a database at a server; nothing is sent yet. From now on Ctrl-C ends what is waited for.
     init(_ url: HTTPURL, arguments: Arguments, console: Console) throws {
         guard url.databaseName != nil else {
             throw CommandError.usage("\(url) names a server; put the name of a database behind it")
@@ -16,10 +26,42 @@ final class RemoteDatabase {
         let options = RemoteOptions(arguments: arguments, console: console)
         let (client, credentials) = (try options.client(), try options.credentials(for: url))
         self.url = url.withoutCredentials
+        self.console = console
+        name = self.url.description
+        (database, inProcess) = (nil, nil)
         connection = CouchDBConnection(database: self.url, client: client, credentials: credentials) { warning in
             console.complain("settle: \(warning)", json: ["warning": .string(warning)])
         }
         peer = try CouchDBPeer(self.url, credentials: credentials, client: client)
+    }
+
+    /// Makes the client of a database in a folder, which is answered by the server's router in this process.
+    init(_ database: Database, path: String, console: Console) throws {
+        Interruption.watch()
+        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        let server = try InProcessServer(
+            database, name: name, scripts: OwnProgram.scriptOptions,
+            log: ServerLog(format: console.isJSON ? .json : .text, events: .descriptor(2), requests: nil))
+        self.name = path
+        self.database = database
+        self.console = console
+        inProcess = server
+        url = server.url
+        connection = CouchDBConnection(database: server.url, client: server, credentials: Credentials.none)
+        peer = try CouchDBPeer(server.url, credentials: Credentials.none, client: server)
+    }
+
+    deinit { inProcess?.close() }
+
+    /// Who is named as the one who answers.
+    var authority: String { inProcess == nil ? url.authority : "settle" }
+
+    /// Shows how far the index is that a request in this process waits for.
+    private func showIndexing(_ bar: ProgressBar) {
+        guard let (done, total) = inProcess?.indexing else { return }
+        bar.update(
+            "Indexing", fraction: Double(done) / Double(max(total, 1)),
+            "\(Quantity.grouped(done)) of \(Quantity.of(total, "change"))")
     }
 
     /// Waits for requests to the database.
@@ -34,9 +76,18 @@ final class RemoteDatabase {
         about document: DocumentID? = nil, meanwhile: () throws -> Void = {},
         for work: @escaping @Sendable (CouchDBConnection, CouchDBPeer) async throws -> Value
     ) throws -> Value {
+        let bar = ProgressBar(console)
+        defer { bar.finish() }
         do {
-            return try Waiting.wait(meanwhile: meanwhile) { [connection, peer] in try await work(connection, peer) }
-        } catch { throw RemoteFailure(url: url, document: document).told(error) }
+            return try Waiting.wait(meanwhile: meanwhile, whileWaiting: { showIndexing(bar) }) {
+                [connection, peer] in try await work(connection, peer)
+            }
+        } catch { throw failure(about: document).told(error) }
+    }
+
+    /// Tells failures of requests to the database.
+    func failure(about document: DocumentID? = nil) -> ClientFailure {
+        ClientFailure(name: name, authority: authority, document: document)
     }
 
     /// Sends a request and waits for its JSON.
@@ -56,7 +107,7 @@ final class RemoteDatabase {
     func info() throws -> JSON {
         let info = try json()
         guard info["update_seq"] != nil, info["doc_count"] != nil else {
-            throw RemoteFailure(url: url).told(HTTPClientError(.badAnswer, "no database"))
+            throw failure().told(HTTPClientError(.badAnswer, "no database"))
         }
         return info
     }
@@ -106,7 +157,7 @@ final class RemoteDatabase {
                 if !goesOn { return JSONObject() }
             }
             return try elements.finish()
-        } catch let fault as JSONElements.Fault { throw RemoteFailure(url: url).told(fault) }
+        } catch let fault as JSONElements.Fault { throw failure().told(fault) }
     }
 
     private static let longestElement = 1 << 30

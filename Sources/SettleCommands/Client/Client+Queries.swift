@@ -1,0 +1,98 @@
+internal import Settle
+
+/// Queries by selector and their indexes, in the JSON of CouchDB's `_find`, `_explain` and `_index`.
+extension Client {
+    /// Goes over the documents of a query.
+    ///
+    /// - Parameters:
+    ///   - request: The query.
+    ///   - body: Is given each document as JSON text, and says whether to go on.
+    /// - Returns: What stands beside the documents, such as `warning` and `bookmark`; nothing when the closure wanted no more.
+    /// - Throws: ``CommandError``, and what `body` throws.
+    func find(_ request: JSONObject, _ body: ([UInt8]) throws -> Bool) throws -> JSONObject {
+        let response = try streamPatiently("_find", body: .object(request))
+        return try forEachElement("docs", of: response, body)
+    }
+
+    /// How a query would be answered.
+    func explain(_ request: JSONObject) throws -> JSON {
+        try json("POST", "_explain", body: .object(request))
+    }
+
+    /// The indexes: `ddoc`, `name`, `type` and `def`, and where that is known `rows`, `size` and `pending`.
+    func indexes() throws -> [NamedIndex] { try indexLines().map(NamedIndex.init) }
+
+    private func indexLines() throws -> [JSON] {
+        let indexes = try json("GET", "_index")["indexes"]?.array ?? []
+        if let database { return try Self.described(indexes, in: database) }
+        var states: [String: JSON] = [:]
+        return try indexes.map { line in
+            guard let id = line["ddoc"]?.string, line["type"] == "json" else { return line }
+            let state = try states[id] ?? state(of: id)
+            states[id] = state
+            var line = line
+            line["size"] = state["sizes"]?["file"]
+            line["pending"] = state["updates_pending"]?["total"]
+            return line
+        }
+    }
+
+    /// Adds what is known of the indexes of a folder.
+    private static func described(_ indexes: [JSON], in database: Database) throws -> [JSON] {
+        let known = try database.indexes()
+        return try indexes.map { line in
+            let index = known.first { NamedIndex(line).isSame(as: $0) }
+            guard let status = try index?.status(in: database) else { return line }
+            var line = line
+            for (name, count) in [("rows", status.rows), ("size", status.size), ("pending", status.pending)] {
+                line[name] = .number(JSONNumber(count))
+            }
+            return line
+        }
+    }
+
+    /// What the server tells of the indexes of a design document; CouchDB does, others do not.
+    private func state(of id: String) throws -> JSON {
+        do {
+            let path = HTTPPath(segments: ["_design", ViewName.designName(id), "_info"])
+            return try json("GET", path)["view_index"] ?? .null
+        } catch let error as CommandError where [.failure, .notFound, .refused, .damaged].contains(error.status) {
+            return .null
+        }
+    }
+
+    /// Makes an index; tells `result`, `id` and `name`.
+    func createIndex(_ request: JSONObject) throws -> JSON {
+        do { return try json("POST", "_index", body: .object(request)) } catch let error as CommandError
+            where error.message.contains("index service")
+        {
+            throw CommandError(
+                "no_text_indexes",
+                """
+                \(authority) makes no indexes of texts; Settle's server does after `settle serve \
+                --text-indexes on`, CouchDB with a search service
+                """, status: .refused)
+        }
+    }
+
+    /// Removes an index.
+    func deleteIndex(_ index: NamedIndex) throws {
+        try json(
+            "DELETE", HTTPPath(segments: ["_index", "_design", index.designName, index.type, index.name]))
+    }
+
+    /// Brings an index up to date: a server builds it when it is asked for something that is in it.
+    func buildIndex(_ index: NamedIndex) throws {
+        let conditions = index.fields.map { field -> JSON in
+            .object(JSONObject([(field.path, ["$exists": true])]))
+        }
+        let request: JSONObject = [
+            "selector": index.type == "json" ? ["$and": .array(conditions)] : ["$text": "a"], "fields": ["_id"],
+            "limit": 1,
+            "use_index": [.string(index.designName), .string(index.name)],
+        ]
+        let rest = try find(request) { _ in true }
+        guard let warning = rest["warning"]?.string, warning.contains(index.name) else { return }
+        throw CommandError("invalid_index", "the server does not use the index: \(warning)", status: .refused)
+    }
+}

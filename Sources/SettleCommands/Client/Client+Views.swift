@@ -1,0 +1,41 @@
+internal import Settle
+
+/// Views of design documents.
+extension Client {
+    /// Goes over the rows of a view.
+    ///
+    /// - Parameters:
+    ///   - name: The view.
+    ///   - query: The parameters of the request.
+    ///   - keys: The keys of interest, where they are many.
+    ///   - body: Is given each row as JSON text, and says whether to go on.
+    /// - Throws: ``CommandError``, and what `body` throws.
+    func forEachRow(
+        of name: ViewName, _ query: HTTPQuery, keys: [JSON]?, _ body: ([UInt8]) throws -> Bool
+    ) throws {
+        let path = HTTPPath(segments: ["_design", name.design, "_view", name.view])
+        let response = try streamPatiently(path, query: query, body: keys.map { ["keys": .array($0)] })
+        try forEachElement("rows", of: response, body)
+        // The server of a folder ends with the verb, so what it would do afterwards is done now.
+        if database != nil, query["update"] == "lazy" || query["stale"] == "update_after" {
+            try buildViews(of: name.design)
+        }
+    }
+
+    /// Brings the views of a design document up to date, by asking each for no row.
+    func buildViews(of design: String) throws {
+        let document = try json("GET", .document(DocumentID(unchecked: "_design/" + design)))
+        for view in document["views"]?.object ?? JSONObject() where view.name != "lib" {
+            var query: HTTPQuery = ["limit": "0"]
+            if view.value["reduce"] != nil { query["reduce"] = "false" }
+            let response = try streamPatiently(
+                HTTPPath(segments: ["_design", design, "_view", view.name]), query: query)
+            while try next(of: response) != nil {}
+        }
+    }
+
+    /// What is known of the index of a design document's views: the members of CouchDB's `view_index`.
+    func viewInfo(_ design: String) throws -> JSON {
+        try json("GET", HTTPPath(segments: ["_design", design, "_info"]))["view_index"] ?? .null
+    }
+}
