@@ -101,6 +101,19 @@ final class Client {
         }
     }
 
+    /// Sends JSON text and waits for the JSON that comes back.
+    func send(
+        _ method: String, _ path: HTTPPath, _ text: [UInt8], about document: DocumentID? = nil
+    ) throws -> JSON {
+        try wait(about: document) { connection, _ in
+            let response = try await connection.stream(method, path, body: .bytes(text)) { request in
+                request.headers["Content-Type"] = "application/json"
+                request.headers["Accept"] = "application/json"
+            }
+            return try JSON(utf8: try await response.collect(limit: 64 << 20))
+        }
+    }
+
     /// What the database says of itself.
     ///
     /// - Throws: ``CommandError`` with status `notFound`, or `damaged` when the URL is not a CouchDB server.

@@ -10,10 +10,9 @@ struct ConflictEditing {
 
     /// Asks the user what to make of the leaves, and returns which they saw; `nil` where there is no conflict.
     func ask() throws -> (leaves: Set<RevisionID?>, resolution: Resolution)? {
-        let read = try invocation.withDocument(id, .bases, warns: false) { place -> (Conflict, SettlementPreview?)? in
-            let database = place.database
-            guard let conflict = try database.conflict(of: id) else { return nil }
-            return (conflict, try database.preview(id, using: policy))
+        let read = try invocation.withClient(warns: false) { client -> (Conflict, SettlementPreview?)? in
+            let state = try client.state(of: id, .bases)
+            return try state.conflict().map { ($0, try state.preview(using: policy)) }
         }
         guard let (conflict, preview) = read else { return nil }
         let file = ConflictFile(conflict, preview)

@@ -7,21 +7,10 @@ struct SettlingAll {
 
     /// Settles them, or shows what that would write if `--dry-run` was given.
     func run(_ invocation: Invocation) throws -> ExitStatus {
-        try invocation.withConflicts { search in
+        try invocation.withClient(warns: false) { client in
             let bar = ProgressBar(console)
-            if invocation.arguments.flag("--dry-run") { return try preview(search, bar) }
-            let report: Report
-            switch search {
-            case .local(let database):
-                let all = try bar.watch("Settling") { try database.settleAll(using: policy, progress: $0) }
-                report = Report(all)
-                for failure in all.failures { complain(failure.documentID, failure.error) }
-                let hidden = all.failed - all.failures.count
-                if hidden > 0, !console.isJSON {
-                    console.complain("… and \(Quantity.grouped(hidden)) more", json: .null)
-                }
-            case .remote: report = try settle(search, bar)
-            }
+            if invocation.arguments.flag("--dry-run") { return try preview(client) }
+            let report = try client.database.map { try settle($0, bar) } ?? settle(client, bar)
             if console.isJSON {
                 try console.print(json(report, bar.elapsed).description)
             } else {
@@ -58,15 +47,23 @@ struct SettlingAll {
         }
     }
 
+    /// Settles the conflicts of a folder, several at the same time.
+    private func settle(_ database: Database, _ bar: ProgressBar) throws -> Report {
+        let all = try bar.watch("Settling") { try database.settleAll(using: policy, progress: $0) }
+        for failure in all.failures { complain(failure.documentID, failure.error) }
+        let hidden = all.failed - all.failures.count
+        if hidden > 0, !console.isJSON { console.complain("… and \(Quantity.grouped(hidden)) more", json: .null) }
+        return Report(all)
+    }
+
     /// Settles the conflicts of a server, one document after another.
-    private func settle(_ search: ConflictSearch, _ bar: ProgressBar) throws -> Report {
+    private func settle(_ client: Client, _ bar: ProgressBar) throws -> Report {
         var report = Report()
         defer { bar.finish() }
-        try search.forEach(ConflictKind.allCases.filter(policy.kinds.contains)) { id, place in
+        try client.forEachConflict(ConflictKind.allCases.filter(policy.kinds.contains)) { state in
+            let id = state.id
             do {
-                let settlement = try place.database.settle(id, using: policy)
-                try place.commitRevisions(of: id)
-                report.add(settlement)
+                report.add(try client.settle(&state, using: policy))
             } catch {
                 let failure = CommandError(error)
                 guard [.conflict, .refused, .notFound, .failure].contains(failure.status) else { throw error }
@@ -109,17 +106,17 @@ struct SettlingAll {
     }
 
     /// Shows what would be written, a line for each document.
-    private func preview(_ search: ConflictSearch, _ bar: ProgressBar) throws -> ExitStatus {
+    private func preview(_ client: Client) throws -> ExitStatus {
         Interruption.watch()
         var (settled, left, failed) = (0, 0, 0)
-        try search.forEach(ConflictKind.allCases.filter(policy.kinds.contains)) { id, place in
+        try client.forEachConflict(ConflictKind.allCases.filter(policy.kinds.contains)) { state in
             do {
-                guard let preview = try place.database.preview(id, using: policy) else { return true }
+                guard let preview = try state.preview(using: policy) else { return true }
                 if preview.plan.survivor == nil { left += 1 } else { settled += 1 }
                 try show(preview)
             } catch let error as DatabaseError where CommandError(error).status != .inputOutput {
                 failed += 1
-                complain(id, error)
+                complain(state.id, error)
             }
             return true
         }

@@ -16,15 +16,13 @@ struct DesignPush {
         for file in folder.ignored { try invocation.console.note("\(file) is no part of the design document") }
         // Somebody may store another revision meanwhile.
         try invocation.retrying(true) {
-            try invocation.withDocument(id) { place in
-                let stored = try place.database.document(id)
+            try invocation.withClient { client in
+                let stored = try client.document(id)
                 let changes = DesignChanges(from: try stored?.body().json.object, to: folder.members)
                 guard !changes.isEmpty || stored == nil else { return try tell(id, stored?.revision, changes) }
                 guard !arguments.flag("--dry-run") else { return try tell(id, stored?.revision, changes) }
-                var document = stored ?? Document(id: id)
-                document.setBody(try DocumentBody(JSON.object(changes.members)))
-                let saved = try place.database.save(document, onConflict: .fail)
-                try tell(id, try place.commit(saved), changes)
+                let body = try DocumentBody(JSON.object(changes.members))
+                try tell(id, try client.save(id, body, on: stored), changes)
             }
         }
     }

@@ -6,7 +6,8 @@ struct GivenDocument {
     let body: DocumentBody
     /// The `_rev`, where there is one.
     let revision: RevisionID?
-    private let attachments: JSON?
+    /// The `_attachments`, where there are some.
+    let attachments: JSON?
 
     private static let ignored: Set<String> = [
         "_conflicts", "_deleted_conflicts", "_revisions", "_revs_info", "_local_seq",
@@ -35,13 +36,25 @@ struct GivenDocument {
         revision = history?.revision
     }
 
-    /// A document with the given members; its attachments stay unless others were given.
-    func applied(to document: Document, in database: Database) throws -> Document {
-        var document = document
-        document.setBody(body)
-        if let attachments {
-            document.attachments = try AttachmentIntake(database).attachments(attachments, of: document.id)
+    /// The `_attachments` as an edit has them: those without content are what the document has already.
+    var wireAttachments: JSON? {
+        get throws {
+            try attachments.map { attachments in
+                guard let members = attachments.object else {
+                    throw CommandError.invalid("_attachments must be an object")
+                }
+                return .object(
+                    JSONObject(
+                        members.map { member in
+                            var value = member.value
+                            if value["data"] != nil {
+                                for name in ["digest", "length", "revpos", "encoded_length"] { value[name] = nil }
+                            } else if value["follows"] == nil {
+                                value["stub"] = true
+                            }
+                            return (member.name, value)
+                        }))
+            }
         }
-        return document
     }
 }

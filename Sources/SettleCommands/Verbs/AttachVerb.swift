@@ -27,21 +27,10 @@ enum AttachVerb: Verb {
         }
         let input = try ByteInput.open(path)
         let type = arguments.text("--type") ?? MediaType.guess(name)
-        let revision = try invocation.revision()
-        return try invocation.withDocument(id, at: revision.map { [$0] } ?? []) { place in
-            let database = place.database
-            var document = try invocation.documentToAdd(to: id, in: database) ?? Document(id: id)
-            if let remote = place.replica?.remote {
-                // A revision that is no leaf any more is refused before anything is sent.
-                _ = try database.save(document, onConflict: .fail)
-                try invocation.print(id, remote.attach(input, name, type, to: id, on: document.revision))
-                return .success
-            }
-            let writer = try database.attachmentWriter(contentType: type)
-            while case let piece = try input.read(), !piece.isEmpty { try writer.write(piece) }
-            document.attach(try writer.finish(name: name))
-            let saved = try database.save(document, onConflict: .fail)
-            try invocation.print(id, saved.revision?.description ?? "")
+        return try invocation.withClient { client in
+            // A revision that is no leaf any more is refused before anything is sent.
+            let document = try invocation.documentToAdd(to: client.state(of: id))
+            try invocation.print(id, client.attach(input, name, type, to: id, on: document?.revision))
             return .success
         }
     }

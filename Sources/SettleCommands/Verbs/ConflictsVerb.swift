@@ -33,11 +33,11 @@ enum ConflictsVerb: Verb {
         let console = invocation.console
         var left = try arguments.count("--limit") ?? .max
         let hasDeletions = arguments.flag("--deletions")
-        return try invocation.withConflicts { search in
+        return try invocation.withClient(warns: false) { client in
             let isCounted = arguments.flag("--counts")
             let kinds: [ConflictKind] = isCounted ? [] : hasDeletions ? ConflictKind.allCases : [.branches]
-            let counts = try search.forEach(kinds, isCounted ? .leaves : .bases) { id, place in
-                if left > 0, let conflict = try place.database.conflict(of: id) {
+            let counts = try client.forEachConflict(kinds, isCounted ? .leaves : .bases) { state in
+                if left > 0, let conflict = try state.conflict() {
                     try list(conflict, console)
                     left -= 1
                 }
@@ -87,7 +87,7 @@ enum ConflictsVerb: Verb {
         return "against the winner " + MemberDifference.summary(MemberDifference.between(conflict.winner, leaf))
     }
 
-    private static func summary(_ counts: ConflictSearch.Counts) -> String {
+    private static func summary(_ counts: Client.ConflictCounts) -> String {
         let branches =
             counts.branches == 0
             ? "No document is in conflict" : "\(Quantity.of(counts.branches, "document")) in conflict"

@@ -26,13 +26,14 @@ enum DeleteVerb: Verb {
         let id = try invocation.documentID()
         try arguments.refuse("--force", with: "--rev")
         let revision = try invocation.revision()
-        let kept = KeptMembers(arguments.texts("--keep"))
         let written = try invocation.retrying(arguments.flag("--force")) {
-            try invocation.withDocument(id, at: revision.map { [$0] } ?? []) { place in
-                if id.isLocal { return try deleteLocal(id, in: place) }
-                let document = try document(id, revision, in: place.database, arguments)
-                let tombstone = try place.database.delete(document, keeping: kept, onConflict: .fail)
-                return try place.commit(tombstone)?.description ?? ""
+            try invocation.withClient { client in
+                if id.isLocal { return try deleteLocal(id, client) }
+                let document = try document(client.state(of: id), revision, arguments)
+                let kept = Set(arguments.texts("--keep")).union(try client.database?.membersKeptOnDelete() ?? [])
+                let members = (document.json.object ?? JSONObject()).filter { kept.contains($0.name) }
+                let body = try DocumentBody(.object(JSONObject(members.map { ($0.name, $0.value) })))
+                return try client.save(id, body, on: document, isDeleted: true).description
             }
         }
         try invocation.print(id, written)
@@ -40,21 +41,20 @@ enum DeleteVerb: Verb {
     }
 
     private static func document(
-        _ id: DocumentID, _ revision: RevisionID?, in database: Database, _ arguments: Arguments
+        _ state: DocumentState, _ revision: RevisionID?, _ arguments: Arguments
     ) throws -> Document {
-        if let revision { return try Invocation.document(id, at: revision, in: database) }
-        guard let current = try database.document(id) else {
-            throw CommandError.notFound("there is no document \"\(id)\" to delete")
+        if let revision { return try state.document(toEdit: revision) }
+        guard let current = try state.shown, let winner = current.revision else {
+            throw CommandError.notFound("there is no document \"\(state.id)\" to delete")
         }
-        guard arguments.flag("--force"), let winner = current.revision else {
-            let message = "refusing to delete \"\(id)\" without --rev"
-            throw current.revision.map { Invocation.conflict(message, $0) } ?? CommandError.invalid(message)
+        guard arguments.flag("--force") else {
+            throw DocumentState.conflict("refusing to delete \"\(state.id)\" without --rev", winner)
         }
-        return try Invocation.document(id, at: winner, in: database)
+        return current
     }
 
-    private static func deleteLocal(_ id: DocumentID, in place: DocumentPlace) throws -> String {
-        guard try place.deleteLocalDocument(id) else {
+    private static func deleteLocal(_ id: DocumentID, _ client: Client) throws -> String {
+        guard try client.deleteLocalDocument(id) else {
             throw CommandError.notFound("there is no document \"\(id)\" to delete")
         }
         return "0-0"

@@ -74,11 +74,7 @@ enum DesignVerb: Verb {
         var range = DocumentRange()
         range.from = DocumentID(unchecked: "_design/")
         range.through = DocumentID(unchecked: "_design/\u{10FFFF}\u{10FFFF}")
-        if let remote = try invocation.remote() {
-            try remote.forEachDocument(in: range, limit: .max, withBodies: true, write)
-        } else {
-            try invocation.withDatabase { try $0.forEachDocument(in: range, write) }
-        }
+        try invocation.withClient { try $0.forEachDocument(in: range, limit: .max, withBodies: true, write) }
         if count == 0 { try invocation.console.note("No design document") }
     }
 
@@ -86,8 +82,8 @@ enum DesignVerb: Verb {
         let name = ViewName.designName(try name(invocation))
         let folder = invocation.arguments.optionalOperand("DIR") ?? name
         let id = try DocumentID(validating: "_design/" + name)
-        try invocation.withDocument(id) { place in
-            let document = try stored(id, in: place.database)
+        try invocation.withClient { client in
+            guard let document = try client.document(id) else { throw missing(id) }
             let files = try DesignFiles(document)
             let removed = try files.write(to: folder, isForced: invocation.arguments.flag("--force"))
             let console = invocation.console
@@ -111,11 +107,6 @@ enum DesignVerb: Verb {
             guard let document = try client.document(id) else { throw missing(id) }
             try info(document, client, invocation.console, builds: builds)
         }
-    }
-
-    private static func stored(_ id: DocumentID, in database: Database) throws -> Document {
-        if let document = try database.document(id) { return document }
-        throw missing(id)
     }
 
     private static func missing(_ id: DocumentID) -> CommandError {

@@ -13,16 +13,14 @@ enum DetachVerb: Verb {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let id = try invocation.documentID()
         let name = try invocation.arguments.operand("NAME")
-        let revision = try invocation.revision()
-        return try invocation.withDocument(id, at: revision.map { [$0] } ?? []) { place in
-            guard var document = try invocation.documentToAdd(to: id, in: place.database) else {
-                throw CommandError.notFound("there is no document \"\(id)\"")
-            }
+        return try invocation.withClient { client in
+            let state = try client.state(of: id)
+            guard var document = try invocation.documentToAdd(to: state) else { throw state.missing }
             guard document.detach(name) else {
                 throw CommandError.notFound("\"\(id)\" has no attachment \"\(name)\"")
             }
-            let saved = try place.commit(place.database.save(document, onConflict: .fail))
-            try invocation.print(id, saved?.description ?? "")
+            let saved = try client.save(id, document.body(), on: document)
+            try invocation.print(id, saved.description)
             return .success
         }
     }

@@ -41,35 +41,18 @@ enum DocsVerb: Verb {
             count += 1
             return count < limit
         }
-        if let remote = try invocation.remote() {
-            if limit == 0 { return .success }
-            if arguments.flag("--deleted") {
-                try remote.forEachDeletedDocument(
-                    isDescending: lister.isDescending, withBodies: lister.hasBodies
-                ) { try lister.includes($0.id) ? write($0) : true }
-            } else if arguments.flag("--conflicts") {
-                try lister.forEachConflict(at: remote, write)
-            } else {
-                try remote.forEachDocument(in: lister.range, limit: limit, withBodies: lister.hasBodies) {
-                    try write($0)
-                }
-            }
-            return .success
-        }
-        try invocation.withDatabase { database in
+        try invocation.withClient { client in
             if limit == 0 { return }
             if arguments.flag("--deleted") {
-                let range = SequenceRange(descending: lister.isDescending)
-                try database.forEachChange(in: range, includingDocuments: true) { change in
-                    guard change.isDeleted, let document = change.document, lister.includes(change.id) else {
-                        return true
-                    }
-                    return try write(document)
+                try client.forEachDeletedDocument(isDescending: lister.isDescending, withBodies: lister.hasBodies) {
+                    try lister.includes($0.id) ? write($0) : true
                 }
             } else if arguments.flag("--conflicts") {
-                try lister.forEachConflict(in: database, write)
+                try lister.forEachConflict(client, write)
             } else {
-                try database.forEachDocument(in: lister.range) { try write($0) }
+                try client.forEachDocument(in: lister.range, limit: limit, withBodies: lister.hasBodies) {
+                    try write($0)
+                }
             }
         }
         return .success
@@ -106,24 +89,14 @@ private struct Lister {
         return range.from.map { $0 <= id } ?? true && range.through.map { id <= $0 } ?? true
     }
 
-    func forEachConflict(in database: Database, _ body: (Document, RevisionTree?) throws -> Bool) throws {
-        let ids = try database.conflictedDocumentIDs().filter(includes)
-        for id in isDescending ? ids.reversed() : ids {
-            guard let document = try database.document(id) else { continue }
-            guard try body(document, try database.tree(of: id)) else { return }
-        }
-    }
-
-    func forEachConflict(at remote: Client, _ body: (Document, RevisionTree?) throws -> Bool) throws {
-        let ids = try remote.documentsWithLeaves().filter(includes)
-        for id in isDescending ? ids.reversed() : ids {
+    func forEachConflict(_ client: Client, _ body: (Document, RevisionTree?) throws -> Bool) throws {
+        let ids = try client.database?.conflictedDocumentIDs() ?? client.documentsWithLeaves()
+        let wanted = ids.filter(includes)
+        for id in isDescending ? wanted.reversed() : wanted {
             try Interruption.check()
-            let replica = try Replica(of: remote)
-            try replica.load([id])
-            guard let tree = try replica.database.tree(of: id), tree.isConflicted,
-                let document = try replica.database.document(id)
-            else { continue }
-            guard try body(document, tree) else { return }
+            let state = try client.state(of: id)
+            guard state.tree.isConflicted, let document = try state.shown else { continue }
+            guard try body(document, state.tree) else { return }
         }
     }
 

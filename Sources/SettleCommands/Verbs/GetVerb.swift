@@ -28,25 +28,24 @@ enum GetVerb: Verb {
         let arguments = invocation.arguments
         let id = try invocation.documentID()
         let revision = try invocation.revision()
-        return try invocation.withDocument(id, at: revision.map { [$0] } ?? []) { place in
-            let database = place.database
-            if id.isLocal { return try showLocal(id, in: place, invocation) }
-            let document = try document(id, revision, in: database)
+        return try invocation.withClient { client in
+            if id.isLocal { return try showLocal(id, client, invocation) }
+            let state = try client.state(of: id, with: revision.map { [$0] } ?? [])
+            let document = try document(state, revision)
             if let name = arguments.text("--attachment") {
-                return try write(attachment: name, of: document, in: place, invocation)
+                return try write(attachment: name, of: document, client, invocation)
             }
             var shape = DocumentJSON(document)
-            let tree = try database.tree(of: id) ?? RevisionTree()
             if arguments.flag("--revs"), let revision = document.revision {
-                shape.history = tree.history(of: revision)
+                shape.history = state.tree.history(of: revision)
             }
-            if arguments.flag("--conflicts") { shape.others = conflicts(of: tree, besides: document.revision) }
+            if arguments.flag("--conflicts") { shape.others = conflicts(of: state.tree, besides: document.revision) }
             if arguments.flag("--attachments") {
                 shape.attachments = .object(
                     JSONObject(
                         try document.attachments.map { attachment in
                             var content: [UInt8] = []
-                            try place.read(attachment, of: document) { content += $0 }
+                            try client.read(attachment, of: document) { content += $0 }
                             let data = JSON.string(Base64.encode(content))
                             let members = DocumentJSON.described(attachment) + [("data", data)]
                             return (attachment.name, .object(JSONObject(members)))
@@ -63,14 +62,10 @@ enum GetVerb: Verb {
         }
     }
 
-    private static func document(
-        _ id: DocumentID, _ revision: RevisionID?, in database: Database
-    ) throws -> Document {
-        let stored = try revision.map { try database.document(id, revision: $0) } ?? database.document(id)
-        if let stored { return stored }
-        guard let tree = try database.tree(of: id), let winner = tree.winner else {
-            throw CommandError.notFound("there is no document \"\(id)\"")
-        }
+    private static func document(_ state: DocumentState, _ revision: RevisionID?) throws -> Document {
+        if let stored = try revision.map({ try state.document($0) }) ?? state.shown { return stored }
+        let (id, tree) = (state.id, state.tree)
+        guard let winner = tree.winner else { throw state.missing }
         if let revision {
             let reason = tree.contains(revision) ? "its body is not kept any more" : "it is not known here"
             throw CommandError.notFound("there is no revision \(revision) of \"\(id)\" to show: \(reason)")
@@ -88,7 +83,7 @@ enum GetVerb: Verb {
     }
 
     private static func write(
-        attachment name: String, of document: Document, in place: DocumentPlace, _ invocation: Invocation
+        attachment name: String, of document: Document, _ client: Client, _ invocation: Invocation
     ) throws -> ExitStatus {
         guard let attachment = document.attachment(name) else {
             let names = document.attachments.map(\.name).joined(separator: ", ")
@@ -97,15 +92,15 @@ enum GetVerb: Verb {
         }
         let path = invocation.arguments.text("--output").flatMap { $0 == "-" ? nil : $0 }
         let output = try path.map { try ByteOutput(path: $0) } ?? invocation.console.output
-        try place.read(attachment, of: document) { try output.write($0) }
+        try client.read(attachment, of: document) { try output.write($0) }
         try output.flush()
         return .success
     }
 
     private static func showLocal(
-        _ id: DocumentID, in place: DocumentPlace, _ invocation: Invocation
+        _ id: DocumentID, _ client: Client, _ invocation: Invocation
     ) throws -> ExitStatus {
-        guard let local = try place.localDocument(id) else {
+        guard let local = try client.localDocument(id) else {
             throw CommandError.notFound("there is no document \"\(id)\"")
         }
         var shape = DocumentJSON(Document(id: id, body: local.body))

@@ -36,44 +36,16 @@ struct Invocation {
     }
 
     /// Lends the client of the database to a closure: of a URL, or of a folder, which is open meanwhile.
-    func withClient<Result>(_ body: (Client) throws -> Result) throws -> Result {
+    func withClient<Result>(warns: Bool = true, _ body: (Client) throws -> Result) throws -> Result {
         if let remote = try remote() { return try body(remote) }
         let path = try path()
-        return try withDatabase { try body(Client($0, path: path, console: console)) }
+        return try withDatabase(warns: warns) { try body(Client($0, path: path, console: console)) }
     }
 
     /// Whether a URL was given.
     func isRemote() throws -> Bool { Self.isURL(try arguments.operand("DB")) }
 
     static func isURL(_ text: String) -> Bool { text.contains("://") }
-
-    /// Lends the place of a document to a closure: the database on this machine, or a replica of what a server has of it.
-    ///
-    /// - Parameters:
-    ///   - id: The document.
-    ///   - revisions: Revisions that are wanted though they may be no leaves.
-    ///   - extent: What else of the document is wanted.
-    ///   - warns: Whether the library tells its warnings itself.
-    ///   - body: Uses the place.
-    /// - Returns: What the closure returns.
-    /// - Throws: ``CommandError`` or ``DatabaseError`` when the place can't be had, and what the closure throws.
-    func withDocument<Result>(
-        _ id: DocumentID, at revisions: [RevisionID] = [], _ extent: DocumentFetch.Extent = .leaves,
-        warns: Bool = true, _ body: (DocumentPlace) throws -> Result
-    ) throws -> Result {
-        guard let remote = try remote() else {
-            return try withDatabase(warns: warns) { try body(DocumentPlace(database: $0, replica: nil)) }
-        }
-        let replica = try Replica(of: remote)
-        if id.isLocal { _ = try remote.info() } else { try replica.load([id], with: revisions, extent) }
-        return try body(DocumentPlace(database: replica.database, replica: replica))
-    }
-
-    /// Lends what finds the conflicts of the database to a closure.
-    func withConflicts<Result>(_ body: (ConflictSearch) throws -> Result) throws -> Result {
-        if let remote = try remote() { return try body(.remote(remote)) }
-        return try withDatabase(warns: false) { try body(.local($0)) }
-    }
 
     /// Opens the database, lends it to a closure, and closes it.
     ///

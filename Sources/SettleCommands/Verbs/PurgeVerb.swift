@@ -16,18 +16,7 @@ enum PurgeVerb: Verb {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let id = try invocation.documentID()
         let revisions = try invocation.arguments.texts("--rev").map { try RevisionID(validating: $0) }
-        if let remote = try invocation.remote() {
-            return try tell(remote.purge(id, revisions), of: id, revisions, invocation)
-        }
-        return try invocation.withDatabase { database in
-            let purged = revisions.isEmpty ? try database.purge(id) : try database.purge(id, revisions: revisions)
-            return try tell(purged, of: id, revisions, invocation)
-        }
-    }
-
-    private static func tell(
-        _ purged: [RevisionID], of id: DocumentID, _ revisions: [RevisionID], _ invocation: Invocation
-    ) throws -> ExitStatus {
+        let purged = try invocation.withClient { try $0.purge(id, revisions) }
         guard !purged.isEmpty else {
             let what = revisions.isEmpty ? "there is no document" : "none of these is a leaf of"
             throw CommandError.notFound("\(what) \"\(id)\"")

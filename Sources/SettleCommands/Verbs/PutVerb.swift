@@ -40,9 +40,10 @@ enum PutVerb: Verb {
             throw CommandError.usage("--allow-conflict needs --rev", verb: "put")
         }
         let written = try invocation.retrying(arguments.flag("--force")) {
-            try invocation.withDocument(id, at: revision.map { [$0] } ?? []) { place in
-                if id.isLocal { return try place.saveLocalDocument(id, given.body) }
-                return try write(id, given, revision, in: place, arguments)?.description ?? ""
+            try invocation.withClient { client in
+                if id.isLocal { return try client.saveLocalDocument(id, given.body) }
+                let state = try client.state(of: id, with: revision.map { [$0] } ?? [])
+                return try write(given, revision, state, client, arguments)?.description ?? ""
             }
         }
         try invocation.print(id, written)
@@ -50,22 +51,21 @@ enum PutVerb: Verb {
     }
 
     private static func write(
-        _ id: DocumentID, _ given: GivenDocument, _ revision: RevisionID?, in place: DocumentPlace,
+        _ given: GivenDocument, _ revision: RevisionID?, _ state: DocumentState, _ client: Client,
         _ arguments: Arguments
     ) throws -> RevisionID? {
-        let database = place.database
+        let id = state.id
         if arguments.flag("--allow-conflict"), let revision {
-            let written = try database.transaction { try branch(id, given, on: revision, in: database) }
-            try place.commitRevisions(of: id)
-            return written
+            guard state.tree.contains(revision) else {
+                throw CommandError.notFound("there is no revision \(revision) of \"\(id)\" to begin a branch on")
+            }
+            return try client.branch(state, given, on: revision)
         }
-        let saved = try database.transaction {
-            if arguments.flag("--force") { return try overwrite(id, given, in: database) }
-            guard let revision else { return try create(id, given, in: database) }
-            let document = try Invocation.document(id, at: revision, in: database)
-            return try database.save(given.applied(to: document, in: database), onConflict: .fail)
+        if !arguments.flag("--force"), revision == nil, let winner = state.tree.winner, !winner.isDeleted {
+            throw DocumentState.conflict("\"\(id)\" is there already", winner.revision)
         }
-        return try place.commit(saved)
+        let document = try revision.map { try state.document(toEdit: $0) } ?? state.shown
+        return try client.save(id, given.body, attachments: given.wireAttachments, on: document)
     }
 
     private static func bytes(_ invocation: Invocation) throws -> [UInt8] {
@@ -75,35 +75,5 @@ enum PutVerb: Verb {
         let input = ByteInput()
         if input.isTerminal { invocation.console.complain("Type the document, then Ctrl-D.", json: [:]) }
         return try input.readAll()
-    }
-
-    private static func create(
-        _ id: DocumentID, _ given: GivenDocument, in database: Database
-    ) throws -> Document {
-        if let winner = try database.tree(of: id)?.winner, !winner.isDeleted {
-            throw Invocation.conflict("\"\(id)\" is there already", winner.revision)
-        }
-        return try database.save(given.applied(to: Document(id: id), in: database), onConflict: .fail)
-    }
-
-    private static func overwrite(
-        _ id: DocumentID, _ given: GivenDocument, in database: Database
-    ) throws -> Document {
-        let document = try database.document(id) ?? Document(id: id)
-        return try database.save(given.applied(to: document, in: database), onConflict: .lastWriteWins)
-    }
-
-    /// Saves an edit of any known revision, so that it may begin a branch.
-    private static func branch(
-        _ id: DocumentID, _ given: GivenDocument, on parent: RevisionID, in database: Database
-    ) throws -> RevisionID? {
-        guard try database.tree(of: id)?.contains(parent) == true else {
-            throw CommandError.notFound("there is no revision \(parent) of \"\(id)\" to begin a branch on")
-        }
-        // The content of an old revision may be gone, and nothing of it is needed.
-        let before =
-            try database.document(id, revision: parent)
-            ?? Document(id: id, revision: parent, isDeleted: false, RevisionContent(body: .empty, attachments: []))
-        return try database.save(given.applied(to: before, in: database), onConflict: .branch).revision
     }
 }

@@ -61,20 +61,21 @@ enum ResolveVerb: Verb {
         case "--keep": return try keep(arguments.text("--keep") ?? "", of: id, invocation)
         case "--delete":
             let delete = ConflictPolicy.custom("delete", deletions: true) { _ in .delete }
-            return try invocation.withDocument(id, .bases, warns: false) {
-                try settle(id, using: delete, "deleted", in: $0, invocation)
+            return try invocation.withClient(warns: false) {
+                try settle($0.state(of: id, .bases), using: delete, "deleted", $0, invocation)
             }
         case "--edit": return try edit(id, policy, invocation)
         default:
-            return try invocation.withDocument(id, .bases, warns: false) {
-                try settle(id, using: policy, in: $0, invocation)
+            return try invocation.withClient(warns: false) {
+                try settle($0.state(of: id, .bases), using: policy, nil, $0, invocation)
             }
         }
     }
 
     private static func keep(_ text: String, of id: DocumentID, _ invocation: Invocation) throws -> ExitStatus {
-        try invocation.withDocument(id, .bases, warns: false) { place in
-            let leaves = try place.database.conflict(of: id)?.leaves.compactMap(\.revision) ?? []
+        try invocation.withClient(warns: false) { client in
+            let state = try client.state(of: id, .bases)
+            let leaves = try state.conflict()?.leaves.compactMap(\.revision) ?? []
             let prefix = text.hasSuffix("…") ? String(text.dropLast()) : text
             let found = leaves.filter { $0.description.hasPrefix(prefix) && prefix.contains("-") }
             guard leaves.isEmpty || found.count == 1 else {
@@ -84,41 +85,40 @@ enum ResolveVerb: Verb {
             let keep = ConflictPolicy.custom("keep", deletions: true) { _ in
                 found.first.map { .keep($0) } ?? .leaveConflicted
             }
-            return try settle(id, using: keep, "\(found.first?.abbreviated ?? "") was kept", in: place, invocation)
+            return try settle(state, using: keep, "\(found.first?.abbreviated ?? "") was kept", client, invocation)
         }
     }
 
     private static func edit(_ id: DocumentID, _ policy: ConflictPolicy, _ invocation: Invocation) throws -> ExitStatus
     {
         let answer = try ConflictEditing(id: id, invocation: invocation, policy: policy).ask()
-        return try invocation.withDocument(id, .bases, warns: false) { place in
+        return try invocation.withClient(warns: false) { client in
+            let state = try client.state(of: id, .bases)
             let resolution = answer?.resolution ?? .leaveConflicted
             let edit = ConflictPolicy.custom("edit", deletions: true) { _ in resolution }
-            if let answer, let conflict = try place.database.conflict(of: id),
+            if let answer, let conflict = try state.conflict(),
                 answer.leaves != Set(conflict.leaves.map(\.revision))
             {
                 throw CommandError("conflict", "\"\(id)\" was changed meanwhile; begin again", status: .conflict)
             }
-            return try settle(id, using: edit, "as edited", in: place, invocation)
+            return try settle(state, using: edit, "as edited", client, invocation)
         }
     }
 
     /// Settles one conflict.
     private static func settle(
-        _ id: DocumentID, using policy: ConflictPolicy, _ how: String? = nil, in place: DocumentPlace,
+        _ given: DocumentState, using policy: ConflictPolicy, _ how: String?, _ client: Client,
         _ invocation: Invocation
     ) throws -> ExitStatus {
-        let database = place.database
-        let console = invocation.console
-        guard let conflict = try database.conflict(of: id) else {
-            guard try database.tree(of: id) != nil else {
-                throw CommandError.notFound("there is no document \"\(id)\"")
-            }
+        var state = given
+        let (id, console) = (state.id, invocation.console)
+        guard let conflict = try state.conflict() else {
+            if state.tree.isEmpty { throw state.missing }
             try console.print("\(id): not in conflict", json: ConflictJSON.nothing(id))
             return .success
         }
         if invocation.arguments.flag("--dry-run") {
-            guard let preview = try database.preview(id, using: policy) else {
+            guard let preview = try state.preview(using: policy) else {
                 try console.print(undecided(id, policy), json: ConflictJSON.nothing(id))
                 return .success
             }
@@ -133,8 +133,7 @@ enum ResolveVerb: Verb {
             }
             return .success
         }
-        let settlement = try database.settle(id, using: policy)
-        try place.commitRevisions(of: id)
+        let settlement = try client.settle(&state, using: policy)
         if !console.isJSON { for warning in settlement.warnings { console.complain(warning, json: .null) } }
         let reason = how ?? settlement.decision.map { conflict.abbreviating($0.reason) } ?? "racing answers became one"
         let text =

@@ -28,12 +28,10 @@ enum ShowVerb: Verb {
         let id = try invocation.documentID()
         let policy = try PolicyOptions.policy(invocation.arguments, verb: guide.name)
         try PolicyOptions.refuseSides(policy, in: invocation)
-        return try invocation.withDocument(id, .bases, warns: false) { place in
-            let database = place.database
-            guard let conflict = try database.conflict(of: id) else {
-                return try show(id, in: database, invocation.console)
-            }
-            let preview = try database.preview(id, using: policy)
+        return try invocation.withClient(warns: false) { client in
+            let state = try client.state(of: id, .bases)
+            guard let conflict = try state.conflict() else { return try show(state, invocation.console) }
+            let preview = try state.preview(using: policy)
             if invocation.console.isJSON {
                 var members = ConflictJSON.members(of: conflict, withDocuments: true)
                 members.insert(("conflict", true), at: 1)
@@ -75,9 +73,10 @@ enum ShowVerb: Verb {
     }
 
     /// Shows a document that is not in conflict.
-    private static func show(_ id: DocumentID, in database: Database, _ console: Console) throws -> ExitStatus {
-        guard let document = try database.leaves(of: id).first else {
-            throw CommandError.notFound("there is no document \"\(id)\"")
+    private static func show(_ state: DocumentState, _ console: Console) throws -> ExitStatus {
+        let id = state.id
+        guard let winner = state.tree.winner, let document = try state.document(winner.revision) else {
+            throw state.missing
         }
         if console.isJSON {
             let line: JSON = [

@@ -22,12 +22,11 @@ enum TreeVerb: Verb {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let id = try invocation.documentID()
         let console = invocation.console
-        return try invocation.withDocument(id, .stored) { place in
-            let database = place.database
-            guard let tree = try database.tree(of: id), let winner = tree.winner else {
-                throw CommandError.notFound("there is no document \"\(id)\"")
-            }
-            let closings = try closings(of: tree) { try database.document(id, revision: $0) }
+        return try invocation.withClient { client in
+            let state = try client.state(of: id, .stored)
+            let tree = state.tree
+            guard let winner = tree.winner else { throw state.missing }
+            let closings = try closings(of: tree, state.document)
             if console.isJSON {
                 try console.print(json(id, tree, winner.revision, closings).description)
                 return .success

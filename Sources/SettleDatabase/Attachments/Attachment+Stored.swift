@@ -33,25 +33,4 @@ extension Attachment {
             name: name, contentType: contentType, revpos: revpos, digest: digest, length: length,
             encodedLength: encodedLength, encoding: encoding, blob: blob, pending: pending)
     }
-
-    /// An attachment whose content is elsewhere, in place of this one, whose few bytes are kept instead: so that a document
-    /// can be looked at and edited without what is large in it.
-    ///
-    /// - Parameters:
-    ///   - name: The name in its document.
-    ///   - contentType: The media type.
-    ///   - revpos: The generation it came in.
-    ///   - digest: The digest of the stored bytes that are elsewhere.
-    ///   - length: The length of the content.
-    ///   - encodedLength: The length of the stored bytes.
-    ///   - encoding: How the stored bytes are encoded.
-    /// - Returns: The attachment, whose content can't be read here.
-    package func standingIn(
-        for name: String, contentType: String, revpos: UInt64, digest: AttachmentDigest, length: Int64,
-        encodedLength: Int64, encoding: Encoding
-    ) -> Attachment {
-        Attachment(
-            name: name, contentType: contentType, revpos: revpos, digest: digest, length: length,
-            encodedLength: encodedLength, encoding: encoding, blob: blob, pending: pending)
-    }
 }

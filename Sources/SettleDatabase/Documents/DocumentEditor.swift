@@ -44,7 +44,6 @@ struct DocumentEditor {
         var content: RevisionContent
         var origin: ValidationContext.Origin
         var isDeletionAtSource = false
-        var hasNoSide = false
     }
 
     /// Makes an edit on a parent and stores it; returns it as the document it now is.
@@ -146,7 +145,7 @@ struct DocumentEditor {
         return Edit(
             revision: revision, history: replicated.history, isDeleted: replicated.isDeleted,
             content: RevisionContent(body: replicated.body, attachments: attachments), origin: .replication,
-            isDeletionAtSource: replicated.isDeletionAtSource, hasNoSide: replicated.hasNoSide)
+            isDeletionAtSource: replicated.isDeletionAtSource)
     }
 
     /// Puts a revision into a document's tree and writes the document.
@@ -197,7 +196,7 @@ struct DocumentEditor {
     private func mark(
         _ edit: Edit, _ insertion: RevisionTree.Insertion, from old: RevisionTree, in tree: inout RevisionTree
     ) {
-        if edit.history != nil, !edit.hasNoSide, isRemoteSide(edit.revision, insertion, from: old, to: tree) {
+        if edit.history != nil, isRemoteSide(edit.revision, insertion, from: old, to: tree) {
             tree.mark(edit.revision, .incoming)
         }
         guard edit.isDeleted else { return }

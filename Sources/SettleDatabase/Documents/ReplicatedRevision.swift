@@ -19,9 +19,6 @@ public struct ReplicatedRevision: Sendable {
     /// Whether a `revpos` of 0 stays, as CouchDB has it where a peer says none; else it is taken for
     /// not known, and becomes the revision's generation.
     package var keepsZeroRevpos = false
-    /// Whether it is a part of a tree that is copied as a whole, of which nobody knows what came from where: then it is no
-    /// remote side of a conflict.
-    package var hasNoSide = false
 
     /// Makes a replicated revision.
     public init(

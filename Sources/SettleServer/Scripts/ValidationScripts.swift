@@ -33,7 +33,7 @@ struct ValidationScripts: Sendable {
             let security = try context.server.databases.security(of: context.parameter("db"))
             guard security.isAdmin(context.user) else { throw HTTPError(damage) }
         }
-        documents = validators.documents
+        documents = context.server.options.trustsWriters ? [] : validators.documents
         scripts = context.server.scripts
         guard !documents.isEmpty else {
             user = []

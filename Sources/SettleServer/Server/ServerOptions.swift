@@ -40,6 +40,10 @@ public struct ServerOptions: Sendable {
     /// The version the root answers with; CouchDB's whose behaviour is the measure.
     public var compatibleVersion = "3.5.0"
 
+    /// Whether what is written is stored as it is: no validation function is asked, and design documents may have any form. So a
+    /// program writes that has the database open itself.
+    var trustsWriters = false
+
     /// The header `Server`: `CouchDB/3.5.0 (Settle/1.0.0)`, for clients that look there for what they may use.
     var serverHeader: String { "CouchDB/\(compatibleVersion) (\(productName)/\(ProductVersion.current))" }
 

@@ -62,21 +62,4 @@ extension Client {
     func serverJSON(_ path: HTTPPath) throws -> JSON {
         try wait { connection, _ in try await connection.server.json("GET", path).json }
     }
-
-    /// Forgets leaves of a document, all unless some are given.
-    ///
-    /// - Returns: Those that are forgotten.
-    func purge(_ id: DocumentID, _ revisions: [RevisionID]) throws -> [RevisionID] {
-        var leaves = revisions
-        if leaves.isEmpty {
-            let replica = try Replica(of: self)
-            try replica.load([id])
-            leaves = try replica.database.tree(of: id)?.leaves.map(\.revision) ?? []
-            if leaves.isEmpty { return [] }
-        }
-        let body: JSON = [id.string: .array(leaves.map { .string($0.description) })]
-        let answer = try json("POST", "_purge", body: body, about: id)
-        let purged = Set((answer["purged"]?[id.string]?.array ?? []).compactMap(\.string))
-        return leaves.filter { purged.contains($0.description) }
-    }
 }

@@ -6,8 +6,6 @@ final class RemoteImportStore: ImportStore {
     let intake: AttachmentIntake
     private let remote: Client
     private let scratch: ScratchDatabase
-    /// What documents that the input does not tell whole have at the server.
-    private let replica: Replica
     private var heldBytes: Int64 = 0
     /// Contents that were sent are let go of when they are so many bytes.
     private static let largestHeld: Int64 = 256 * 1024 * 1024
@@ -18,12 +16,9 @@ final class RemoteImportStore: ImportStore {
 
     init(_ remote: Client) throws {
         self.remote = remote
-        let (scratch, replica) = (try ScratchDatabase(inMemory: false), try Replica(of: remote))
-        (self.scratch, self.replica) = (scratch, replica)
-        intake = AttachmentIntake(scratch.database) { id in
-            try replica.load([id])
-            return try replica.database.leaves(of: id).flatMap(\.attachments)
-        }
+        let scratch = try ScratchDatabase(inMemory: false)
+        self.scratch = scratch
+        intake = AttachmentIntake(scratch.database) { try remote.state(of: $0).attachments }
     }
 
     func transaction(_ body: () throws -> Void) throws {
@@ -66,12 +61,12 @@ final class RemoteImportStore: ImportStore {
             id: revision.id, history: revision.history, isDeleted: revision.isDeleted, body: revision.body,
             attachments: revision.attachments.map { attachment in
                 heldBytes += attachment.encodedLength
-                return replica.isElsewhere(attachment)
+                return attachment.isElsewhere
                     ? attachment.onTheWay(as: .stub) : attachment.onTheWay(from: scratch.database)
             })
     }
 
-    func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws { _ = try remote.saveLocalDocument(id, body) }
+    func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws { try remote.saveLocalDocument(id, body) }
 
     func save(_ documents: [Document], onConflict conflict: Importer.Conflict) throws -> [ImportOutcome] {
         var outcomes = [ImportOutcome](repeating: .stored, count: documents.count)
@@ -123,7 +118,7 @@ final class RemoteImportStore: ImportStore {
         func flush() throws {
             if sent.isEmpty { return }
             let text = Array("{\"docs\":[".utf8) + bytes + Array("]}".utf8)
-            let rows = try remote.bulkDocuments(text)
+            let rows = try remote.send("POST", "_bulk_docs", text).array ?? []
             for (place, index) in sent.enumerated() {
                 outcomes.append((index, Self.refusal(place < rows.count ? rows[place] : .null, documents[index].id)))
             }
@@ -159,7 +154,7 @@ final class RemoteImportStore: ImportStore {
                             "\"\(attachment.name)\" of \"\(document.id)\" is too large; give it to `settle attach`")
                     }
                     heldBytes += attachment.length
-                    let isThere = replica.isElsewhere(attachment)
+                    let isThere = attachment.isElsewhere
                     let content: [(String, JSON)] =
                         isThere
                         ? DocumentJSON.described(attachment).dropFirst() + [("stub", true)]
@@ -178,19 +173,5 @@ final class RemoteImportStore: ImportStore {
         let reason = row["reason"]?.string ?? ""
         return CommandError(
             error, "\"\(id)\" was refused: \(error): \(reason)", status: error == "conflict" ? .conflict : .refused)
-    }
-}
-
-extension Client {
-    /// Stores documents as edits; returns what the server says of each.
-    fileprivate func bulkDocuments(_ text: [UInt8]) throws -> [JSON] {
-        let answer = try wait { connection, _ in
-            let response = try await connection.stream("POST", "_bulk_docs", body: .bytes(text)) { request in
-                request.headers["Content-Type"] = "application/json"
-                request.headers["Accept"] = "application/json"
-            }
-            return try JSON(utf8: try await response.collect(limit: 64 << 20))
-        }
-        return answer.array ?? []
     }
 }

@@ -40,4 +40,49 @@ public struct Settlement: Sendable {
         self.documentID = documentID
         self.outcome = outcome
     }
+
+    /// Notes what is decided, before it is carried out.
+    ///
+    /// - Returns: The warnings that are new.
+    @discardableResult
+    mutating func add(_ preview: SettlementPreview, by policy: ConflictPolicy) -> [String] {
+        let conflict = preview.conflict
+        var new = preview.plan.warnings
+        if let decision = preview.decision {
+            attempts += 1
+            self.decision = decision
+            if decision.isImpure {
+                new.insert(
+                    """
+                    the policy \(policy) answered differently when asked twice about \"\(documentID)\"; replicas that use it write \
+                    different revisions, and which of them stays is chance
+                    """, at: 0)
+            }
+            let others = conflict.resolvers.filter { $0 != policy.resolver }.map { $0 }
+            otherResolvers = others.sorted { $0.description < $1.description }
+            if policy.resolver != nil, !others.isEmpty {
+                let names = otherResolvers.map(\.description).joined(separator: ", ")
+                new.append(
+                    "\"\(documentID)\" is settled by \(policy), but was settled by \(names) before: the fleet is mixed")
+            }
+            if preview.plan.survivor == nil { (outcome, survivor) = (.left, nil) }
+        } else if let race = conflict.race {
+            racingAnswers += race.answers
+            new.append(
+                """
+                \"\(documentID)\" was settled in \(race.answers.count) ways at the same time; what \(race.survivor) says stays. \
+                The replicas saw different edits, use different resolvers, or one that does not always answer the same
+                """)
+        }
+        warnings += new
+        return new
+    }
+
+    /// Notes that a plan is carried out.
+    mutating func wrote(_ plan: SettlementPlan) {
+        outcome = .settled
+        survivor = plan.survivor
+        superseded += plan.writes.map(\.parent)
+        written += plan.writes.map(\.revision)
+    }
 }

@@ -30,13 +30,8 @@ struct SettlementRun {
             guard policy.endsRaces, let plan = try Self.racePlan(conflict, database) else { return conflict }
             guard races < Self.maximumAttempts else { throw changesTooOften(races) }
             races += 1
-            guard try write(plan, conflict), let race = conflict.race else { continue }
-            settlement.racingAnswers += race.answers
-            warn(
-                """
-                \"\(id)\" was settled in \(race.answers.count) ways at the same time; what \(race.survivor) says stays. \
-                The replicas saw different edits, use different resolvers, or one that does not always answer the same
-                """)
+            guard try write(plan, conflict) else { continue }
+            note(SettlementPreview(conflict: conflict, decision: nil, plan: plan))
         }
         return nil
     }
@@ -70,21 +65,10 @@ struct SettlementRun {
 
     /// Carries out what the policy decided, unless the document was changed meanwhile.
     mutating func apply(_ decision: PolicyDecision, to conflict: Conflict, took time: Duration) throws {
-        settlement.attempts += 1
         settlement.timeInPolicy += time
-        settlement.decision = decision
-        if decision.isImpure { warnImpure() }
         let plan = try Self.plan(decision, conflict, policy, database)
-        for warning in plan.warnings { warn(warning) }
-        let others = conflict.resolvers.filter { $0 != policy.resolver }.map { $0 }
-        settlement.otherResolvers = others.sorted { $0.description < $1.description }
-        if policy.resolver != nil, !others.isEmpty {
-            let names = settlement.otherResolvers.map(\.description).joined(separator: ", ")
-            warn("\"\(id)\" is settled by \(policy), but was settled by \(names) before: the fleet is mixed")
-        }
+        note(SettlementPreview(conflict: conflict, decision: decision, plan: plan))
         if plan.survivor == nil {
-            settlement.outcome = .left
-            settlement.survivor = nil
             isDone = true
         } else if try write(plan, conflict) {
             isDone = true
@@ -115,23 +99,11 @@ struct SettlementRun {
             }
         }
         guard isWritten else { return false }
-        settlement.outcome = .settled
-        settlement.survivor = plan.survivor
-        settlement.superseded += plan.writes.map(\.parent)
-        settlement.written += plan.writes.map(\.revision)
+        settlement.wrote(plan)
         return true
     }
 
-    private mutating func warnImpure() {
-        warn(
-            """
-            the policy \(policy) answered differently when asked twice about \"\(id)\"; replicas that use it write \
-            different revisions, and which of them stays is chance
-            """)
-    }
-
-    private mutating func warn(_ warning: String) {
-        settlement.warnings.append(warning)
-        database.options.warn(warning)
+    private mutating func note(_ preview: SettlementPreview) {
+        for warning in settlement.add(preview, by: policy) { database.options.warn(warning) }
     }
 }

@@ -12,16 +12,6 @@ struct DocumentFetch: Sendable {
         case stored
     }
 
-    /// What was brought of one document.
-    struct Result: Sendable {
-        let id: DocumentID
-        var leaves: [FetchedDocument]
-        /// Inner revisions.
-        var others: [FetchedDocument] = []
-        /// Inner revisions that the server has, oldest first.
-        var stored: [(history: RevisionHistory, isDeleted: Bool)] = []
-    }
-
     let connection: CouchDBConnection
     /// A leaf of 8 MB, a thousand times.
     private static let longestAnswer = 8 << 30
@@ -35,15 +25,16 @@ struct DocumentFetch: Sendable {
     ///   - extent: What else is wanted.
     /// - Returns: Them in the order given; those that are not there without leaves.
     /// - Throws: ``CouchDBError``, ``HTTPClientError``, or ``CommandError`` for JSON that is not a document.
-    func fetch(_ ids: [DocumentID], with revisions: [RevisionID] = [], _ extent: Extent) async throws -> [Result] {
-        try await withThrowingTaskGroup(of: (Int, Result).self) { group in
+    func fetch(_ ids: [DocumentID], with revisions: [RevisionID] = [], _ extent: Extent) async throws -> [DocumentCopy]
+    {
+        try await withThrowingTaskGroup(of: (Int, DocumentCopy).self) { group in
             var rest = ids.indices
             func start() {
                 guard let index = rest.popFirst() else { return }
                 group.addTask { (index, try await fetch(ids[index], with: revisions, extent)) }
             }
             for _ in 0..<Self.atOnce { start() }
-            var results = [Result?](repeating: nil, count: ids.count)
+            var results = [DocumentCopy?](repeating: nil, count: ids.count)
             while let (index, result) = try await group.next() {
                 results[index] = result
                 start()
@@ -54,20 +45,33 @@ struct DocumentFetch: Sendable {
 
     private func fetch(
         _ id: DocumentID, with revisions: [RevisionID], _ extent: Extent
-    ) async throws -> Result {
-        var result = Result(id: id, leaves: try await leaves(of: id))
-        let leaves = Set(result.leaves.map(\.history.revision))
+    ) async throws -> DocumentCopy {
+        var documents = try await leaves(of: id)
+        let (count, leaves) = (documents.count, Set(documents.map(\.history.revision)))
         var wanted = revisions
         if extent == .bases, leaves.count > 1 {
             var tree = RevisionTree()
-            for leaf in result.leaves { _ = tree.insert(leaf.history, isDeleted: leaf.isDeleted) }
+            for leaf in documents { _ = tree.insert(leaf.history, isDeleted: leaf.isDeleted) }
             wanted += tree.branchPoints
         }
         for revision in wanted where !leaves.contains(revision) {
-            if let document = try await document(id, revision) { result.others.append(document) }
+            if let document = try await document(id, revision) { documents.append(document) }
         }
-        if extent == .stored { result.stored = try await stored(behind: result.leaves, of: id) }
-        return result
+        var copy = DocumentCopy(id)
+        if extent == .stored {
+            for inner in try await stored(behind: documents, of: id) {
+                copy.insert(inner.history, isDeleted: inner.isDeleted, nil)
+            }
+        }
+        let isDeleted = documents.prefix(count).allSatisfy(\.isDeleted)
+        let winner = documents.prefix(count).map(\.history.revision).max()
+        for document in documents {
+            copy.insert(
+                document.history, isDeleted: document.isDeleted,
+                RevisionContent(body: document.body, attachments: document.attachments),
+                isDeletionAtSource: isDeleted && document.history.revision == winner)
+        }
+        return copy
     }
 
     private func leaves(of id: DocumentID) async throws -> [FetchedDocument] {

@@ -35,7 +35,7 @@ struct FetchedDocument: Sendable {
 
     private static func stub(_ name: String, _ value: JSON) throws -> Attachment {
         guard let digest = value["digest"]?.string.flatMap({ AttachmentDigest($0) }),
-            let nowhere = BlobDigest([UInt8](repeating: 0, count: 32))
+            let elsewhere = Attachment.elsewhere(digest)
         else {
             throw CommandError(
                 "bad_answer", "the server sent the attachment \"\(name)\" without digest", status: .damaged)
@@ -49,6 +49,6 @@ struct FetchedDocument: Sendable {
         return Attachment(
             name: name, contentType: value["content_type"]?.string ?? "application/octet-stream",
             revpos: value["revpos"]?.int.flatMap { UInt64(exactly: $0) } ?? 0, digest: digest, length: length,
-            encodedLength: value["encoded_length"]?.int.map(Int64.init) ?? length, encoding: encoding, blob: nowhere)
+            encodedLength: value["encoded_length"]?.int.map(Int64.init) ?? length, encoding: encoding, blob: elsewhere)
     }
 }

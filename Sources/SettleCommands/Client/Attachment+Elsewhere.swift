@@ -1,6 +1,12 @@
 internal import Settle
 
 extension Attachment {
+    /// What stands for the stored bytes of an attachment whose content is at a server alone: no hash, but its digest twice.
+    static func elsewhere(_ digest: AttachmentDigest) -> BlobDigest? { BlobDigest(digest.md5 + digest.md5) }
+
+    /// Whether the content is at a server alone.
+    var isElsewhere: Bool { blob == Self.elsewhere(digest) }
+
     /// The largest content that is held in memory on its way.
     private static let largestHeld: Int64 = 1024 * 1024
 

@@ -1,7 +1,7 @@
 internal import Settle
 
 extension Client {
-    /// Streams a file to the server as an attachment of a document: this thread reads it, and the client takes the pieces at the
+    /// Streams a file as an attachment of a document: this thread reads it, and the client takes the pieces at the
     /// pace of the connection.
     ///
     /// - Parameters:
@@ -37,5 +37,27 @@ extension Client {
                 return try JSON(utf8: try await response.collect(limit: 1 << 20))
             })
         return answer["rev"]?.string ?? ""
+    }
+
+    /// Hands on the content of an attachment, piece by piece.
+    func read(_ attachment: Attachment, of document: Document, _ body: ([UInt8]) throws -> Void) throws {
+        var query = HTTPQuery()
+        query["rev"] = document.revision?.description
+        let path = HTTPPath.attachment(attachment.name, of: document.id)
+        let response = try stream(path, query: query, about: document.id) { request in
+            request.headers["Accept"] = "*/*"
+            request.acceptsCompression = true
+        }
+        var count: Int64 = 0
+        while let piece = try next(of: response) {
+            count += Int64(piece.count)
+            try body(piece)
+        }
+        guard count == attachment.length else {
+            throw CommandError(
+                "attachment_missing",
+                "\"\(attachment.name)\" of \"\(document.id)\" came with \(count) of \(attachment.length) bytes",
+                status: .damaged)
+        }
     }
 }

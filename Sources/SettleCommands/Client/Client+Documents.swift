@@ -1,0 +1,187 @@
+internal import Settle
+
+/// Single documents.
+extension Client {
+    /// A document with those of its revisions that a verb needs.
+    ///
+    /// - Parameters:
+    ///   - id: The document.
+    ///   - revisions: Revisions whose contents are wanted though they may be no leaves.
+    ///   - extent: What else is wanted.
+    /// - Returns: The document; one without revisions where there is none.
+    /// - Throws: ``CommandError``, or ``DatabaseError`` of a folder.
+    func state(
+        of id: DocumentID, with revisions: [RevisionID] = [], _ extent: DocumentFetch.Extent = .leaves
+    ) throws -> DocumentState {
+        if let database { return try DocumentState(id, in: database) }
+        let states = try states(of: [id], with: revisions, extent)
+        return states.first ?? DocumentState(DocumentCopy(id))
+    }
+
+    /// Documents of a server, fetched several at a time.
+    func states(
+        of ids: [DocumentID], with revisions: [RevisionID] = [], _ extent: DocumentFetch.Extent
+    ) throws -> [DocumentState] {
+        let copies = try wait(about: ids.count == 1 ? ids[0] : nil) { connection, _ in
+            try await DocumentFetch(connection: connection).fetch(ids, with: revisions, extent)
+        }
+        return copies.map(DocumentState.init)
+    }
+
+    /// Writes an edit, which is refused if the revision it is made on is no leaf any more.
+    ///
+    /// - Parameters:
+    ///   - id: The document.
+    ///   - body: The members.
+    ///   - attachments: The attachments as `_attachments` has them; `nil` for those of `document`.
+    ///   - document: The leaf; `nil` for a new document.
+    ///   - isDeleted: Whether it is a tombstone.
+    /// - Returns: The new revision.
+    /// - Throws: ``CommandError`` with status `conflict`, or `refused`.
+    func save(
+        _ id: DocumentID, _ body: DocumentBody, attachments: JSON? = nil, on document: Document?,
+        isDeleted: Bool = false
+    ) throws -> RevisionID {
+        // A deleted document is revived by an edit of nothing, as a new one is made.
+        let parent = document?.isDeleted == true ? nil : document?.revision
+        let kept = isDeleted ? [] : document?.attachments ?? []
+        var line = DocumentJSON(
+            Document(id: id, revision: parent, isDeleted: isDeleted, RevisionContent(body: body)))
+        let stubs: JSON? = kept.isEmpty ? .none : DocumentJSON.stubs(kept)
+        if let shown = attachments ?? stubs { line.others.append(("_attachments", shown)) }
+        let answer = try send("PUT", .document(id), line.bytes, about: id)
+        guard let revision = answer["rev"]?.string.flatMap({ RevisionID($0) }) else {
+            throw CommandError("bad_answer", "the server says no revision of \"\(id)\"", status: .damaged)
+        }
+        return revision
+    }
+
+    /// Writes an edit of any known revision, so that it may begin a branch.
+    ///
+    /// - Returns: The new revision.
+    func branch(_ state: DocumentState, _ given: GivenDocument, on parent: RevisionID) throws -> RevisionID? {
+        // The content of an old revision may be gone, and nothing of it is needed.
+        let before = try state.document(parent)
+        if let database {
+            var document =
+                before
+                ?? Document(
+                    id: state.id, revision: parent, isDeleted: false, RevisionContent(body: .empty, attachments: []))
+            document.setBody(given.body)
+            if let attachments = given.attachments {
+                document.attachments = try AttachmentIntake(database).attachments(attachments, of: state.id)
+            }
+            return try database.save(document, onConflict: .branch).revision
+        }
+        let scratch = try ScratchDatabase(inMemory: true)
+        let intake = AttachmentIntake(scratch.database) { _ in try state.attachments }
+        let attachments =
+            try given.attachments.map { try intake.attachments($0, of: state.id) } ?? before?.attachments ?? []
+        let signatures = attachments.map {
+            AttachmentSignature(name: $0.name, contentType: $0.contentType, md5: $0.digest.md5)
+        }
+        let revision = RevisionHasher().revision(of: given.body, parent: parent, attachments: signatures)
+        try store([
+            try onTheWay(state, revision, on: parent, isDeleted: false, given.body, attachments, scratch.database)
+        ])
+        return revision
+    }
+
+    /// Settles a document's conflict.
+    func settle(_ state: inout DocumentState, using policy: ConflictPolicy) throws -> Settlement {
+        try state.settle(using: policy) { state, writes in
+            try store(
+                try writes.map { write in
+                    try onTheWay(
+                        state, write.revision, on: write.parent, isDeleted: write.isDeleted, write.body,
+                        write.attachments)
+                })
+        }
+    }
+
+    /// Stores revisions as they are, with their histories; they never conflict.
+    ///
+    /// - Throws: ``CommandError`` when one is refused.
+    private func store(_ revisions: [PeerRevision]) throws {
+        let outcomes = try wait { _, peer in try await peer.store(revisions, branching: .allowed) }
+        for (revision, outcome) in zip(revisions, outcomes) {
+            switch outcome {
+            case .stored, .known: break
+            case .refused(let error), .failed(let error): throw failure(about: revision.id).told(error)
+            }
+        }
+    }
+
+    private func onTheWay(
+        _ state: DocumentState, _ revision: RevisionID, on parent: RevisionID, isDeleted: Bool, _ body: DocumentBody,
+        _ attachments: [Attachment], _ scratch: Database? = nil
+    ) throws -> PeerRevision {
+        let path = state.tree.history(of: parent)?.signatures ?? []
+        let before = try state.document(parent)?.attachments ?? []
+        return PeerRevision(
+            id: state.id,
+            history: try RevisionHistory(
+                start: revision.generation, signatures: [revision.signature] + path), isDeleted: isDeleted, body: body,
+            attachments: try attachments.map { attachment in
+                let same = before.first { $0.name == attachment.name && $0.digest == attachment.digest }
+                let placed = try attachment.described(
+                    as: attachment.name, contentType: attachment.contentType,
+                    revpos: same?.revpos ?? revision.generation, length: attachment.length)
+                if let scratch, !attachment.isElsewhere { return placed.onTheWay(from: scratch) }
+                return placed.onTheWay(as: same == nil ? try content(of: attachment, in: state) : .stub)
+            })
+    }
+
+    /// The content of an attachment of another leaf, which has to be sent again.
+    private func content(of attachment: Attachment, in state: DocumentState) throws -> PeerAttachment.Content {
+        let owner = try state.tree.revisions.sorted().last { revision in
+            try state.document(revision)?.attachments.contains { $0.digest == attachment.digest } ?? false
+        }
+        guard let owner else {
+            throw CommandError.notFound("the content of \"\(attachment.name)\" of \"\(state.id)\" is not at the server")
+        }
+        let id = state.id
+        let answers = try wait(about: id) { _, peer in
+            try await peer.revisions([RevisionRequest(id: id, revision: owner)], budget: 8 << 20)
+        }
+        guard case .found(let found)? = answers.first,
+            let same = found.attachments.first(where: { $0.digest == attachment.digest })
+        else { throw CommandError.notFound("\(owner) of \"\(id)\" is not at the server any more; begin again") }
+        return same.content
+    }
+
+    /// Forgets leaves of a document, all unless some are given.
+    ///
+    /// - Returns: Those that are forgotten.
+    func purge(_ id: DocumentID, _ revisions: [RevisionID]) throws -> [RevisionID] {
+        let leaves = revisions.isEmpty ? try state(of: id).tree.leaves.map(\.revision) : revisions
+        if leaves.isEmpty { return [] }
+        let body: JSON = [id.string: .array(leaves.map { .string($0.description) })]
+        let answer = try json("POST", "_purge", body: body, about: id)
+        let purged = Set((answer["purged"]?[id.string]?.array ?? []).compactMap(\.string))
+        return leaves.filter { purged.contains($0.description) }
+    }
+
+    /// A local document.
+    func localDocument(_ id: DocumentID) throws -> (revision: String, body: DocumentBody)? {
+        _ = try info()
+        let found = try wait(about: id) { _, peer in try await peer.localDocument(id) }
+        return try found.map { ($0.revision, try DocumentBody($0.body)) }
+    }
+
+    /// Writes a local document on top of what is there; returns its revision.
+    @discardableResult
+    func saveLocalDocument(_ id: DocumentID, _ body: DocumentBody) throws -> String {
+        try wait(about: id) { _, peer in
+            let before = try await peer.localDocument(id)
+            return try await peer.saveLocalDocument(id, body: body.json, revision: before?.revision)
+        }
+    }
+
+    /// Deletes a local document; returns whether there was one.
+    func deleteLocalDocument(_ id: DocumentID) throws -> Bool {
+        guard let revision = try localDocument(id)?.revision else { return false }
+        try json("DELETE", .document(id), query: ["rev": revision], about: id)
+        return true
+    }
+}
