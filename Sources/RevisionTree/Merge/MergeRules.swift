@@ -7,7 +7,7 @@
 /// tilde and `~1` for a slash inside a name. Names are matched byte by byte. There are no wildcards.
 ///
 /// A rule for a member that is an object decides about the object as a whole. Without one, objects are merged member
-/// by member, and only values that are not objects can clash.
+/// by member, and only values that can't be merged further clash.
 public struct MergeRules: Sendable {
     /// The rule for all members without their own.
     public var onClash: MergeRule

@@ -1,9 +1,9 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// A document as far as an index has it: its id, and the members in the row's key.
+/// A document with the members that a covering index has: its id, and the members in the row's key.
 enum CoveredDocument {
-    /// Whether a row tells its members apart: none of them is a part of another.
+    /// Whether a row's members can be reconstructed: none of them is inside another.
     static func canDerive(_ index: QueryIndex) -> Bool {
         let paths = index.columns.compactMap { SelectorPath($0).names }
         guard paths.count == index.columns.count else { return false }

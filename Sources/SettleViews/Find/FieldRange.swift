@@ -1,11 +1,11 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Which values of one member conditions allow, as one range of the order they are compared by.
+/// The values of one member that conditions allow, as one range of the comparison order.
 ///
 ///     {"$gte": 1, "$lt": 5, "$gt": 0}    →    1 ≤ value < 5
 struct FieldRange: Sendable {
-    /// An end of the range.
+    /// A bound of the range.
     struct Bound: Sendable {
         let value: JSON
         /// Whether the value itself belongs to the range.
@@ -17,12 +17,12 @@ struct FieldRange: Sendable {
 
     private(set) var lower: Bound?
     private(set) var upper: Bound?
-    /// Whether it has no values.
+    /// Whether it contains no values.
     private(set) var isEmpty = false
-    /// Whether it has one value.
+    /// Whether it contains exactly one value.
     private(set) var isEqual = false
 
-    /// The values that are not less than one, or greater.
+    /// Raises the lower bound to a value, included or not.
     mutating func rise(to value: JSON, isIncluded: Bool, by order: Order) {
         if let lower {
             switch order(value, lower.value) {
@@ -36,7 +36,7 @@ struct FieldRange: Sendable {
         check(order)
     }
 
-    /// The values that are not greater than one, or less.
+    /// Lowers the upper bound to a value, included or not.
     mutating func fall(to value: JSON, isIncluded: Bool, by order: Order) {
         if let upper {
             switch order(value, upper.value) {
@@ -50,8 +50,8 @@ struct FieldRange: Sendable {
         check(order)
     }
 
-    /// Takes a condition in as CouchDB does; what begins with a text is between it and the same text with the last
-    /// character of all behind it.
+    /// Applies a condition as CouchDB does; the range of a prefix is from the text to the same text followed by the
+    /// last character of all.
     mutating func narrow(_ condition: SelectorCondition, by order: Order) {
         let value = condition.argument
         switch condition.kind {

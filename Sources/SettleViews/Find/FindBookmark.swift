@@ -1,20 +1,20 @@
 import RevisionTree
 import SettleDatabase
 
-/// A place in the results of a query: behind the row of one document.
+/// A position in the results of a query: after the row of one document.
 ///
-/// It says where that row stands, not how many came before; so what is inserted or deleted elsewhere meanwhile changes
-/// nothing, and even the row itself may be gone.
+/// It stores the row's position, not the number of rows before it. So insertions and deletions elsewhere don't affect
+/// it, and the row itself may be deleted.
 package struct FindBookmark: Hashable, Sendable {
     /// The document.
     let id: DocumentID
     /// The row's key: its values in an index, or its id in the list of all documents.
     let key: JSON
 
-    /// What CouchDB answers where no document was found, which can't be asked for.
+    /// CouchDB's bookmark of an empty result, which can't be used as a start.
     package static let none = "nil"
 
-    /// The bookmark as a text, in CouchDB's form.
+    /// The bookmark as text, in CouchDB's format.
     package var text: String { BookmarkText.encode(id: id.string, key: key) }
 
     init(id: DocumentID, key: JSON) {
@@ -22,7 +22,7 @@ package struct FindBookmark: Hashable, Sendable {
         self.key = key
     }
 
-    /// Reads a text.
+    /// Parses a bookmark.
     ///
     /// - Throws: ``QueryError`` with code `invalidBookmark`.
     package init(_ text: String) throws {

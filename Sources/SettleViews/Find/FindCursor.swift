@@ -1,12 +1,13 @@
 import RevisionTree
 package import SettleDatabase
 
-/// Finds the documents of a query, some at a time.
+/// Finds the documents of a query in batches.
 ///
-/// Each time is one state of the index; the next goes on behind the last row. So memory is bounded, and who asks slowly holds
-/// nothing back. A document that was changed after the index was brought up to date is looked at as it is now.
+/// Each batch reads one snapshot of the index; the next one continues after the last row. So memory is bounded, and a
+/// slow reader blocks nothing. A document that was changed after the index was updated is matched in its current
+/// state.
 package struct FindCursor {
-    /// How the query is answered.
+    /// The plan of the query.
     package let plan: FindPlan
     private let database: Database
     private let options: FindOptions
@@ -15,7 +16,7 @@ package struct FindCursor {
     private let texts: TextRows?
     private var finder: TextFinder?
     private let projection: Projection?
-    /// What is read of a document to ask and show it.
+    /// The members that are read of a document to match and return it.
     private let asked: NeededMembers
     private let shown: NeededMembers
     private let filterMembers: NeededMembers
@@ -25,14 +26,15 @@ package struct FindCursor {
     private var toSkip: Int
     private var last: (id: DocumentID, key: [UInt8])?
 
-    /// Whether there is nothing more to find.
+    /// Whether all results were found.
     package private(set) var isDone: Bool
-    /// What it took so far.
+    /// The statistics so far.
     package private(set) var statistics = QueryStatistics()
 
-    /// Begins a query.
+    /// Starts a query.
     ///
-    /// - Throws: ``QueryError`` when it can't be answered; ``SelectorError`` for what can't be shown; ``DatabaseError``.
+    /// - Throws: ``QueryError`` for a query that can't be answered; ``SelectorError`` for invalid fields;
+    ///   ``DatabaseError``.
     package init(_ options: FindOptions, in database: Database) throws {
         let plan = try FindPlanner(options, indexes: QueryIndexes.all(in: database)).plan()
         self.plan = plan
@@ -59,12 +61,12 @@ package struct FindCursor {
         if case .nowhere = search { isDone = true }
     }
 
-    /// Whether the index need not be brought up to date, or is not to be.
+    /// Whether the index is up to date, or need not be.
     package var isCurrent: Bool {
         !options.isUpdated || index?.isCurrent(with: database) ?? texts?.isCurrent(with: database) ?? true
     }
 
-    /// Whether it is likely that a few documents have to be looked at, and that each takes little.
+    /// Whether the query probably examines few documents, each cheaply.
     package func isQuick(_ few: Int) -> Bool {
         guard isCurrent, texts == nil, options.limit <= few, options.skip <= few, !selector.hasPatterns else {
             return false
@@ -72,13 +74,13 @@ package struct FindCursor {
         return !plan.index.isAllDocuments || plan.isExact
     }
 
-    /// How many changes of the database are not in the index yet.
+    /// The number of changes of the database that are not yet in the index.
     package func behind() throws -> Int {
         guard !isCurrent, let sequence = try index?.sequence() ?? texts?.sequence() else { return 0 }
         return try database.count(changedIn: SequenceRange(after: sequence))
     }
 
-    /// Brings the index to where the database is now, if it is to be.
+    /// Updates the index, unless the query is to use it as it is.
     ///
     /// - Parameter report: Called with the number of processed changes, and of all changes.
     /// - Throws: ``DatabaseError``.
@@ -88,8 +90,8 @@ package struct FindCursor {
         try index?.update(from: database, by: IndexMapper(plan.index), report: report)
     }
 
-    /// Where a later query goes on: behind the last document found, those passed over too. The bookmark that was given when
-    /// none was found, and `nil` without one.
+    /// The start of a later query: after the last document found, including skipped ones. It is the given bookmark if
+    /// no document was found, and `nil` without one.
     package var bookmark: FindBookmark? {
         guard let last else { return options.bookmark }
         return FindBookmark(id: last.id, key: (try? JSON(utf8: last.key)) ?? .null)
@@ -114,8 +116,8 @@ package struct FindCursor {
     /// Finds the next documents.
     ///
     /// - Parameters:
-    ///   - limit: How many documents are looked at before this returns.
-    ///   - body: Gets each that is found, and says whether it wants more now.
+    ///   - limit: The maximum number of documents to examine before this returns.
+    ///   - body: Called with each document found; returns whether to continue now.
     /// - Throws: ``DatabaseError``, or what the closure throws.
     package mutating func next(lookingAt limit: Int, _ body: (FoundDocument) throws -> Bool) throws {
         guard !isDone else { return }
@@ -130,7 +132,7 @@ package struct FindCursor {
     private mutating func findDocuments(
         _ range: DocumentRange, _ limit: Int, _ body: (FoundDocument) throws -> Bool
     ) throws {
-        // Few at first: an exact search may end with them.
+        // A small batch first: an exact search may end with it.
         let most = left.addingReportingOverflow(toSkip)
         let wanted = plan.isExact && !most.overflow ? min(limit, most.partialValue) : limit
         let page = try database.records(in: range, limit: wanted, withContent: true)
@@ -146,14 +148,14 @@ package struct FindCursor {
         search = .documents(rest)
     }
 
-    /// Looks at a document of the list of all; false when no more are wanted.
+    /// Examines a document of the list of all documents; returns `false` when no more are wanted.
     private mutating func take(_ record: DocumentRecord, _ body: (FoundDocument) throws -> Bool) throws -> Bool {
         guard record.damage == nil, !record.tree.isDeleted else { return true }
         guard plan.isExact || matches(record) else {
             count()
             return true
         }
-        // Nor does CouchDB count those it leaves out so late.
+        // CouchDB does not count those that it skips this late either.
         if record.id.isDesign { return true }
         count()
         guard let found = found(record) else { return true }
@@ -178,11 +180,11 @@ package struct FindCursor {
         }
         self = me
         if let rest { search = .rows(rest) }
-        // Without a rest all rows were looked at.
+        // Without a rest all rows were examined.
         isDone = left == 0 || rest == nil
     }
 
-    /// Looks at a row of the index; false when no more are wanted.
+    /// Examines a row of the index; returns `false` when no more are wanted.
     private mutating func take(
         _ row: IndexReading.RawRow, _ sequence: UpdateSequence, _ derives: Bool,
         _ body: (FoundDocument) throws -> Bool
@@ -199,7 +201,7 @@ package struct FindCursor {
                 return true
             }
             statistics.documentsExamined += 1
-            // What was changed meanwhile may not belong to the row any more.
+            // A document that was changed meanwhile may no longer match the row.
             let isKnown = record.sequence <= sequence
             guard (plan.isExact && isKnown) || matches(record), isKnown || isInFilter(record),
                 let part = self.found(record)
@@ -233,7 +235,7 @@ package struct FindCursor {
 
     private mutating func findTexts(_ limit: Int, _ body: (FoundDocument) throws -> Bool) throws {
         guard var finder, let texts else { return }
-        // What it has kept is in one place, so that it need not be copied.
+        // Moved out of the property, so that its contents are not copied.
         self.finder = nil
         var me = self
         try database.snapshot {
@@ -249,7 +251,7 @@ package struct FindCursor {
         isDone = left == 0 || finder.isDone
     }
 
-    /// By what a document is sorted; `nil` for one that does not match, or that lacks one of the members.
+    /// The sort key of a document; `nil` if it does not match, or lacks one of the members.
     private mutating func sortKey(of id: DocumentID, _ sequence: UpdateSequence) throws -> JSON? {
         guard let record = try matching(id, sequence), let members = asked.json(of: record, hasConflicts: false) else {
             return nil
@@ -262,11 +264,11 @@ package struct FindCursor {
         return .array(values)
     }
 
-    /// Looks at a document that an index of texts has found; false when no more are wanted.
+    /// Examines a document that the text index has found; returns `false` when no more are wanted.
     private mutating func take(
         _ hit: TextFinder.Hit, _ sequence: UpdateSequence, _ body: (FoundDocument) throws -> Bool
     ) throws -> Bool {
-        // In an order it was looked at before, and may be another one now.
+        // With an order it was examined before, and may have changed since.
         let before = statistics
         let record = try matching(hit.id, sequence)
         if !options.sort.isEmpty { statistics = before }
@@ -275,7 +277,7 @@ package struct FindCursor {
         return try give(found, body)
     }
 
-    /// A document if it matches what is asked beside `$text`.
+    /// The document if it matches the conditions other than `$text`.
     private mutating func matching(_ id: DocumentID, _ sequence: UpdateSequence) throws -> DocumentRecord? {
         statistics.keysExamined += 1
         guard let record = try database.storedRecord(of: id), record.damage == nil, !record.tree.isDeleted else {

@@ -1,35 +1,36 @@
 import RevisionTree
 package import SettleDatabase
 
-/// What a query asks for, without a model: CouchDB's `_find` as a value.
+/// The parameters of a query without a model: CouchDB's `_find` as a value.
 package struct FindOptions: Sendable {
-    /// Which documents.
+    /// The selector of the documents.
     package var selector: Selector
-    /// By what they are sorted; an index has to serve it.
+    /// The order of the results, which requires an index.
     package var sort: [SortField] = []
-    /// How many at the most.
+    /// The maximum number of documents.
     package var limit = 25
-    /// How many to pass over, on each page anew.
+    /// The number of documents to skip, on each page again.
     package var skip = 0
-    /// What is shown of a document; all of it when there are none.
+    /// The members to return; whole documents if empty.
     package var fields: [String] = []
-    /// Where to go on, as an earlier answer said.
+    /// The bookmark of an earlier result to continue from.
     package var bookmark: FindBookmark?
-    /// The index to use: a design document's name, with or without `_design/`, and perhaps the index's.
+    /// The index to use: a design document's name, with or without `_design/`, optionally followed by the index's
+    /// name.
     package var useIndex: [String] = []
-    /// Whether another index will do where that one does not fit.
+    /// Whether another index may be used if that one does not fit.
     package var allowsFallback = true
-    /// Whether documents show the revisions they are in conflict with.
+    /// Whether returned documents include their conflicts.
     package var hasConflicts = false
-    /// Whether the index is brought up to date before.
+    /// Whether the index is updated first.
     package var isUpdated = true
-    /// Whether documents are counted as read from several copies, which CouchDB does when `r` is more than one.
+    /// Whether documents count as read from several copies, as in CouchDB when `r` is more than one.
     package var isQuorum = false
 
-    /// Asks for the documents that a selector matches.
+    /// Makes options for the documents that a selector matches.
     package init(_ selector: Selector) { self.selector = selector }
 
-    /// Whether an index is one of those that are asked for.
+    /// Whether an index is one of the requested ones.
     func names(_ index: QueryIndex) -> Bool {
         guard let first = useIndex.first, let document = index.designDocument?.string else { return false }
         let id = first.hasPrefix("_design/") ? first : "_design/" + first
@@ -37,7 +38,7 @@ package struct FindOptions: Sendable {
         return useIndex.count < 2 || index.name.utf8.elementsEqual(useIndex[1].utf8)
     }
 
-    /// The index that is asked for, as CouchDB names it in its sentences.
+    /// The requested index, in the format of CouchDB's messages.
     var indexName: String? {
         guard let first = useIndex.first else { return nil }
         let document = first.hasPrefix("_design/") ? first : "_design/" + first

@@ -1,44 +1,44 @@
 package import RevisionTree
 internal import SettleDatabase
 
-/// How a query is answered: by which index, and which part of it.
+/// The plan of a query: an index, and the range of it to read.
 package struct FindPlan: Sendable {
-    /// Where documents are looked for.
+    /// Where to search for documents.
     enum Search: Sendable {
-        /// Nowhere: no document can match.
+        /// Nowhere, because no document can match.
         case nowhere
         /// In the list of all documents.
         case documents(DocumentRange)
-        /// In the rows of an index.
+        /// In a range of rows of an index.
         case rows(RowRange)
-        /// In the texts of documents, by what a query's `$text`s look for.
+        /// In the texts of documents, with the searches of a query's `$text` conditions.
         case texts([String])
     }
 
-    /// The bounds of the search as CouchDB has them.
+    /// The bounds of the search, as CouchDB shows them.
     package struct Bounds: Sendable {
-        /// The values to begin at; of the list of all documents the id.
+        /// The values to start at; for the list of all documents an id.
         package let start: JSON
         /// The values to end at.
         package let end: JSON
     }
 
-    /// What stands for a value behind all others.
+    /// The placeholder for a value after all others.
     package static let greatest: JSON = "<MAX>"
 
     /// The index.
     package let index: QueryIndex
-    /// The bounds; `nil` where the conditions contradict each other, so that nothing is looked for.
+    /// The bounds; `nil` if the conditions contradict each other, so that there is nothing to search.
     package let bounds: Bounds?
-    /// Whether the greatest come first.
+    /// Whether results are in descending order.
     package let isDescending: Bool
-    /// Whether all that is asked for and shown is in the index.
+    /// Whether the index has all members in conditions and in the selection.
     package let isCovering: Bool
     let search: Search
-    /// Whether all that is found matches, so that it need not be asked of each document.
+    /// Whether every row in the range matches, so that documents need not be checked.
     let isExact: Bool
-    /// Why not the other indexes.
+    /// Why the other indexes were not chosen.
     let trace: FindTrace
-    /// What a client should know.
+    /// Warnings for the client.
     package let warnings: [String]
 }

@@ -9,19 +9,19 @@ import SettleDatabase
 ///                 ──→ an index of fields rather than the list of all documents
 ///                 ──→ most conditions on its first fields, then fewest fields, then the names
 ///
-/// A query with `$text` is answered by an index of texts and nothing else, and no other query is.
+/// A query with `$text` is answered by a text index only, and a text index answers no other query.
 package struct FindPlanner {
     private let options: FindOptions
-    /// What is asked of documents.
+    /// The conditions on documents.
     let selector: Selector
-    /// What is asked of an index of texts.
+    /// The searches for a text index.
     let searches: [String]
     private let indexes: [QueryIndex]
     private let ranges: SelectorRanges
 
     /// - Parameters:
     ///   - options: The query.
-    ///   - indexes: The indexes there are, with the list of all documents.
+    ///   - indexes: The available indexes, including the list of all documents.
     package init(_ options: FindOptions, indexes: [QueryIndex]) {
         self.options = options
         selector = options.selector.withoutSearches
@@ -33,9 +33,9 @@ package struct FindPlanner {
     /// Chooses an index.
     ///
     /// - Returns: The plan.
-    /// - Throws: ``QueryError`` with code `noUsableIndex` when no index serves the order or there is none of texts,
-    ///   `multipleTextIndexes` when there are several of them, or `invalidIndex` when the one that is asked for does not fit
-    ///   and no other will do.
+    /// - Throws: ``QueryError`` with code `noUsableIndex` when no index has the order or there is no text index,
+    ///   `multipleTextIndexes` when there are several text indexes, or `invalidIndex` when the requested index does
+    ///   not fit and no other is allowed.
     package func plan() throws -> FindPlan {
         let trace = try chosen()
         guard let index = trace.winner else { throw noUsableIndex }
@@ -50,10 +50,10 @@ package struct FindPlanner {
         return QueryError(.noUsableIndex, "No index exists for this sort, try indexing by the sort fields.")
     }
 
-    /// Why which index is chosen.
+    /// Chooses an index and records the reasons.
     ///
-    /// - Parameter isExplained: Whether it is no failure that no index serves the order; there is no winner then.
-    /// - Returns: What was found on the way, and the winner.
+    /// - Parameter isExplained: Whether a missing index for the order is not an error; then there is no winner.
+    /// - Returns: The trace with the winner.
     /// - Throws: ``QueryError``.
     func chosen(isExplained: Bool = false) throws -> FindTrace {
         let global = indexes.filter { $0.partialFilter == nil }
@@ -72,13 +72,13 @@ package struct FindPlanner {
         guard searches.isEmpty else { return try chosen(ofTexts: trace, isExplained) }
         let ofFields = filtered.filter { !$0.isAllDocuments }
         trace.ofType = ofFields.isEmpty ? filtered : ofFields
-        // Of the list of all documents every id is a range, if no better one is known.
+        // For the list of all documents, all ids are the range if no narrower one is known.
         let conditions = ranges.shown.count + (ofFields.isEmpty ? 1 : 0)
         trace.ranked = trace.ofType.map { index in
             let prefix = index.isAllDocuments ? 1 : ranges.shown(of: index.columns).count
             return FindTrace.Ranked(index: index, distance: conditions - prefix)
         }
-        // The sort is stable, and the indexes come in the order of their names.
+        // The sort is stable, and the indexes are ordered by name.
         trace.ranked.sort { left, right in
             if left.distance != right.distance { return left.distance < right.distance }
             if left.index.fields.count != right.index.fields.count {
@@ -89,7 +89,7 @@ package struct FindPlanner {
         return trace
     }
 
-    /// An index of texts, which must be the only one.
+    /// The text index, which must be the only one.
     private func chosen(ofTexts trace: FindTrace, _ isExplained: Bool) throws -> FindTrace {
         guard trace.filtered.count < 2 || isExplained else {
             throw QueryError(.multipleTextIndexes, "You must specify an index with the `use_index` parameter.")
@@ -110,7 +110,7 @@ package struct FindPlanner {
 
     // MARK: - Whether an index can be used
 
-    /// Why an index can't be used, by CouchDB's names; nothing when it can.
+    /// The reasons why an index is not usable, by CouchDB's names; empty if it is usable.
     private func unusable(_ index: QueryIndex) -> [String] {
         if !searches.isEmpty { return index.search == nil ? ["needs_text_search"] : [] }
         if index.search != nil { return ["field_mismatch"] }
@@ -122,7 +122,7 @@ package struct FindPlanner {
             if sort != ["_id"] { reasons.append("sort_order_mismatch") }
             return reasons
         }
-        // What is sorted by has to be there, and every document has an id and a revision.
+        // Members that are sorted by must exist, and every document has an id and a revision.
         let given = (sort + ["_id", "_rev"]).map { Array($0.utf8) }
         let required = index.columns.filter { !given.contains(Array($0.utf8)) }
         if !selector.requires(required) { reasons.append("field_mismatch") }
@@ -130,8 +130,8 @@ package struct FindPlanner {
         return reasons
     }
 
-    /// Whether rows in the order of some members are in the order that is asked for; members that are the same in all of
-    /// them don't count.
+    /// Whether rows ordered by some members have the requested order; members with the same value in all rows are
+    /// ignored.
     private func serves(_ columns: ArraySlice<String>) -> Bool {
         let sort = options.sort.map { Array($0.path.utf8) }
         guard let wanted = sort.first else { return true }
@@ -140,7 +140,7 @@ package struct FindPlanner {
         return selector.isConstant(column) && serves(columns.dropFirst())
     }
 
-    // MARK: - What of an index is searched
+    // MARK: - The range of an index to search
 
     private func plan(_ index: QueryIndex, _ trace: FindTrace) -> FindPlan {
         let isDescending = options.sort.first?.isDescending ?? false
@@ -156,7 +156,7 @@ package struct FindPlanner {
         let search = selector.isVacuous ? .nowhere : self.search(index, isDescending)
         var bounds: FindPlan.Bounds?
         if shown.count == 1, shown[0].isEmpty {
-            // By their bytes ids may be between others that contradict each other in the order of collation.
+            // Compared by bytes, there may be ids between bounds that contradict each other in collation order.
             if case .nowhere = search {} else { bounds = FindPlan.Bounds(start: .null, end: .null) }
         } else if !selector.isVacuous {
             bounds = index.isAllDocuments ? idBounds(shown[0]) : rowBounds(shown)
@@ -199,8 +199,8 @@ package struct FindPlanner {
         return .rows(RowRange(arraysFrom: searched, descending: isDescending))
     }
 
-    /// Whether all rows in the range match: the selector asks nothing but a range of the members that the index begins with,
-    /// of which all but the last have one value.
+    /// Whether all rows in the range match: the selector only restricts the first members of the index to ranges, of
+    /// which all but the last contain one value.
     private func isExact(_ index: QueryIndex) -> Bool {
         guard selector.isConjunction, !selector.isVacuous else { return false }
         let columns = index.columns.map { Array($0.utf8) }
@@ -212,7 +212,7 @@ package struct FindPlanner {
                 if condition.argument != true { return false }
             case .prefix: return false
             default:
-                // Ids are compared in another order than an index of them has.
+                // Conditions on ids compare bytes, unlike the order of an index.
                 if !index.isAllDocuments, condition.path == "_id" { return false }
                 last = max(last, place)
             }
@@ -223,7 +223,7 @@ package struct FindPlanner {
             }
     }
 
-    /// Whether an index has all that is asked for and shown.
+    /// Whether an index has all members in conditions and in the selection.
     private func covers(_ index: QueryIndex) -> Bool {
         !options.fields.isEmpty && index.has(options.fields + selector.fields)
     }
@@ -244,7 +244,7 @@ package struct FindPlanner {
 }
 
 extension FieldRange {
-    /// All ids, as CouchDB has them.
+    /// The range of all ids, as CouchDB shows it.
     static var allIDs: FieldRange {
         var range = FieldRange()
         range.rise(to: .null, isIncluded: false, by: ErlangOrder.compare)

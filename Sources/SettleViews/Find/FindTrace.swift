@@ -1,25 +1,25 @@
-/// What a planner found on its way to an index.
+/// The steps of a planner's choice of an index.
 struct FindTrace: Sendable {
-    /// An index that could be chosen.
+    /// A candidate index.
     struct Ranked: Sendable {
         let index: QueryIndex
-        /// How many of the members with conditions it does not begin with.
+        /// The number of members with conditions that are not among its first members.
         let distance: Int
     }
 
-    /// All there are.
+    /// All indexes.
     let indexes: [QueryIndex]
-    /// Those of all documents.
+    /// The indexes that are not partial.
     let global: [QueryIndex]
-    /// Those that are looked at, and why which of them can't be used.
+    /// The examined indexes, with the reasons why some are not usable.
     let inScope: [QueryIndex]
     let usability: [(index: QueryIndex, reasons: [String])]
     let usable: [QueryIndex]
-    /// Those asked for by name, or all that are usable.
+    /// The requested indexes, or all usable ones.
     var filtered: [QueryIndex] = []
-    /// Those of the kind that is preferred.
+    /// The indexes of the preferred kind.
     var ofType: [QueryIndex] = []
-    /// The same in the order in which they are preferred.
+    /// The same, ordered by preference.
     var ranked: [Ranked] = []
 
     init(
@@ -33,10 +33,10 @@ struct FindTrace: Sendable {
         self.usable = usable
     }
 
-    /// The index that is chosen.
+    /// The chosen index.
     var winner: QueryIndex? { ranked.first?.index }
 
-    /// The other indexes with the reason why they were not chosen, the last name first, as CouchDB lists them.
+    /// The other indexes with the reason for each, last name first, as CouchDB lists them.
     var candidates: [QueryPlan.Candidate] {
         let places = places
         return indexes.reversed().compactMap { index in
@@ -44,7 +44,7 @@ struct FindTrace: Sendable {
         }
     }
 
-    /// From which place on those are that fell out at a stage.
+    /// The ranks at which indexes were eliminated, by stage.
     private struct Places {
         let unfavored: Int
         let excluded: Int

@@ -3,8 +3,8 @@ package import SettleDatabase
 
 /// A document that a query found.
 package enum FoundDocument: Sendable {
-    /// All of it, as it is stored.
+    /// The whole document, as stored.
     case whole(DocumentRecord)
-    /// The members that were asked for.
+    /// The requested members.
     case part(JSON, id: DocumentID)
 }

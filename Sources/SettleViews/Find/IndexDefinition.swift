@@ -1,26 +1,26 @@
 package import RevisionTree
 package import SettleDatabase
 
-/// What an index is to be, and how a design document says it.
+/// The definition of an index, and its representation in a design document.
 ///
 ///     {"language": "query", "views": {"by-age": {
 ///         "map": {"fields": {"age": "asc"}, "partial_filter_selector": {}}, "reduce": "_count",
 ///         "options": {"def": {"fields": ["age"]}}}}}
 ///
-/// That is CouchDB's form, member by member, so that the same index has the same revision everywhere. An index of texts is a
-/// member of `indexes` (see ``TextDefinition``).
+/// The format is CouchDB's, member by member, so that the same index has the same revision everywhere. A text index
+/// is a member of `indexes` (see ``TextDefinition``).
 package struct IndexDefinition: Sendable {
-    /// Which member of a design document has indexes of a kind.
+    /// The member of a design document that has indexes of a kind.
     package enum Kind: String, Sendable {
-        /// Of members.
+        /// An index of members.
         case fields = "views"
-        /// Of texts.
+        /// A text index.
         case text = "indexes"
     }
 
-    /// Of what it is.
+    /// The kind of the index.
     let kind: Kind
-    /// What stands in the design document under the index's name.
+    /// The value under the index's name in the design document.
     private let value: JSON
     private let isPartitioned: Bool?
     /// The name of the index.
@@ -32,11 +32,11 @@ package struct IndexDefinition: Sendable {
     ///
     /// - Parameters:
     ///   - fields: The members, all in one direction.
-    ///   - filter: Which documents are in it.
-    ///   - given: How that was said; in the plainest way unless given.
-    ///   - name: The name; derived from what was given unless given.
+    ///   - filter: The selector of documents in it.
+    ///   - given: The definition as it was given; by default the shortest form.
+    ///   - name: The name; by default derived from the given definition.
     ///   - designDocument: The design document's name, with or without `_design/`.
-    ///   - isPartitioned: What was said of partitions.
+    ///   - isPartitioned: The given option `partitioned`.
     ///   - copies: CouchDB's `w`, which enters derived names.
     /// - Throws: ``QueryError`` with code `mixedSort` or `invalidSortField`.
     package init(
@@ -57,15 +57,15 @@ package struct IndexDefinition: Sendable {
             designDocument, isPartitioned, copies)
     }
 
-    /// Makes the definition of an index of texts.
+    /// Makes the definition of a text index.
     ///
     /// - Parameters:
-    ///   - text: The definition as it is given, without what CouchDB adds.
-    ///   - name: The name; derived from what was given unless given.
+    ///   - text: The definition as it is given, without CouchDB's additions.
+    ///   - name: The name; by default derived from the given definition.
     ///   - designDocument: The design document's name, with or without `_design/`.
-    ///   - isPartitioned: What was said of partitions.
+    ///   - isPartitioned: The given option `partitioned`.
     ///   - copies: CouchDB's `w`, which enters derived names.
-    /// - Throws: ``QueryError`` with code `invalidIndex`, which names what can't be used; ``SelectorError``.
+    /// - Throws: ``QueryError`` with code `invalidIndex`, which names the invalid member; ``SelectorError``.
     package init(
         text: JSON, name: String? = nil, designDocument: String? = nil, isPartitioned: Bool? = nil, copies: Int = 2
     ) throws {
@@ -93,7 +93,7 @@ package struct IndexDefinition: Sendable {
             unchecked: document.hasPrefix("_design/") ? document : "_design/" + document)
     }
 
-    /// Results are sorted in one direction.
+    /// Results are sorted in one direction only.
     package static let mixed = QueryError(
         .mixedSort, "Sorts currently only support a single direction for all fields.")
 
@@ -106,11 +106,11 @@ package struct IndexDefinition: Sendable {
         return .object(JSONObject(members))
     }
 
-    /// A design document's members with this index.
+    /// The members of a design document with this index added.
     ///
-    /// - Parameter known: Those it has; `nil` for none, or a deleted one.
+    /// - Parameter known: The current members; `nil` if the document is missing or deleted.
     /// - Returns: The new members, equal to the old ones where it has the index already.
-    /// - Throws: ``QueryError`` with code `invalidLanguage` for a design document of something else, or
+    /// - Throws: ``QueryError`` with code `invalidLanguage` for a design document in another language, or
     ///   `invalidPartitionedOption`.
     package func added(to known: JSONObject?) throws -> JSONObject {
         var document = known ?? ["language": "query"]
@@ -131,12 +131,12 @@ package struct IndexDefinition: Sendable {
         return document
     }
 
-    /// A design document's members without some indexes; `nil` when nothing is left, so that it is to be deleted.
+    /// The members of a design document without some indexes; `nil` when none are left and it is to be deleted.
     ///
     /// - Parameters:
     ///   - indexes: The indexes.
     ///   - members: The members.
-    /// - Returns: The rest.
+    /// - Returns: The remaining members.
     /// - Throws: ``QueryError`` with code `invalidLanguage`.
     package static func removed(_ indexes: [QueryIndex], from members: JSONObject) throws -> JSONObject? {
         try checkLanguage(members)
@@ -160,6 +160,6 @@ package struct IndexDefinition: Sendable {
 }
 
 extension QueryIndex {
-    /// Where its design document has it.
+    /// The member of its design document that has it.
     package var kind: IndexDefinition.Kind { search == nil ? .fields : .text }
 }

@@ -1,9 +1,9 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Makes the rows of an index: for each document that has all fields, one whose key is the array of their values.
+/// Emits the rows of an index: for each document that has all fields, one whose key is the array of their values.
 ///
-/// Pages of documents are mapped by several threads at the same time.
+/// Several threads map pages of documents at the same time.
 struct IndexMapper: ViewMapper {
     private let columns: [SelectorPath]
     private let filter: Selector?

@@ -1,21 +1,21 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// The members of a document at its top that some paths lead through: what has to be read of it to follow them.
+/// The top-level members of a document that are needed to follow some paths.
 struct NeededMembers: Sendable {
-    /// Those of the body; `nil` for all.
+    /// The names of the members; `nil` for the whole body.
     private let names: [String]?
     private let hasID: Bool
     private let hasRevision: Bool
     private let hasAttachments: Bool
     private let hasConflicts: Bool
 
-    /// - Parameter paths: The paths; one that leads to no member at all needs the whole document.
+    /// - Parameter paths: The paths; a path that names no member needs the whole document.
     init(_ paths: [String]) {
         var names: [String] = []
         var isWhole = false
         for path in paths {
-            // One that leads nowhere needs nothing.
+            // An invalid path needs nothing.
             guard let parts = SelectorPath(path).names else { continue }
             guard let first = parts.first else {
                 isWhole = true
@@ -29,7 +29,7 @@ struct NeededMembers: Sendable {
         self.names = isWhole ? nil : names.filter { !$0.hasPrefix("_") }
     }
 
-    /// These members of a document's winner; `nil` where there is none that is not deleted.
+    /// These members of a document's winner; `nil` if there is no live winner.
     ///
     /// - Parameters:
     ///   - record: The document with its content.

@@ -2,35 +2,36 @@ import RevisionTree
 package import SettleDatabase
 
 extension QueryIndex {
-    /// What is known of an index beside its definition.
+    /// The state of an index.
     package struct Status: Sendable {
-        /// How many rows it has; of texts, how many documents.
+        /// The number of rows; for text indexes, of documents.
         package let rows: Int
-        /// How many bytes its file has, which indexes of the same members share.
+        /// The size of its file in bytes; indexes of the same members share it.
         package let size: Int
-        /// How many changes of the database are not in it yet.
+        /// The number of changes of the database that are not in it yet.
         package let pending: Int
     }
 
-    /// Where its rows are, of an index of members.
+    /// The rows of an index of members.
     func rows(in database: Database) throws -> ViewIndex {
         try IndexFolder.of(database).index(fileName) { place in
             ViewIndex(at: place, definitions: [ViewDefinition(reducers: [CountReducer()])])
         }
     }
 
-    /// Where the rows of an index of members are, as a view whose reduce function is `_count`, and what makes them.
+    /// The rows of an index of members, as a view whose reduce function is `_count`, and their mapper.
     ///
-    /// - Throws: ``DatabaseError`` with code `inputOutput` when there can be no folder.
+    /// - Throws: ``DatabaseError`` with code `inputOutput` when the folder can't be created.
     package func files(in database: Database) throws -> (index: ViewIndex, mapper: any ViewMapper) {
         (try rows(in: database), IndexMapper(self))
     }
 
-    /// Brings it to where the database is now.
+    /// Updates the index.
     ///
     /// - Parameters:
-    ///   - database: The database that defines it. The list of all documents is always there, and takes nothing.
-    ///   - report: Called with the number of processed changes, and of all changes; throwing ends the work, and what is done stays.
+    ///   - database: The database that defines it. The list of all documents always exists and needs no update.
+    ///   - report: Called with the number of processed changes, and of all changes; throwing ends the update, and
+    ///     completed batches are kept.
     /// - Throws: ``DatabaseError``, or what `report` throws.
     package func update(from database: Database, report: (_ done: Int, _ total: Int) throws -> Void) throws {
         if isAllDocuments { return }
@@ -38,7 +39,7 @@ extension QueryIndex {
         try rows(in: database).update(from: database, by: IndexMapper(self), report: report)
     }
 
-    /// How large it is, and how far behind; `nil` of the list of all documents.
+    /// Its size and the number of pending changes; `nil` for the list of all documents.
     ///
     /// - Throws: ``DatabaseError``.
     /// - Complexity: O(*n* / 100) for *n* rows, and O(*k*) for *k* pending changes.

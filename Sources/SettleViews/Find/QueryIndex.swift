@@ -2,31 +2,32 @@ public import RevisionTree
 public import SettleDatabase
 internal import SettlePlatform
 
-/// An index that queries by selector may use.
+/// An index that selector queries may use.
 ///
-/// Its definition is a part of a design document, and so replicates with it. What is in it lies beside the database and
-/// follows it: an index has a row for each document that has all of its fields, and that its filter matches if it has one.
-/// An index of texts has the words in them, and answers queries that ask for words by `$text`.
+/// Its definition is part of a design document, and so replicates with it. Its content is stored beside the database
+/// and updated automatically: an index has a row for each document that has all of its fields and matches its filter,
+/// if it has one. A text index has the words of the fields, and answers `$text` queries.
 public struct QueryIndex: Sendable, Hashable {
-    /// The id of the design document that defines it; `nil` for the list of all documents by their ids, which is always
-    /// there and is named `_all_docs`.
+    /// The id of the design document that defines it; `nil` for the list of all documents by id, which always exists
+    /// and is named `_all_docs`.
     public let designDocument: DocumentID?
-    /// The name, which no other index of the design document has.
+    /// The name, unique in the design document.
     public let name: String
-    /// The members it is ordered by; none of an index of texts.
+    /// The members it is ordered by; empty for a text index.
     public let fields: [SortField]
-    /// What is searched, of an index of texts; `nil` of one of members.
+    /// The searched fields of a text index; `nil` for an index of members.
     public let search: TextIndex?
-    /// Which documents are in it; `nil` for all that have the fields.
+    /// The selector of documents in it; `nil` for all that have the fields.
     public let partialFilter: Selector?
     /// The definition as it is listed.
     package let definition: JSON
-    /// Whether it was said to be of partitions.
+    /// Whether it was declared partitioned.
     package let isPartitioned: Bool
-    /// The name of the file with its rows, which says what they depend on: indexes of the same rows share it.
+    /// The name of the file with its rows, a hash of everything that they depend on: indexes with equal rows share
+    /// it.
     package let fileName: String
 
-    /// The documents by their ids.
+    /// The list of all documents by id.
     package static let allDocuments = QueryIndex(
         designDocument: nil, name: "_all_docs", fields: ["_id"], search: nil, partialFilter: nil,
         definition: ["fields": [["_id": "asc"]]], isPartitioned: false)
@@ -45,14 +46,14 @@ public struct QueryIndex: Sendable, Hashable {
         fileName = search?.fileName ?? Self.fileName(fields.map(\.path), partialFilter)
     }
 
-    /// An index of texts.
+    /// Makes a text index.
     init(_ text: TextDefinition, isPartitioned: Bool) {
         self.init(
             designDocument: text.designDocument, name: text.index.name, fields: [], search: text.index,
             partialFilter: text.index.filter, definition: text.shown, isPartitioned: isPartitioned)
     }
 
-    /// Reads one of a design document's views; `nil` for JSON that is not an index.
+    /// Parses one of a design document's views; `nil` for JSON that is not an index.
     ///
     ///     {"map": {"fields": {"age": "asc"}, "partial_filter_selector": {}}, "reduce": "_count", "options": {"def": …}}
     init?(_ view: JSON, name: String, of designDocument: DocumentID, isPartitioned: Bool) {
@@ -68,7 +69,7 @@ public struct QueryIndex: Sendable, Hashable {
             case "partial_filter_selector", "selector":
                 let isEmpty = member.value.object?.isEmpty == true
                 if !isEmpty || member.name == "selector" { shown.append((member.name, member.value)) }
-                // The old name counts only beside no new one.
+                // The old name is used only if the new one is missing.
                 guard !isEmpty, member.name != "selector" || map["partial_filter_selector"] == nil else { continue }
                 guard let selector = try? Selector(filter: member.value) else { return nil }
                 filter = selector
@@ -81,8 +82,8 @@ public struct QueryIndex: Sendable, Hashable {
             partialFilter: filter, definition: .object(JSONObject(shown)), isPartitioned: isPartitioned)
     }
 
-    /// Reads one of a design document's views that is asked as a view; `nil` where its rows are not those that `_find` uses: in raw
-    /// order, reduced by something else than `_count`, or with another filter.
+    /// Parses one of a design document's views for queries as a view; `nil` if its rows differ from those of `_find`:
+    /// in raw order, with another reduce function than `_count`, or with another filter.
     package init?(counting view: JSONObject.Member, of designDocument: DocumentID) {
         let (map, reduce) = (view.value["map"], view.value["reduce"]?.string)
         guard view.value["options"]?["collation"] != "raw", reduce == nil || reduce == "_count",
@@ -97,7 +98,7 @@ public struct QueryIndex: Sendable, Hashable {
     /// The members it is ordered by.
     var columns: [String] { fields.map(\.path) }
 
-    /// Whether its rows tell these members of a document; those of the list of all documents tell none.
+    /// Whether its rows contain these members of a document; those of the list of all documents contain none.
     package func has(_ paths: [String]) -> Bool {
         let there = (columns + ["_id"]).map { Array($0.utf8) }
         return !isAllDocuments && search == nil && paths.allSatisfy { there.contains(Array($0.utf8)) }
@@ -112,7 +113,7 @@ public struct QueryIndex: Sendable, Hashable {
             + Hexadecimal.encode(hash.finish().prefix(16))
     }
 
-    /// Whether it stands before another in CouchDB's list.
+    /// Whether one index precedes another in CouchDB's list.
     package static func isBefore(_ left: QueryIndex, _ right: QueryIndex) -> Bool {
         let documents = (left.designDocument?.string ?? "", right.designDocument?.string ?? "")
         if !documents.0.utf8.elementsEqual(documents.1.utf8) {

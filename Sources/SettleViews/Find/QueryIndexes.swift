@@ -2,9 +2,9 @@ import RevisionTree
 package import SettleDatabase
 internal import SettlePlatform
 
-/// The indexes that the design documents of a database define, remembered while none of them changes.
+/// The indexes that the design documents of a database define, cached until one of them changes.
 package final class QueryIndexes: Sendable {
-    /// What the names of the files of those of members begin with.
+    /// The prefix of the file names of member indexes.
     static let filePrefix = "find-"
 
     private struct State {
@@ -16,12 +16,12 @@ package final class QueryIndexes: Sendable {
 
     private init() {}
 
-    /// The indexes, in the order of their design documents' ids and of their names, the list of all documents first.
+    /// The indexes, ordered by their design documents' ids and their names, the list of all documents first.
     ///
     /// - Throws: ``DatabaseError``.
     package static func all(in database: Database) throws -> [QueryIndex] {
         let own = database.companion(QueryIndexes.self) { QueryIndexes() }
-        // Taken before they are read: what is written meanwhile makes it old.
+        // Read before the documents, so that a concurrent write invalidates the cache.
         let age = database.designEpoch
         if let known = own.state.withLock({ $0.age == age ? $0.indexes : nil }) { return known }
         try Waiting.check()
@@ -40,7 +40,7 @@ package final class QueryIndexes: Sendable {
         return found
     }
 
-    /// The indexes that a design document defines; none when it is of another language.
+    /// The indexes that a design document defines; none if it has another language.
     static func indexes(of body: DocumentBody, _ id: DocumentID) -> [QueryIndex] {
         guard body["language"] == "query" else { return [] }
         let isPartitioned = body["options"]?["partitioned"] == true
@@ -52,12 +52,12 @@ package final class QueryIndexes: Sendable {
             + TextDefinition.all(of: texts, id).map { QueryIndex($0, isPartitioned: isPartitioned) }
     }
 
-    /// The names of the files of all indexes that are defined.
+    /// The file names of all defined indexes.
     package static func fileNames(of database: Database) throws -> Set<String> {
         Set(try all(in: database).filter { !$0.isAllDocuments }.map(\.fileName))
     }
 
-    /// Removes the files of indexes that are not defined any more.
+    /// Removes the files of indexes that are no longer defined.
     package static func removeOthers(of database: Database) throws {
         let current = try fileNames(of: database)
         IndexFolder.of(database).remove {

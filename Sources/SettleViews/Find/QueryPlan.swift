@@ -1,46 +1,47 @@
 public import RevisionTree
 internal import SettleDatabase
 
-/// How a query would be answered: what CouchDB's `_explain` tells.
+/// The plan of a query, as CouchDB's `_explain` returns it.
 public struct QueryPlan: Sendable {
     /// Another index, and why it is not used.
     public struct Candidate: Sendable {
         /// The index.
         public let index: QueryIndex
-        /// Whether it could be used.
+        /// Whether it is usable.
         public let isUsable: Bool
-        /// Why it is not, by CouchDB's name: `field_mismatch`, `sort_order_mismatch`, `is_partial`, `scope_mismatch`,
-        /// `needs_text_search`, `excluded_by_user`, `unfavored_type`, `less_overlap`, `too_many_fields` or `alphabetically_comes_after`.
+        /// The reason, by CouchDB's name: `field_mismatch`, `sort_order_mismatch`, `is_partial`, `scope_mismatch`,
+        /// `needs_text_search`, `excluded_by_user`, `unfavored_type`, `less_overlap`, `too_many_fields` or
+        /// `alphabetically_comes_after`.
         public let reason: String
-        /// How far it is from being used, from 1 up.
+        /// Its distance from being chosen, from 1 up.
         public let rank: Int
     }
 
-    /// The index that is used; `nil` when none serves the order that is asked for, so that the query fails.
+    /// The chosen index; `nil` when no index has the requested order, so that the query fails.
     public let index: QueryIndex?
-    /// What is looked for in an index of texts; `nil` for a query without `$text`.
+    /// The search of a text index; `nil` for a query without `$text`.
     public let search: String?
-    /// The values in the index to begin at, in the order in which it is read; of the list of all documents the id. `null` when
-    /// no document can match, and of an index of texts.
+    /// The values in the index to start at, in reading order; for the list of all documents an id. `null` when no
+    /// document can match, and for a text index.
     public let start: JSON
-    /// The values to end at, where `"<MAX>"` stands for what is behind all values.
+    /// The values to end at, where `"<MAX>"` stands for a value after all others.
     public let end: JSON
-    /// Whether the index is read from its end.
+    /// Whether the index is read backward.
     public let isDescending: Bool
-    /// Whether all that is asked for and shown is in the index, so that no document is read.
+    /// Whether the index has all members in conditions and in the selection, so that no document is read.
     public let isCovering: Bool
     /// The other indexes.
     public let candidates: [Candidate]
-    /// The members in the selector whose conditions an index can serve.
+    /// The members of the selector whose conditions can use an index.
     public let indexableFields: [String]
-    /// The other members in the selector.
+    /// The other members of the selector.
     public let unindexableFields: [String]
     /// Warnings, in CouchDB's wording.
     public let warnings: [String]
 }
 
 extension FindPlanner {
-    /// How the query would be answered.
+    /// Plans the query without running it.
     ///
     /// - Throws: ``QueryError`` with code `invalidIndex`.
     package func explained() throws -> QueryPlan {

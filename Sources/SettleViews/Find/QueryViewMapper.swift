@@ -1,24 +1,24 @@
 package import RevisionTree
 package import SettleDatabase
 
-/// Makes the rows of design documents' views of the language `query`, which are indexes that are asked as views.
+/// Emits the rows of design documents' views with the language `query`, which are indexes that are queried as views.
 ///
 ///     {"map": {"fields": {"city": "asc", "age": "asc"}, "partial_filter_selector": {}}}     →     ["Prague", 36]
 ///
-/// A document has a row for each view of whose fields it lacks none. The direction of a field changes nothing.
+/// A document has a row for each view of which it has all fields. The direction of a field has no effect.
 package struct QueryViewMapper: ViewMapper {
     private let views: [IndexMapper]
 
     /// Makes a mapper.
     ///
-    /// - Parameter maps: The views' members `map`, in the order in which the index numbers them; one that names no fields has no
-    ///   rows.
+    /// - Parameter maps: The views' members `map`, in the order in which the index numbers them; one that names no
+    ///   fields has no rows.
     /// - Throws: ``SelectorError`` for an invalid filter.
     package init(maps: [JSON]) throws {
         views = try maps.enumerated().compactMap { view, map in
             guard let fields = map["fields"]?.object else { return nil }
             let filters = ["partial_filter_selector", "selector"].compactMap { map[$0] }
-            // The old name counts only where the new one says nothing.
+            // The old name is used only if the new one is empty.
             let filter = try filters.first { $0.object?.isEmpty != true }.map { try Selector(filter: $0) }
             return IndexMapper(fields.names, filter: filter, view: view)
         }

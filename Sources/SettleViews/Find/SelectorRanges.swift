@@ -1,18 +1,18 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// The ranges that a selector's conditions allow for members, as they are shown and as they are searched.
+/// The ranges of members that a selector's conditions allow, as they are shown and as they are searched.
 ///
-/// They differ where CouchDB's own ranges would leave out documents that match:
+/// They differ where CouchDB's own ranges would miss matching documents:
 ///
-/// - Ids are compared by their bytes, while an index of them is in the order of collation; so of such an index only a
-///   single id is a range. And two conditions on ids may contradict each other in one order and not in the other.
-/// - What begins with a text need not stand beside it in the order of collation, when the text is not of a script in which
-///   letters are independent of their neighbours; it is searched as far as that is so.
+/// - Ids are compared by bytes, while an index of them is in collation order; so only a single id is a range of such
+///   an index. Two conditions on ids may contradict each other in one order and not in the other.
+/// - Strings with the same prefix need not be adjacent in collation order, unless the prefix is in a script in which
+///   letters sort independently of their neighbours; only that part of the prefix is searched.
 struct SelectorRanges {
     private let conditions: [SelectorCondition]
-    /// The members with conditions, in the order of their bytes, with their ranges as CouchDB has them; one that is empty
-    /// is the only one.
+    /// The members with conditions, ordered by their bytes, with their ranges as CouchDB shows them; an empty range
+    /// is the only element.
     let shown: [(path: String, range: FieldRange)]
 
     init(_ selector: Selector) {
@@ -37,7 +37,7 @@ struct SelectorRanges {
         self.shown = shown
     }
 
-    /// The ranges of the first of some members, up to one without conditions, as CouchDB has them.
+    /// The ranges of the first of some members, up to one without conditions, as CouchDB shows them.
     func shown(of columns: [String]) -> [FieldRange] {
         var ranges: [FieldRange] = []
         for column in columns {
@@ -47,7 +47,7 @@ struct SelectorRanges {
         return ranges
     }
 
-    /// The range of a member to search in an index in the order of collation.
+    /// The range of a member to search in an index in collation order.
     func searched(_ path: String) -> FieldRange {
         let isID = path == "_id"
         let order: FieldRange.Order = { left, right in
@@ -69,12 +69,12 @@ struct SelectorRanges {
     private static func narrow(_ range: inout FieldRange, toTextsWith prefix: String) {
         let prefix = TextPrefix.searchable(prefix)
         range.rise(to: .string(prefix), isIncluded: true, by: Collation.compare)
-        // Arrays are behind all texts.
+        // Arrays sort after all strings.
         let end: JSON = prefix.isEmpty ? .array([]) : .string(prefix + "\u{FFFF}")
         range.fall(to: end, isIncluded: !prefix.isEmpty, by: Collation.compare)
     }
 
-    /// The range of ids to search in the list of all documents; `nil` when no id is in it.
+    /// The range of ids to search in the list of all documents; `nil` when it contains no id.
     var searchedIDs: DocumentRange? {
         var range = FieldRange()
         for condition in conditions where condition.path == "_id" {
@@ -89,7 +89,7 @@ struct SelectorRanges {
         }
         guard !range.isEmpty else { return nil }
         var documents = DocumentRange()
-        // What is no text is before all ids.
+        // Values that are not strings sort before all ids.
         if let lower = range.lower, let text = lower.value.string {
             let id = DocumentID(unchecked: text)
             if lower.isIncluded { documents.from = id } else { documents.after = id }

@@ -1,18 +1,18 @@
-/// A member by which results are sorted, or that an index has, and in which direction.
+/// A member that results are sorted by, or that an index has, with its direction.
 ///
 ///     ["year", .descending("price")]
 ///
-/// A literal text is an ascending one. Paths are a selector's: `address.city` is a member of a member.
+/// A string literal is ascending. Paths are as in a selector: `address.city` is a member of a member.
 public struct SortField: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The member's path.
     public let path: String
-    /// Whether the greatest comes first.
+    /// Whether the order is descending.
     public let isDescending: Bool
 
-    /// The least first.
+    /// Makes an ascending field.
     public static func ascending(_ path: String) -> SortField { SortField(path: path, isDescending: false) }
 
-    /// The greatest first.
+    /// Makes a descending field.
     public static func descending(_ path: String) -> SortField { SortField(path: path, isDescending: true) }
 
     init(path: String, isDescending: Bool) {
@@ -20,12 +20,12 @@ public struct SortField: Hashable, Sendable, ExpressibleByStringLiteral {
         self.isDescending = isDescending
     }
 
-    /// The member's path without the type that CouchDB wants of what a search for words is sorted by: `title:string`.
+    /// The member's path without the type suffix that CouchDB requires for sorting a text search: `title:string`.
     var untypedPath: String {
         for type in [":string", ":number"] where path.hasSuffix(type) { return String(path.dropLast(type.count)) }
         return path
     }
 
-    /// Makes an ascending one of a path.
+    /// Makes an ascending field from a path.
     public init(stringLiteral path: String) { self.init(path: path, isDescending: false) }
 }

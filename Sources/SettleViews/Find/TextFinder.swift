@@ -1,45 +1,45 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Finds the documents of a query's `$text`, some at a time.
+/// Finds the documents of a query's `$text`, in batches.
 ///
 ///     without an order: those that fit best first, as far as they are wanted
 ///     in an order:      all are looked at, the first of them are kept, and then given; for more all are looked at again
 struct TextFinder {
-    /// A document, and where it stands in the order.
+    /// A document with its sort key.
     struct Hit {
         let id: DocumentID
-        /// How well it fits, or the values it is sorted by.
+        /// Its relevance, or the values it is sorted by.
         let key: JSON
     }
 
     private let rows: TextRows
     private let expression: String
     private let sort: [SortField]
-    /// Of an order: behind which place they are wanted.
+    /// With an order: the position to continue after.
     private var start: [UInt8]?
-    /// How many are found at a time.
+    /// The maximum number of documents per batch.
     private let wanted: Int
 
     private var hits: ArraySlice<Hit> = []
-    /// Of an order: those that were looked at and may be among the first, by the bytes of their places.
+    /// With an order: examined documents that may be among the first, by the bytes of their positions.
     private var kept: [(place: [UInt8], hit: Hit)] = []
     private var lastRow: TextRow?
     private var lastNumber = Int64.min
     private var pageSize = Self.firstPage
     private var hasAll = false
 
-    /// How many documents are read at once at first, and at the most: each time all that match are ranked.
+    /// The initial and the maximum number of documents read at once: each read ranks all matches.
     private static let firstPage = 200
     private static let largestPage = 50_000
 
     /// - Parameters:
-    ///   - searches: What is looked for; all of them have to find a document.
+    ///   - searches: The searches; a document has to match all of them.
     ///   - options: The query.
-    ///   - index: What is searched.
+    ///   - index: The text index.
     ///   - database: The database.
-    ///   - largest: How many documents are kept in an order at the most.
-    /// - Throws: ``QueryError`` with code `textSearch` for what can't be understood; ``DatabaseError``.
+    ///   - largest: With an order, the maximum number of documents kept.
+    /// - Throws: ``QueryError`` with code `textSearch` for an invalid search; ``DatabaseError``.
     init(
         _ searches: [String], _ options: FindOptions, in index: TextIndex, of database: Database,
         largest: Int = Self.largestPage
@@ -62,19 +62,19 @@ struct TextFinder {
         }
     }
 
-    /// Whether there is nothing more to give.
+    /// Whether all documents were returned.
     var isDone: Bool { hits.isEmpty && hasAll }
 
-    /// The next document, of those that were read.
+    /// Removes and returns the next document that was read.
     mutating func pop() -> Hit? { hits.popFirst() }
 
     // MARK: - Reading
 
-    /// Reads more, if nothing is left of what was read.
+    /// Reads more documents, if all that were read have been returned.
     ///
     /// - Parameters:
-    ///   - limit: How many documents are looked at before this returns.
-    ///   - key: Of an order: looks at a document, and says by what it is sorted; `nil` for one that is none of those.
+    ///   - limit: The maximum number of documents to examine before this returns.
+    ///   - key: With an order: returns a document's sort key; `nil` if it does not match.
     /// - Throws: ``DatabaseError``, or what the closure throws.
     mutating func fill(lookingAt limit: Int, _ key: (DocumentID) throws -> JSON?) throws {
         guard hits.isEmpty, !hasAll else { return }

@@ -1,10 +1,11 @@
-/// What is known of the place of texts that begin with another.
+/// The sort positions of strings with a common prefix.
 enum TextPrefix {
-    /// The longest beginning of a prefix behind which all texts with it stand together in the order of collation, up to the
-    /// last character of all.
+    /// The longest part of a prefix with which all strings are adjacent in collation order, up to the last character
+    /// of all.
     ///
-    /// That holds where no letter changes its place by what follows it. It is so in ASCII, in the syllables and ideographs of
-    /// Japanese, Chinese and Korean. In Thai a vowel in front changes places with the consonant behind, in Cyrillic some
+    /// That requires letters that sort independently of the following ones, as in ASCII and in the syllables and
+    /// ideographs of Japanese, Chinese and Korean. In Thai a leading vowel is swapped with the next consonant, in
+    /// Cyrillic some letters with an accent are separate letters, and an accent may be sorted before an earlier one.
     /// letters with an accent are letters of their own, and an accent may stand before another one that was there already.
     static func searchable(_ prefix: String) -> String {
         var scalars = String.UnicodeScalarView()
@@ -22,7 +23,7 @@ enum TextPrefix {
         }
     }
 
-    /// The first text, in the order of bytes, behind all that begin with a prefix; `nil` when there is none.
+    /// The first string, by bytes, after all with a prefix; `nil` if there is none.
     static func end(of prefix: String) -> String? {
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {

@@ -1,13 +1,13 @@
 internal import RevisionTree
 
-/// What became of documents, each of which is in it once, as it was last.
+/// The latest changes of documents, one per document.
 struct ChangeBatch {
     private(set) var changes: [IndexChange] = []
-    /// About how much memory the rows take, in bytes.
+    /// The approximate memory of the rows, in bytes.
     private(set) var bytes = 0
     private var places: [DocumentID: Int] = [:]
 
-    /// Takes note of a document's emissions.
+    /// Adds a document's emissions.
     mutating func add(_ id: DocumentID, _ emissions: [Emission]) {
         let change = IndexChange(id: id, emissions: emissions)
         bytes += emissions.reduce(64) { $0 + $1.key.count * 3 + $1.value.count + 64 }

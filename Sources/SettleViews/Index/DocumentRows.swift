@@ -1,18 +1,18 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// The rows of one document, each with its number among those of the same view and key.
+/// The rows of one document, numbered among those of the same view and key.
 ///
-/// Rows of one key are in the order of their values, as CouchDB has them: ``ErlangOrder``, and those of equal values in the
+/// Rows of one key are ordered by their values, as in CouchDB (``ErlangOrder``), and rows with equal values by the
 /// order in which they were emitted.
 struct DocumentRows {
-    /// A row on its way into an index.
+    /// A row to be written to an index.
     struct Row {
-        /// What was emitted.
+        /// The emission.
         let emission: Emission
         /// The key's ``SortKey``.
         let key: [UInt8]
-        /// Which of the rows of its key it is, from 0.
+        /// The number among the rows of its key, from 0.
         fileprivate(set) var number = 0
 
         fileprivate func hasKey(of other: Row) -> Bool { emission.view == other.emission.view && key == other.key }
@@ -21,7 +21,7 @@ struct DocumentRows {
     /// The rows, by view and key.
     let rows: [Row]
 
-    /// Sorts what a document emitted. Keys that are no JSON are left out.
+    /// Sorts a document's emissions. Keys that are not JSON are dropped.
     ///
     /// - Complexity: O(*n* log *n*) for *n* emissions.
     init(_ emissions: [Emission], _ definitions: [ViewDefinition]) {
@@ -37,7 +37,7 @@ struct DocumentRows {
             self.rows = rows
             return
         }
-        // Sorting by index keeps the order of what is equal.
+        // Sorting indexes preserves the order of equal rows.
         rows = rows.indices.sorted { Self.isBefore(rows[$0], rows[$1]) ?? ($0 < $1) }.map { rows[$0] }
         var start = 0
         while start < rows.count {
@@ -48,7 +48,7 @@ struct DocumentRows {
         self.rows = rows
     }
 
-    /// Whether a row's view and key stand before another's; `nil` when they are the same.
+    /// Whether a row's view and key precede another's; `nil` when they are the same.
     private static func isBefore(_ left: Row, _ right: Row) -> Bool? {
         if left.emission.view != right.emission.view { return left.emission.view < right.emission.view }
         return left.key == right.key ? nil : left.key.lexicographicallyPrecedes(right.key)

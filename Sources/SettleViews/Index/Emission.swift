@@ -1,6 +1,6 @@
 /// A key and a value that a map function emitted.
 package struct Emission: Sendable {
-    /// Which of the views emitted it.
+    /// The number of the view that emitted it.
     package let view: Int
     /// The key, as JSON text.
     package let key: [UInt8]

@@ -1,16 +1,16 @@
 internal import SettleDatabase
 
-/// An index whose files are closed while others are used more, and opened again when it is next asked.
+/// An index whose files are closed when others are used more, and reopened at its next use.
 package protocol FiledIndex: AnyObject, Sendable {
-    /// Who uses it now.
+    /// The current users of the index.
     var use: IndexUse { get }
 
-    /// Closes the files. It is called while nobody uses the index.
+    /// Closes the files. Called only while the index is unused.
     func closeFiles()
 }
 
 extension FiledIndex {
-    /// Runs a closure during which the files are not closed.
+    /// Runs a closure while the files are kept open.
     func using<Result>(_ body: () throws -> Result) rethrows -> Result {
         use.begin()
         defer { use.end(closeFiles) }
@@ -18,6 +18,6 @@ extension FiledIndex {
         return try body()
     }
 
-    /// Closes the files, now or when the last user has ended.
+    /// Closes the files, now or after the last user.
     func release() { use.release(closeFiles) }
 }

@@ -1,6 +1,6 @@
 internal import RevisionTree
 
-/// What became of a document: what it emits now, nothing when it is gone.
+/// A document's current emissions, none if it was removed.
 struct IndexChange {
     let id: DocumentID
     let emissions: [Emission]

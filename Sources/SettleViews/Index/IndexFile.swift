@@ -3,12 +3,12 @@ internal import SettlePlatform
 
 /// The file of an index.
 enum IndexFile {
-    /// Removes a file, with what SQLite has beside it.
+    /// Removes a file with the other files that SQLite keeps beside it.
     static func remove(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
     }
 
-    /// Opens a file, and makes the tables where there are none.
+    /// Opens a file, and creates the tables if they are missing.
     static func open(_ path: String, _ tables: IndexTables) throws -> SQLiteConnection {
         let connection = try SQLiteConnection(path: path)
         try connection.execute(
@@ -18,7 +18,7 @@ enum IndexFile {
             """)
         if try connection.integer("PRAGMA user_version") == tables.version { return connection }
         try connection.transact {
-            // Another connection may have made them meanwhile.
+            // Another connection may have created them meanwhile.
             guard try connection.integer("PRAGMA user_version") != tables.version else { return }
             let drops = tables.names.map { "DROP TABLE IF EXISTS \($0);" }.joined(separator: " ")
             try connection.execute("\(drops) \(tables.sql) PRAGMA user_version = \(tables.version);")

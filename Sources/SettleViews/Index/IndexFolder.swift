@@ -9,15 +9,15 @@ internal import Foundation
 
 /// The indexes of a database, each a file in the folder `views` of the database.
 ///
-/// The files of those that were used last are open, at most ``DatabaseOptions/openIndexes`` of them. What a database in memory
-/// has lies in a temporary folder, which ends with it.
+/// The most recently used files are open, at most ``DatabaseOptions/openIndexes`` of them. The indexes of a database
+/// in memory are in a temporary folder, which is removed with the database.
 package final class IndexFolder: Sendable {
     private let folder: String
     private let isTemporary: Bool
     private let openIndexes: OpenIndexes
     private let known = Guarded<[String: Entry]>([:])
 
-    /// An index that was asked for. It ends when its files are closed and nobody holds it.
+    /// A used index. It is released when its files are closed and it has no references.
     private struct Entry {
         weak var index: (any FiledIndex)?
     }
@@ -39,9 +39,10 @@ package final class IndexFolder: Sendable {
         database.companion(IndexFolder.self) { IndexFolder(database) }
     }
 
-    /// The index of a name, which is of one kind always, made by a closure that gets the place of its file.
+    /// The index with a name, created by a closure with the location of its file. A name always has one kind of
+    /// index.
     ///
-    /// - Throws: ``DatabaseError`` with code `inputOutput` when there can be no folder.
+    /// - Throws: ``DatabaseError`` with code `inputOutput` when the folder can't be created.
     package func index<Index: FiledIndex>(_ name: String, _ make: (IndexPlace) -> Index) throws -> Index {
         try known.withLock { known in
             if let index = known[name]?.index as? Index { return index }
@@ -54,10 +55,10 @@ package final class IndexFolder: Sendable {
         }
     }
 
-    /// Whether an index was not asked for since the database was opened.
+    /// Whether an index was not used since the database was opened.
     func isNew(_ name: String) -> Bool { known.withLock { $0[name] == nil } }
 
-    /// Removes indexes by their names. What is being read goes on to be read.
+    /// Removes indexes by their names. Current reads continue.
     package func remove(where isDoomed: (String) -> Bool) {
         let removed = known.withLock { known in
             let doomed = known.filter { isDoomed($0.key) }
@@ -71,7 +72,7 @@ package final class IndexFolder: Sendable {
         }
     }
 
-    /// How many bytes the file of an index has.
+    /// The size of an index's file in bytes.
     package func size(_ name: String) -> Int {
         ["", "-wal"].reduce(0) { sum, suffix in
             let size = try? FileManager.default.attributesOfItem(atPath: path(name) + suffix)[.size] as? Int

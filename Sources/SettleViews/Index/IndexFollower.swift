@@ -2,14 +2,14 @@ internal import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Follows a database with an index in a file of its own.
+/// Keeps an index in a separate file up to date with a database.
 ///
 ///     changes of the database ─→ mapper ─→ emissions ─→ writer ─→ file
 ///       a page at a time          several pages at once   one transaction a batch
 ///
-/// It knows the last change it has seen, so that it goes on from there, also after its process was killed: what it has of a
-/// batch, and how far that brings it, are written together. It is built anew when it was made for another database, in
-/// another order of strings or another form, or knows more than the database does.
+/// It stores its last processed change in the same transaction as the rows of a batch, so it resumes from there, even
+/// after the process was killed. It is rebuilt when it was made for another database, in another order of strings or
+/// another format, or when it is ahead of the database.
 final class IndexFollower<Writer: IndexWriting>: Sendable {
     private let path: String
     private let includesDesign: Bool
@@ -17,22 +17,22 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     private let flavour: String
     private let open: @Sendable (String) throws -> Writer
     private let writer = Guarded<Writer?>(nil)
-    /// Whether it was found damaged, and is to be built anew.
+    /// Whether it is damaged, and has to be rebuilt.
     private let isDamaged = Guarded(false)
-    /// The commit that the index was brought to, if it is known.
+    /// The commit that the index was updated to, if known.
     private let reached = Guarded<Commit?>(nil)
 
-    /// How many documents are mapped at a time.
+    /// The number of documents per page.
     private static var pageLength: Int { 500 }
-    /// About how many bytes of documents are mapped at a time.
+    /// The approximate number of bytes of documents per page.
     private static var pageBytes: Int { 1 << 20 }
-    /// How many pages are on their way at once.
+    /// The number of pages mapped at once.
     private static var pagesAtOnce: Int { 4 }
-    /// After how many documents, or bytes of rows, what is there is written.
+    /// The number of documents, or bytes of rows, after which a batch is written.
     private static var batchLength: Int { 20_000 }
     private static var batchBytes: Int { 24 << 20 }
 
-    /// Makes one; the file is opened, or made, when it is first needed.
+    /// Makes a follower; the file is opened, or created, at its first use.
     init(
         path: String, includesDesign: Bool, flavour: String, open: @escaping @Sendable (String) throws -> Writer
     ) {
@@ -42,19 +42,20 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         self.open = open
     }
 
-    /// Whether nothing was committed since the index was brought up to date.
+    /// Whether nothing was committed since the index was updated.
     func isCurrent(with database: Database) -> Bool {
         guard let newest = database.newestCommit, !isDamaged.withLock({ $0 }) else { return false }
         return reached.withLock { $0 == newest }
     }
 
-    /// Brings the index to where the database is now. Who calls while another does so waits, and goes on from there.
+    /// Updates the index. A concurrent caller waits for the current update, and continues from its result.
     ///
     /// - Parameters:
     ///   - database: The database.
-    ///   - mapper: What makes rows of its documents.
-    ///   - renew: Lets go of whoever reads the file, which is made anew.
-    ///   - report: Called with the number of processed changes, and of all changes; throwing ends the work, and what is done stays.
+    ///   - mapper: Maps documents to rows.
+    ///   - renew: Closes the readers of the file, which is recreated.
+    ///   - report: Called with the number of processed changes, and of all changes; throwing ends the update, and
+    ///     completed batches are kept.
     /// - Throws: ``DatabaseError``, or what the mapper, a reducer, or `report` throws.
     func update(
         from database: Database, by mapper: any ViewMapper, renew: () -> Void,
@@ -64,7 +65,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         try writer.withLock { writer in
             let newest = database.newestCommit
             reached.withLock { $0 = nil }
-            // A snapshot may show an older state, and a transaction one that will never have been.
+            // A snapshot may show an older state, and a transaction a state that is rolled back.
             defer {
                 if let newest, writer?.state.sequence == newest.sequence { reached.withLock { $0 = newest } }
             }
@@ -79,7 +80,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
                     guard current.state.sequence < target else { return }
                     return try catchUp(current, to: target, of: database, by: mapper, report)
                 } catch {
-                    // What its statements hold is begun anew.
+                    // Its cached statements are invalid now.
                     writer = nil
                     guard mayRepair, Self.isDamage(error) else { throw error }
                     mayRepair = false
@@ -95,7 +96,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     /// Closes the file for writing; the next update opens it again.
     func close() { writer.withLock { $0 = nil } }
 
-    /// Takes note of what a reader has met: the next one who has the index brought up to date has a damaged one built anew.
+    /// Records an error of a reader: if the index is damaged, the next update rebuilds it.
     func note(_ error: any Error) {
         if Self.isDamage(error) { isDamaged.withLock { $0 = true } }
     }
@@ -107,12 +108,12 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
 
     // MARK: Catching up
 
-    /// Sees that what is in the file is of this database, and takes out what was purged.
+    /// Checks that the file belongs to this database, and removes purged documents.
     private func check(_ writer: Writer, _ database: Database) throws {
         let instance = try database.instanceName()
         let purges = try PurgeLog.count(in: database)
         let state = writer.state
-        // One that knows more purges knows some of a transaction that has failed.
+        // An index that has processed more purges has seen a transaction that was rolled back.
         let isOurs = state.instance == instance && state.collation == flavour && state.purges <= purges
         guard isOurs, try state.sequence <= database.lastSequence(), try knows(state, purges, database) else {
             var fresh = IndexState()
@@ -127,14 +128,14 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         {
             next.witness = ""
         }
-        // One that is there again has been mapped anew, or will be.
+        // Recreated documents have been mapped again, or will be.
         let changes = try Set(gone).filter { try database.storedRecord(of: $0, withContent: false) == nil }
             .map { IndexChange(id: $0, emissions: []) }
         try writer.apply(changes, reaching: next)
     }
 
-    /// Whether the database knows the last change that the index has seen, or a later one of the same document, or has purged
-    /// that since. It does not when the change was of a transaction that has failed.
+    /// Whether the database has the last change that the index has processed, or a later one of the same document, or
+    /// has purged the document since. It does not if the change was rolled back.
     private func knows(_ state: IndexState, _ purges: Int64, _ database: Database) throws -> Bool {
         guard state.sequence > 0, !state.witness.isEmpty else { return true }
         guard let witness = Self.witness(of: state) else { return false }
@@ -143,7 +144,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
             return try PurgeLog.purged(after: state.purges, in: database)?.contains(witness.id) ?? true
         }
         if record.sequence > state.sequence { return true }
-        // Of one that was damaged since nobody can tell.
+        // This can't be determined for a document that was damaged since.
         if record.damage != nil { return record.sequence == state.sequence }
         return record.sequence == state.sequence && record.tree.winner?.revision.description == witness.revision
     }
@@ -153,7 +154,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         return parts.count == 2 ? (String(parts[0]), DocumentID(unchecked: String(parts[1]))) : nil
     }
 
-    /// The documents with rows that the database has no more.
+    /// The documents with rows that are no longer in the database.
     private func missing(_ writer: Writer, _ database: Database) throws -> [DocumentID] {
         var gone: [DocumentID] = []
         var last: DocumentID?
@@ -164,7 +165,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
         return gone
     }
 
-    /// Documents that are being mapped.
+    /// A page of documents being mapped.
     private struct Page {
         let records: [DocumentRecord]
         let mapped: [Bool]
@@ -188,7 +189,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
                 let records = try database.records(
                     changedIn: SequenceRange(after: since), limit: limit, withContent: true)
                 guard let last = records.last else {
-                    // A purge moves the sequence on without a change.
+                    // A purge advances the sequence without a change.
                     since = target
                     break
                 }
@@ -210,7 +211,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
             done += page.records.count
             if let last = page.records.last {
                 state.sequence = last.sequence
-                // A damaged one is no witness, for there is nothing to know it by.
+                // A damaged document can't be a witness, because its winner can't be read.
                 state.witness = last.tree.winner.map { "\($0.revision) \(last.id)" } ?? ""
             }
             if batch.changes.count >= Self.batchLength || batch.bytes >= Self.batchBytes {

@@ -1,4 +1,4 @@
-/// Where the file of an index is, and which other indexes of the database have theirs open.
+/// The location of an index's file, and the open indexes of the database.
 package struct IndexPlace: Sendable {
     let path: String
     let openIndexes: OpenIndexes

@@ -1,23 +1,23 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// How far an index has come, and for what it was made.
+/// How far an index was updated, and what it was made for.
 struct IndexState: Equatable {
-    /// The database's last change that it knows.
+    /// The last processed change of the database.
     var sequence: UpdateSequence = 0
-    /// How many purges it knows.
+    /// The number of processed purges.
     var purges: Int64 = 0
-    /// The very database it was made for.
+    /// The instance of the database it was made for.
     var instance = ""
-    /// The order of strings it was made in.
+    /// The order of strings it was made with.
     var collation = ""
-    /// The document whose change was the last one, and its winner then: whether the database still knows it tells an index
-    /// that has outlived a loss of what was written last.
+    /// The document of the last change, with its winner then. If the database no longer has it, the index has
+    /// survived a loss of the newest writes.
     var witness = ""
 
     init() {}
 
-    /// Reads the state of a file.
+    /// Reads the state from a file.
     init(_ connection: SQLiteConnection) throws {
         let statement = try SQLiteStatement("SELECT name, value FROM state", on: connection)
         for (name, value) in try statement.all({ ($0.string(0), $0.string(1)) }) {
@@ -32,15 +32,15 @@ struct IndexState: Equatable {
         }
     }
 
-    /// Asks for the last change of the database that a file knows, alone.
+    /// Selects only the last processed change.
     static let sequenceQuery = "SELECT value FROM state WHERE name = CAST('sequence' AS BLOB)"
 
-    /// The last change of the database that a file knows, by ``sequenceQuery``.
+    /// The last processed change in a file, by ``sequenceQuery``.
     static func sequence(by statement: SQLiteStatement) throws -> UpdateSequence {
         UpdateSequence(try statement.first { Int64($0.string(0)) } ?? 0)
     }
 
-    /// Writes it, within a transaction.
+    /// Writes the state, within a transaction.
     func store(with statement: SQLiteStatement) throws {
         let all = [
             ("sequence", String(sequence.number)), ("purges", String(purges)), ("instance", instance),

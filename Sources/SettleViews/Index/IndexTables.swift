@@ -1,16 +1,16 @@
 /// The tables of an index file.
 ///
-/// Each kind of index has `state`, which says how far it has come and for what it was made, and `documents`, which says what
-/// a document has in it, so that it can be taken away. All change in one transaction.
+/// Each kind of index has `state`, with how far it was updated and what it was made for, and `documents`, with what a
+/// document has in it, so that it can be removed. All change in one transaction.
 struct IndexTables: Sendable {
-    /// Changes when the form of the tables does; an index of another form is built anew.
+    /// The version of the tables' format; an index with another version is rebuilt.
     let version: Int64
     /// The names of the tables.
     let names: [String]
-    /// Makes them.
+    /// The statements that create them.
     let sql: String
 
-    /// Those of views that share their functions.
+    /// The tables of views that share their functions.
     ///
     ///     documents   id, positions    which rows a document has
     ///     directory   view, first, number, count, reductions      the chunks in order, and what their rows come to
@@ -26,7 +26,7 @@ struct IndexTables: Sendable {
             CREATE TABLE chunks(number INTEGER PRIMARY KEY, rows BLOB NOT NULL);
             """)
 
-    /// Those of a search index.
+    /// The tables of a search index.
     ///
     ///     documents   number, id       which row of `texts` a document is
     ///     texts       c0, c1 …         the texts of each column, and the words in them, in SQLite's FTS5

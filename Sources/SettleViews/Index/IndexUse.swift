@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// How many use an index now, and whether its files are to be closed after them.
+/// The number of current users of an index, and whether its files are closed after them.
 package final class IndexUse: Sendable {
     private struct State {
         var users = 0
@@ -23,7 +23,7 @@ package final class IndexUse: Sendable {
         }
     }
 
-    /// Takes a user away, and closes the files after the last one if they are due.
+    /// Removes a user, and closes the files after the last one if they are due.
     func end(_ close: () -> Void) {
         state.withLock { state in
             state.users -= 1
@@ -33,16 +33,16 @@ package final class IndexUse: Sendable {
         }
     }
 
-    /// Closes the files if nobody uses them; else they are due.
+    /// Closes the files if they are unused; otherwise marks them as due.
     func release(_ close: () -> Void) {
         state.withLock { state in
-            // The path of a removed index leads to no file any more, so what is open stays open for its readers.
+            // The path of a removed index leads to no file any more, so its open files stay open for their readers.
             if state.isRemoved { return }
             if state.users == 0 { close() } else { state.isDue = true }
         }
     }
 
-    /// Notes that the file was removed.
+    /// Records that the file was removed.
     func remove() {
         state.withLock { state in
             state.isRemoved = true

@@ -2,10 +2,10 @@ internal import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Brings what documents emit into an index, a batch in one transaction.
+/// Writes documents' emissions to an index, one transaction per batch.
 ///
-/// Changes of a view are sorted and merged into its chunks from the lowest up. A chunk that becomes too large is cut into
-/// several, one that becomes small takes its successor in:
+/// Changes of a view are sorted and merged into its chunks, from the lowest up. A chunk that becomes too large is
+/// split into several, a small one is joined with its successor:
 ///
 ///     chunks    [a c e] [h k m]           changes   +b  −e  +f
 ///     written   [a b c f] [h k m]
@@ -62,7 +62,7 @@ final class IndexWriter: IndexWriting {
         self.state = state
     }
 
-    /// Forgets all rows.
+    /// Removes all rows.
     func clear(_ state: IndexState) throws {
         try connection.transact {
             try connection.execute("DELETE FROM documents; DELETE FROM directory; DELETE FROM chunks")
@@ -71,7 +71,7 @@ final class IndexWriter: IndexWriting {
         self.state = state
     }
 
-    /// Takes a document's rows away and puts others in their place.
+    /// Replaces a document's rows.
     private func replace(_ change: IndexChange, in rows: inout [[RowChange]]) throws {
         positions.bind(1, utf8: change.id.string)
         let old = try positions.first { $0.bytes(0) }
@@ -131,7 +131,7 @@ final class IndexWriter: IndexWriting {
             var rows = Self.merged(chunk, changes[next..<end])
             next = end
             if let old { try remove(old, of: view) }
-            // What has become small is joined with what follows, unless that is about to change itself.
+            // Small chunks are joined with the next one, unless that has changes itself.
             if !rows.isEmpty, let limit, rows.reduce(0, { $0 + $1.count }) < RowChunk.length / 4,
                 next == changes.count
             {
@@ -161,7 +161,7 @@ final class IndexWriter: IndexWriting {
         }
     }
 
-    /// What the rows of each chunk come to, by all reduce functions of a view, packed.
+    /// The packed reductions of each chunk, by all reduce functions of a view.
     private func reduce(_ chunks: [RowChunk], of view: Int) throws -> [[UInt8]] {
         var packed = [[UInt8]](repeating: [], count: chunks.count)
         let reducers = definitions[view].reducers
@@ -190,7 +190,7 @@ final class IndexWriter: IndexWriting {
         let number: Int64
     }
 
-    /// The chunk that a position belongs into; `nil` when there are none.
+    /// The chunk for a position; `nil` if there are no chunks.
     private func entry(for position: [UInt8], of view: Int) throws -> Entry? {
         chunkBefore.bind(1, Int64(view))
         chunkBefore.bind(2, position)
@@ -220,7 +220,7 @@ final class IndexWriter: IndexWriting {
         try removeRows.run()
     }
 
-    /// A chunk's rows with changes; of a row that leaves and comes again, the new one.
+    /// A chunk's rows with changes applied; of a row that is removed and added, the new one.
     private static func merged(_ chunk: RowChunk, _ changes: ArraySlice<RowChange>) -> [ArraySlice<UInt8>] {
         var rows: [ArraySlice<UInt8>] = []
         rows.reserveCapacity(chunk.count + changes.count)
@@ -247,14 +247,14 @@ final class IndexWriter: IndexWriting {
         return rows
     }
 
-    /// Cuts rows into chunks of about the right length. Rows of one document and one key stay in one chunk, so that they can
-    /// be read upward when all others are read downward.
+    /// Splits rows into chunks of about the right length. Rows of one document and one key stay in one chunk, so that
+    /// they can be read upward when all others are read downward.
     private static func cut(_ rows: [ArraySlice<UInt8>]) throws -> [RowChunk] {
         var chunks: [RowChunk] = []
         var bytes: [UInt8] = []
         var count = 0
         let total = rows.reduce(0) { $0 + $1.count }
-        // Pieces of one length, rather than full ones and a small rest.
+        // Pieces of equal length, rather than full ones and a small rest.
         let pieces = max((total + RowChunk.length - 1) / RowChunk.length, 1)
         let length = total / pieces + 1
         for row in rows {

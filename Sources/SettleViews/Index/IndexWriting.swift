@@ -1,24 +1,24 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Brings what documents emit into an index file, a batch in one transaction.
+/// Writes documents' emissions to an index file, one transaction per batch.
 protocol IndexWriting: AnyObject {
-    /// The file, whose table `documents` has the ids of those that have rows.
+    /// The connection to the file, whose table `documents` has the ids of documents with rows.
     var connection: SQLiteConnection { get }
-    /// How far the index has come.
+    /// How far the index was updated.
     var state: IndexState { get }
 
-    /// Applies what became of documents, each of which is there once, and says that the index has come so far.
+    /// Applies changes, at most one per document, and stores the state that the index has then.
     ///
-    /// - Throws: ``DatabaseError``, or what a reducer throws; nothing is changed then.
+    /// - Throws: ``DatabaseError``, or what a reducer throws; then nothing is changed.
     func apply(_ changes: [IndexChange], reaching state: IndexState) throws
 
-    /// Forgets all rows.
+    /// Removes all rows.
     func clear(_ state: IndexState) throws
 }
 
 extension IndexWriting {
-    /// The ids of the documents that have rows, so many after one.
+    /// The ids of up to `limit` documents with rows, after an id.
     func documents(after id: DocumentID?, limit: Int) throws -> [DocumentID] {
         let statement = try SQLiteStatement(
             "SELECT id FROM documents WHERE id > ?1 ORDER BY id LIMIT ?2", on: connection)

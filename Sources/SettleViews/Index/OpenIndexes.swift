@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The indexes of a database whose files are open: those that were used last, up to a number.
+/// The indexes of a database with open files: the most recently used ones, up to a limit.
 ///
 ///     used   a c b d     note(c), limit 3     →     b d c, and the files of a are closed
 final class OpenIndexes: Sendable {
@@ -9,10 +9,10 @@ final class OpenIndexes: Sendable {
     /// The least recently used one first.
     private let used = Guarded<[any FiledIndex]>([])
 
-    /// - Parameter limit: How many there may be; those that are being used count, but stay open.
+    /// - Parameter limit: The maximum number; indexes in use count, but stay open.
     init(limit: Int) { self.limit = max(limit, 1) }
 
-    /// Notes the use of an index, and closes the files of those that are one too many, unless nothing may wait.
+    /// Records the use of an index, and closes the files of those beyond the limit, unless the caller must not wait.
     ///
     /// - Complexity: O(*n*) in the limit.
     func note(_ index: any FiledIndex) {
@@ -27,7 +27,7 @@ final class OpenIndexes: Sendable {
         for index in doomed { index.release() }
     }
 
-    /// Forgets an index whose file was removed.
+    /// Removes an index whose file was removed.
     func forget(_ index: any FiledIndex) {
         used.withLock { used in used.removeAll { $0 === index } }
         index.use.remove()

@@ -5,22 +5,22 @@ internal import SettlePlatform
 final class ReaderPool<Reader>: Sendable {
     private struct State {
         var readers: [Reader] = []
-        /// How often it was cleared: what was lent before is not kept.
+        /// The number of times it was cleared: readers lent before that are not kept.
         var round = 0
     }
 
     private let state = Guarded(State())
 
-    /// How many are kept.
+    /// The number of readers kept.
     private static var most: Int { 4 }
 
     private let make: @Sendable () throws -> Reader
 
     init(_ make: @escaping @Sendable () throws -> Reader) { self.make = make }
 
-    /// Lends a reader, a new one when none is free; one that failed is not lent again.
+    /// Lends a reader, a new one if none is free; a reader that failed is not reused.
     ///
-    /// - Throws: What the closure throws; ``WouldWait`` where a new one is needed and nothing may wait.
+    /// - Throws: What the closure throws; ``WouldWait`` if a new reader is needed and the caller must not wait.
     func withReader<Result>(_ body: (Reader) throws -> Result) throws -> Result {
         let (free, round) = state.withLock { ($0.readers.popLast(), $0.round) }
         let reader = try free ?? makeReader()
@@ -42,7 +42,7 @@ final class ReaderPool<Reader>: Sendable {
         return try make()
     }
 
-    /// Closes all that are not in use, and those in use when they come back.
+    /// Closes all readers that are not in use, and those in use when they are returned.
     func clear() {
         let closed = state.withLock { state in
             defer {

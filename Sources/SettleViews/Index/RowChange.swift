@@ -1,6 +1,6 @@
-/// A row that comes into an index or leaves it.
+/// A row to add to an index or to remove from it.
 struct RowChange {
     let position: [UInt8]
-    /// The row as it lies in a chunk; `nil` when it leaves.
+    /// The row in the format of a chunk; `nil` to remove it.
     let row: [UInt8]?
 }

@@ -2,11 +2,11 @@ internal import RevisionTree
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Some rows that follow one another, as they lie in the file.
+/// Consecutive rows, in the format of the file.
 ///
 ///     row   length position  length key (JSON)  length id  length value (JSON)
 struct RowChunk: Sendable {
-    /// Where the parts of a row stand.
+    /// The ranges of a row's parts.
     struct Row: Sendable {
         let whole: Range<Int>
         let position: Range<Int>
@@ -18,16 +18,16 @@ struct RowChunk: Sendable {
     let bytes: [UInt8]
     let rows: [Row]
 
-    /// About how many bytes a chunk has.
+    /// The approximate size of a chunk in bytes.
     static let length = 12 * 1024
-    /// About how many rows it has at most; more only if they are of one document and one key.
+    /// The approximate maximum number of rows; exceeded only by rows of one document and one key.
     static let mostRows = 256
 
     static let empty = RowChunk()
 
     private init() { (bytes, rows) = ([], []) }
 
-    /// Reads a chunk.
+    /// Parses a chunk.
     ///
     /// - Throws: ``DatabaseError`` with code `corrupt`.
     init(_ bytes: [UInt8]) throws {
@@ -51,7 +51,7 @@ struct RowChunk: Sendable {
         self.rows = rows
     }
 
-    /// A row as it lies in a chunk.
+    /// A row in the format of a chunk.
     static func row(position: [UInt8], key: [UInt8], id: DocumentID, value: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         let name = id.string.utf8
@@ -74,12 +74,12 @@ struct RowChunk: Sendable {
     func id(_ index: Int) -> ArraySlice<UInt8> { bytes[rows[index].id] }
     func value(_ index: Int) -> ArraySlice<UInt8> { bytes[rows[index].value] }
 
-    /// Some rows, for who is to see them.
+    /// Rows at some indexes, for callers outside.
     func indexRows(_ range: some Sequence<Int>) -> [IndexRow] {
         range.map { IndexRow(key: key($0), id: id($0), value: value($0), position: position($0)) }
     }
 
-    /// In which order rows are read. Downward, those of one document and one key still go upward, as in CouchDB.
+    /// The reading order of rows. Downward, rows of one document and one key are still read upward, as in CouchDB.
     ///
     ///     a1 a2 b1 c1 c2     downward     c1 c2 b1 a1 a2
     func order(of range: Range<Int>, descending: Bool) -> [Int] {
@@ -95,10 +95,10 @@ struct RowChunk: Sendable {
         return order
     }
 
-    /// The first of the rows that have the document and the key of one.
+    /// The index of the first row with the same document and key as another.
     func start(ofGroupAt index: Int) -> Int { max(index - RowPosition.number(of: position(index)), 0) }
 
-    /// Whether a row, as it lies in a chunk, is the first one of its document and key.
+    /// Whether a row in the format of a chunk is the first one of its document and key.
     static func beginsGroup(_ row: ArraySlice<UInt8>) -> Bool {
         row.withUnsafeBytes { raw in
             var place = 0
@@ -107,7 +107,7 @@ struct RowChunk: Sendable {
         }
     }
 
-    /// The first row that does not stand before a position.
+    /// The index of the first row at or after a position.
     func index(of position: [UInt8]) -> Int {
         var (low, high) = (0, rows.count)
         while low < high {

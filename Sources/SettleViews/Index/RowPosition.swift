@@ -1,7 +1,7 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// The bytes by which rows are ordered: the key's, the document's id, and the row's number among those of both.
+/// The bytes by which rows are ordered: the key's, the document's id, and the number among the rows of both.
 ///
 ///     key's SortKey │ id, 00 as 00 01 │ 00 00 │ number, four bytes from the highest down
 enum RowPosition {
@@ -20,14 +20,14 @@ enum RowPosition {
         position.suffix(4).reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// What all positions of a key are above or at, of documents from an id on.
+    /// A lower bound, inclusive, of the positions of a key, for documents from an id on.
     static func from(key: [UInt8], id: DocumentID?) -> [UInt8] {
         var bytes = key
         if let id { append(id, to: &bytes) }
         return bytes
     }
 
-    /// What all positions of a key are below, of documents up to an id.
+    /// An upper bound, exclusive, of the positions of a key, for documents up to an id.
     static func behind(key: [UInt8], id: DocumentID?) -> [UInt8] {
         var bytes = key
         guard let id else { return bytes + [0xFF] }
@@ -42,7 +42,7 @@ enum RowPosition {
         }
     }
 
-    /// Whether one stands before another.
+    /// Whether one position precedes another.
     static func isBefore(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
         left.lexicographicallyPrecedes(right)
     }

@@ -1,7 +1,7 @@
 internal import SettleDatabase
 
 extension SQLiteConnection {
-    /// Runs a closure in a transaction, which is undone when it throws.
+    /// Runs a closure in a transaction, which is rolled back when it throws.
     func transact(_ body: () throws -> Void) throws {
         try execute("BEGIN IMMEDIATE")
         do {

@@ -1,6 +1,6 @@
 package import SettleDatabase
 
-/// One map function's rows, and the reduce functions over them.
+/// The definition of one view: the reduce functions over its rows, and the order of its keys.
 package struct ViewDefinition: Sendable {
     /// The reduce functions, in order.
     package let reducers: [any ViewReducer]

@@ -1,17 +1,17 @@
 import RevisionTree
 package import SettleDatabase
 
-/// The rows of some views over the documents of a database, kept in a file of their own and brought up to date when asked.
+/// The rows of some views of a database, in a separate file, updated on demand.
 package final class ViewIndex: FiledIndex {
     private let definitions: [ViewDefinition]
     private let follower: IndexFollower<IndexWriter>
     private let readers: ReaderPool<IndexReader>
     package let use: IndexUse
 
-    /// Makes an index; the file is opened, or made, when it is first needed.
+    /// Makes an index; the file is opened, or created, at its first use.
     ///
     /// - Parameters:
-    ///   - place: Where the file is.
+    ///   - place: The location of the file.
     ///   - definitions: The views, as the mapper numbers them.
     ///   - includesDesign: Whether design documents are mapped too.
     package init(at place: IndexPlace, definitions: [ViewDefinition], includesDesign: Bool = false) {
@@ -29,26 +29,27 @@ package final class ViewIndex: FiledIndex {
         definitions.indices.contains(view) ? definitions[view].reducers : []
     }
 
-    /// Brings the index to where the database is now. Who calls while another does so waits, and goes on from there.
+    /// Updates the index. A concurrent caller waits for the current update, and continues from its result.
     ///
     /// - Parameters:
     ///   - database: The database.
-    ///   - mapper: What makes rows of its documents.
-    ///   - report: Called with the number of processed changes, and of all changes; throwing ends the work, and what is done stays.
+    ///   - mapper: Maps documents to rows.
+    ///   - report: Called with the number of processed changes, and of all changes; throwing ends the update, and
+    ///     completed batches are kept.
     /// - Throws: ``DatabaseError``, or what the mapper, a reducer, or `report` throws.
     package func update(
         from database: Database, by mapper: any ViewMapper,
         report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
     ) throws {
-        // Most often there is nothing to do.
+        // Usually there is nothing to do.
         if follower.isCurrent(with: database) { return }
         try using { try follower.update(from: database, by: mapper, renew: readers.clear, report: report) }
     }
 
-    /// Whether nothing was committed since the index was brought up to date.
+    /// Whether nothing was committed since the index was updated.
     package func isCurrent(with database: Database) -> Bool { follower.isCurrent(with: database) }
 
-    /// Runs a closure that reads one state of the index, and that index's last change of the database.
+    /// Runs a closure on one snapshot of the index, which has the index's last processed change.
     package func read<Result>(_ body: (IndexReading) throws -> Result) throws -> Result {
         do {
             return try using {
@@ -64,7 +65,7 @@ package final class ViewIndex: FiledIndex {
         }
     }
 
-    /// How far the index is, if it was ever built.
+    /// The last processed change of the index, if it was ever built.
     package func sequence() throws -> UpdateSequence { try read { $0.sequence } }
 
     package func closeFiles() {

@@ -1,7 +1,7 @@
 package import SettleDatabase
 
-/// What makes rows of documents.
+/// Maps documents to rows.
 package protocol ViewMapper: Sendable {
-    /// Begins to map documents, which are not deleted; others may follow before the first ones are done.
+    /// Starts to map documents, which are not deleted; further calls may come before the first ones are done.
     func start(_ documents: [DocumentRecord]) throws -> any ViewMapping
 }

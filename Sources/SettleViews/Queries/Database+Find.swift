@@ -2,19 +2,20 @@ import RevisionTree
 public import SettleDatabase
 
 extension Database {
-    /// The documents that a query asks for.
+    /// Finds the documents that match a query.
     ///
     ///     let result = try database.find(Query<Person>().where { $0.age > 30 })
     ///     print(result.values, result.warnings)
     ///
-    /// The index is brought up to date before, which takes as long as there are changes since it was last asked.
+    /// The index is updated first, which takes time proportional to the changes since its last use.
     ///
-    /// - Returns: The documents, all unless the query says how many, which takes memory for all of them; see
+    /// - Returns: All documents, unless the query has a limit, which takes memory for all of them; see
     ///   ``pages(of:size:)``.
-    /// - Throws: ``QueryError`` when no index serves the order (`noUsableIndex`) or the one that is required does not fit
-    ///   (`invalidIndex`), for text that is not a bookmark (`invalidBookmark`), and `unknownField`; ``SelectorError``; `DecodingError`
-    ///   when a document does not fit the model; ``DatabaseError``.
-    /// - Complexity: O(log *n* + *k*) for *k* rows of an index in the range that its conditions leave, O(*n*) without one.
+    /// - Throws: ``QueryError`` when no index has the requested order (`noUsableIndex`) or the required index does
+    ///   not fit (`invalidIndex`), for text that is not a bookmark (`invalidBookmark`), and `unknownField`;
+    ///   ``SelectorError``; `DecodingError` when a document does not fit the model; ``DatabaseError``.
+    /// - Complexity: O(log *n* + *k*) for *k* rows in the range of the index that the conditions allow, O(*n*)
+    ///   without an index.
     public func find<Model>(_ query: Query<Model>) throws -> QueryResult<Model> {
         var cursor = try FindCursor(query.options(), in: self)
         try cursor.update()
@@ -31,29 +32,29 @@ extension Database {
             rows: rows, bookmark: cursor.bookmark?.text, warnings: warnings, statistics: cursor.statistics)
     }
 
-    /// How a query would be answered: by which index, which part of it, and why not by others.
+    /// Plans a query without running it: the index, the range that is read, and why other indexes are not used.
     ///
-    /// - Throws: As ``find(_:)``, but for `noUsableIndex`.
+    /// - Throws: As ``find(_:)``, except `noUsableIndex`.
     public func explain<Model>(_ query: Query<Model>) throws -> QueryPlan {
         try FindPlanner(query.options(), indexes: QueryIndexes.all(in: self)).explained()
     }
 
-    /// The documents of a query, a page at a time, in bounded memory.
+    /// The documents of a query in pages, in bounded memory.
     ///
     ///     for try await page in database.pages(of: Query<Person>(), size: 100) { show(page) }
     ///
     /// - Parameters:
     ///   - query: The query.
-    ///   - size: How many documents a page has, but for the last one.
-    /// - Returns: The pages, each of one state of the database; what is inserted behind the last document while they are asked
-    ///   for is found, none is left out or comes twice unless it changes its place.
+    ///   - size: The number of documents per page, except the last one.
+    /// - Returns: The pages, each from one snapshot of the database. Documents inserted after the last one during the
+    ///   iteration are found; none is missed or returned twice unless it changes its position.
     public func pages<Model>(of query: Query<Model>, size: Int = 100) -> QueryPages<Model> {
         QueryPages(database: self, query: query, size: max(size, 1))
     }
 
-    /// Observes what a query finds: first as it is, then whenever it is something else.
+    /// Observes a query as a live query: its current results first, then after each change of them.
     ///
-    /// - Returns: The documents, each time all of them, without end.
+    /// - Returns: An endless sequence of the full results.
     public func observe<Model>(_ query: Query<Model>) -> QueryObservation<Model> {
         QueryObservation(database: self, query: query)
     }

@@ -2,22 +2,22 @@ import RevisionTree
 public import SettleDatabase
 
 extension Database {
-    /// Makes an index for queries, unless it is there already.
+    /// Creates an index for queries, unless it exists already.
     ///
     ///     try database.createIndex(on: "city", "age")
     ///     try database.createIndex(on: "due", partialFilter: Selector(["done": false]), designDocument: "open")
     ///
-    /// Its definition is written into a design document, as CouchDB has it, and so replicates. What is in it is built when it
-    /// is first asked.
+    /// Its definition is written into a design document, in CouchDB's format, and so replicates. The index is built
+    /// at its first use.
     ///
     /// - Parameters:
     ///   - fields: The members it is ordered by, all in one direction. A document without one of them is not in it.
-    ///   - name: Its name; derived from the definition as CouchDB does unless given.
-    ///   - designDocument: The name of the design document, with or without `_design/`; derived unless given.
-    ///   - partialFilter: Which documents are in it. Such an index is used only by queries that ask for it by name.
+    ///   - name: Its name; by default derived from the definition as in CouchDB.
+    ///   - designDocument: The name of the design document, with or without `_design/`; derived by default.
+    ///   - partialFilter: The selector of documents in it. Only queries that name such an index use it.
     /// - Returns: The index.
-    /// - Throws: ``QueryError`` with code `mixedSort`, `invalidSortField`, or `invalidLanguage` when the design document is one of
-    ///   functions; ``DatabaseError``.
+    /// - Throws: ``QueryError`` with code `mixedSort`, `invalidSortField`, or `invalidLanguage` when the design
+    ///   document contains functions; ``DatabaseError``.
     @discardableResult
     public func createIndex(
         on fields: SortField..., name: String? = nil, designDocument: String? = nil, partialFilter: Selector? = nil
@@ -27,25 +27,25 @@ extension Database {
         ).index
     }
 
-    /// Makes an index of texts for queries that ask for words by `$text`, unless it is there already.
+    /// Creates a text index for `$text` queries, unless it exists already.
     ///
     ///     try database.createTextIndex(on: "title", "summary", analyzer: "english")
     ///     try database.find(Query<JSON>(Selector(["$text": "catalogue OR index", "year": ["$gt": 1990]])))
     ///
-    /// Its definition is written into a design document, as CouchDB has it, and so replicates. An app that only searches needs
-    /// no design document: see ``TextIndex``.
+    /// Its definition is written into a design document, in CouchDB's format, and so replicates. An app that only
+    /// searches needs no design document: see ``TextIndex``.
     ///
     /// - Parameters:
-    ///   - fields: The members that can be searched on their own, as `title:word`; all texts of a document are searched
-    ///     besides.
-    ///   - analyzer: How texts are taken apart, by CouchDB's name: `standard`, `english`, `simple`, `keyword`, `whitespace`,
+    ///   - fields: The members that can be searched separately, as `title:word`; all texts of a document are searched
+    ///     in addition.
+    ///   - analyzer: The analyzer, by CouchDB's name: `standard`, `english`, `simple`, `keyword`, `whitespace`,
     ///     `classic` or `email`.
-    ///   - name: Its name; derived from the definition as CouchDB does unless given.
-    ///   - designDocument: The name of the design document, with or without `_design/`; derived unless given.
-    ///   - partialFilter: Which documents are in it. Such an index is used only by queries that ask for it by name.
+    ///   - name: Its name; by default derived from the definition as in CouchDB.
+    ///   - designDocument: The name of the design document, with or without `_design/`; derived by default.
+    ///   - partialFilter: The selector of documents in it. Only queries that name such an index use it.
     /// - Returns: The index.
-    /// - Throws: ``QueryError`` with code `invalidIndex` for an analyzer that there is none of, `invalidFieldsDefinition` for a
-    ///   field without a name, or `invalidLanguage` when the design document is one of functions; ``DatabaseError``.
+    /// - Throws: ``QueryError`` with code `invalidIndex` for an unknown analyzer, `invalidFieldsDefinition` for a
+    ///   field without a name, or `invalidLanguage` when the design document contains functions; ``DatabaseError``.
     @discardableResult
     public func createTextIndex(
         on fields: String..., analyzer: String = "standard", name: String? = nil, designDocument: String? = nil,
@@ -59,10 +59,10 @@ extension Database {
         return try createIndex(IndexDefinition(text: definition, name: name, designDocument: designDocument)).index
     }
 
-    /// Makes an index by its definition, unless it is there already.
+    /// Creates an index from its definition, unless it exists already.
     ///
-    /// - Returns: The index, and whether it was made.
-    /// - Throws: ``QueryError`` with code `invalidLanguage` when the design document is one of functions, or
+    /// - Returns: The index, and whether it was created.
+    /// - Throws: ``QueryError`` with code `invalidLanguage` when the design document contains functions, or
     ///   `invalidPartitionedOption`; ``DatabaseError``.
     package func createIndex(_ definition: IndexDefinition) throws -> (index: QueryIndex, isNew: Bool) {
         let id = definition.designDocument
@@ -87,9 +87,9 @@ extension Database {
     /// - Throws: ``DatabaseError``.
     public func indexes() throws -> [QueryIndex] { try QueryIndexes.all(in: self) }
 
-    /// Removes an index; its design document is deleted when nothing else is in it.
+    /// Removes an index; its design document is deleted when it contains nothing else.
     ///
-    /// - Returns: Whether it was there.
+    /// - Returns: Whether it existed.
     /// - Throws: ``DatabaseError``.
     @discardableResult
     public func deleteIndex(_ index: QueryIndex) throws -> Bool {

@@ -4,22 +4,22 @@ import RevisionTree
 ///
 ///     Query<Person>().where { $0.age >= 18 && $0["address.city"] == "Prague" }
 ///
-/// - Important: A missing member matches no condition but ``isMissing``, so `$0.age != 30` asks for documents that have an
-///   age. That is CouchDB's rule.
+/// - Important: A missing member matches no condition except ``isMissing``, so `$0.age != 30` finds documents that
+///   have an age. That is CouchDB's rule.
 @dynamicMemberLookup
 public struct QueryField<Value: Sendable>: Sendable {
-    /// The path, or the property that has no name.
+    /// The path, or an error for a property without a name.
     let path: Result<String, QueryError>
 
     init(_ path: Result<String, QueryError>) { self.path = path }
 
     /// A member by its path: `QueryField<Int>("age")`, `QueryField<String>("address.city")`.
     ///
-    /// Whether documents hold values of this type is not checked; what they hold is compared in CouchDB's order, in which
-    /// all texts are behind all numbers.
+    /// The type of the stored values is not checked; they are compared in CouchDB's order, in which all strings come
+    /// after all numbers.
     public init(_ path: String) { self.path = .success(path) }
 
-    /// A member of the member.
+    /// A member inside this member.
     public subscript<Inner>(dynamicMember property: KeyPath<Value, Inner>) -> QueryField<Inner> where Value: Queryable {
         QueryField<Inner>(path.flatMap { path in QueryFields<Value>.name(of: property).map { "\(path).\($0)" } })
     }
@@ -33,58 +33,58 @@ public struct QueryField<Value: Sendable>: Sendable {
         }
     }
 
-    /// Whether documents have the member, whatever it is.
+    /// Matches documents that have the member, with any value.
     public var exists: QueryCondition { condition("$exists", true) }
 
-    /// Whether documents do not have the member.
+    /// Matches documents without the member.
     public var isMissing: QueryCondition { condition("$exists", false) }
 
-    /// Whether it is of a kind: `null`, `boolean`, `number`, `string`, `array` or `object`.
+    /// Matches a kind of value: `null`, `boolean`, `number`, `string`, `array` or `object`.
     public func isOfKind(_ kind: String) -> QueryCondition { condition("$type", kind) }
 
-    /// Whether it is an array of so many elements.
+    /// Matches arrays with `count` elements.
     public func hasCount(_ count: Int) -> QueryCondition { condition("$size", count) }
 }
 
 extension QueryField where Value: Encodable {
-    /// Whether it is equal to a value; to `nil`, of an optional property, when it is missing or `null`.
+    /// Matches a value; `nil`, for an optional property, matches a missing member or `null`.
     public static func == (field: QueryField, value: Value) -> QueryCondition {
         let isEqual = field.condition("$eq", value)
         guard let optional = value as? any OptionalValue, optional.isNothing else { return isEqual }
         return isEqual || field.isMissing
     }
 
-    /// Whether it is there and not equal to a value; to `nil`, when it is there and not `null`.
+    /// Matches members other than a value; with `nil`, members other than `null`.
     public static func != (field: QueryField, value: Value) -> QueryCondition { field.condition("$ne", value) }
 
-    /// Whether it is less than a value.
+    /// Matches members less than a value.
     public static func < (field: QueryField, value: Value) -> QueryCondition { field.condition("$lt", value) }
 
-    /// Whether it is not greater than a value.
+    /// Matches members less than or equal to a value.
     public static func <= (field: QueryField, value: Value) -> QueryCondition { field.condition("$lte", value) }
 
-    /// Whether it is greater than a value.
+    /// Matches members greater than a value.
     public static func > (field: QueryField, value: Value) -> QueryCondition { field.condition("$gt", value) }
 
-    /// Whether it is not less than a value.
+    /// Matches members greater than or equal to a value.
     public static func >= (field: QueryField, value: Value) -> QueryCondition { field.condition("$gte", value) }
 
-    /// Whether it is one of some values, or an array with one of them.
+    /// Matches members equal to one of some values, or arrays that contain one of them.
     public func isOne(of values: [Value]) -> QueryCondition { condition("$in", values) }
 }
 
 extension QueryField {
-    /// Whether it is an array with an element.
+    /// Matches arrays that contain an element.
     public func contains<Element: Encodable>(_ element: Element) -> QueryCondition where Value == [Element] {
         condition("$elemMatch", ["$eq": element])
     }
 }
 
 extension QueryField where Value: TextValue {
-    /// Whether it is a text that begins with another.
+    /// Matches strings that begin with a prefix.
     public func hasPrefix(_ prefix: String) -> QueryCondition { condition("$beginsWith", prefix) }
 
-    /// Whether a regular expression of Perl's kind occurs in it. No index serves that.
+    /// Matches strings in which a Perl-compatible regular expression occurs. It uses no index.
     public func matches(_ pattern: String) -> QueryCondition { condition("$regex", pattern) }
 }
 

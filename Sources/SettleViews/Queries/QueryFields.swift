@@ -1,19 +1,19 @@
 public import RevisionTree
 
-/// The members of the documents that a query asks about.
+/// The members of documents, for the conditions of a query.
 ///
 ///     $0["address.city"]     by a path
 ///     $0.age                 by a property, of a model that is ``Queryable``
 @dynamicMemberLookup
 public struct QueryFields<Model: Sendable>: Sendable {
-    /// A member by its path, which may be of any kind.
+    /// A member by its path, of any type.
     public subscript(path: String) -> QueryField<JSON> { QueryField(path) }
 
     /// A member by its property.
     public subscript<Value>(dynamicMember property: KeyPath<Model, Value>) -> QueryField<Value>
     where Model: Queryable { QueryField(Self.name(of: property)) }
 
-    /// The name of a property's member.
+    /// The name of a property's member, or an error.
     static func name(of property: PartialKeyPath<Model>) -> Result<String, QueryError> where Model: Queryable {
         if let name = Model.fieldNames[property] { return .success(name.replacing(".", with: "\\.")) }
         return .failure(

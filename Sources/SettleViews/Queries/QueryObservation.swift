@@ -1,15 +1,15 @@
 internal import RevisionTree
 import SettleDatabase
 
-/// What a query finds as it changes, without end: first as it is, then each time it is something else.
+/// A live query: an endless sequence of its results, first the current ones, then after each change of them.
 ///
 ///     for try await people in database.observe(Query<Person>().where { $0.age > 30 }) { show(people) }
 ///
 /// ## Buffering
 ///
-/// Nothing is buffered. After each change of the database the query is asked again, and what it finds is compared with what
-/// was given out last; a slow observer sees the newest state next and may miss those between. It ends when the database is
-/// closed or the task is cancelled.
+/// Nothing is buffered. After each change of the database the query runs again, and its results are compared with
+/// those returned last; a slow observer gets the newest state next and may miss those in between. The sequence ends
+/// when the database is closed or the task is cancelled.
 public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Sendable {
     let database: Database
     let query: Query<Model>
@@ -17,14 +17,15 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
     /// Begins to observe.
     public func makeAsyncIterator() -> Iterator { Iterator(observation: self) }
 
-    /// The place of one observer.
+    /// The iterator of one observer.
     public struct Iterator: AsyncIteratorProtocol {
         private let observation: QueryObservation
         private var given: [String]?
 
         init(observation: QueryObservation) { self.observation = observation }
 
-        /// The next state of what is found; waits for one. `nil` when the database is closed or the task is cancelled.
+        /// Waits for the next change of the results and returns them. `nil` when the database is closed or the task
+        /// is cancelled.
         ///
         /// - Throws: As ``Database/find(_:)``.
         public mutating func next() async throws -> [QueryRow<Model>]? {
@@ -33,7 +34,7 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
                 let sequence: UpdateSequence
                 do {
                     let (found, seen) = try await observation.database.perform { database in
-                        // What is written meanwhile is seen once more.
+                        // Read first, so that a concurrent write triggers another run.
                         let sequence = try database.lastSequence()
                         return (try observation.found(in: database), sequence)
                     }
@@ -65,7 +66,7 @@ public struct QueryObservation<Model: Decodable & Sendable>: AsyncSequence, Send
 }
 
 extension FoundDocument {
-    /// What tells it from others, and from itself as it was before.
+    /// Identifies the row and its content, to detect changes.
     var mark: String {
         switch self {
         case .whole(let record): "\(record.tree.winner?.revision.description ?? "") \(record.id)"

@@ -1,19 +1,19 @@
 import SettleDatabase
 
-/// The documents of a query, a page at a time.
+/// The documents of a query in pages.
 ///
 /// ## Buffering
 ///
-/// A page is read when it is asked for; nothing is read ahead. Each page is one state of the database.
+/// A page is read on demand; nothing is read ahead. Each page is from one snapshot of the database.
 public struct QueryPages<Model: Decodable & Sendable>: AsyncSequence, Sendable {
     let database: Database
     let query: Query<Model>
     let size: Int
 
-    /// Begins at the first page.
+    /// Starts at the first page.
     public func makeAsyncIterator() -> Iterator { Iterator(pages: self) }
 
-    /// The place of one reader.
+    /// The iterator of one reader.
     public struct Iterator: AsyncIteratorProtocol {
         private let pages: QueryPages
         private var cursor: FindCursor?

@@ -1,12 +1,12 @@
-/// The answer to a query.
+/// The result of a query.
 public struct QueryResult<Model: Sendable>: Sendable {
-    /// The documents, in the order that was asked for; else in that of the index.
+    /// The documents, in the requested order, otherwise in that of the index.
     public let rows: [QueryRow<Model>]
-    /// Where a later query goes on, behind the last of them; `nil` when there was none.
+    /// A bookmark to continue after the last document; `nil` for an empty result.
     public let bookmark: String?
     /// Warnings, in CouchDB's wording: no index was used, or another one than requested.
     public let warnings: [String]
-    /// What it took.
+    /// The costs of the query.
     public let statistics: QueryStatistics
 
     /// The documents' members as models.

@@ -9,12 +9,11 @@
 ///
 ///     try database.find(Query<Person>().where { $0.age > 30 && $0.name.hasPrefix("A") })
 ///
-/// A query asks about members of documents, by their names. Swift knows no way from a property to the name by which it is
-/// coded: names come from `CodingKeys`, which need not be those of the properties. So a model says them itself, once. A
-/// property that is not in the table can't be asked about; a query that does so throws ``QueryError`` with code
-/// `unknownField`, it never asks for something else.
+/// A query names members of documents. Swift can't map a property to its coding name: names come from `CodingKeys`,
+/// which may differ from those of the properties. So a model lists them once. A query that uses a property without an
+/// entry throws ``QueryError`` with code `unknownField`.
 ///
-/// Any `Codable` model can be found without this, by conditions on names: `Query<Person>().where { $0["age"] > 30 }`.
+/// Conditions by name work with any `Codable` model without this: `Query<Person>().where { $0["age"] > 30 }`.
 public protocol Queryable: Codable, Sendable {
     /// The names of the members by the properties they are coded from.
     static var fieldNames: [PartialKeyPath<Self>: String] { get }

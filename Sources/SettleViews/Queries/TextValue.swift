@@ -1,6 +1,6 @@
 public import RevisionTree
 
-/// What may be a text: a text, one that may be missing, or any JSON.
+/// A type that may hold a string: `String`, an optional one, or any JSON.
 public protocol TextValue {}
 
 extension String: TextValue {}

@@ -1,26 +1,26 @@
 internal import SettleDatabase
 
-/// How many rows stand before each chunk of a view, as long as its index stays as it is.
+/// The number of rows before each chunk of a view, valid while the index is unchanged.
 ///
 ///     chunk    first position   rows before
 ///       7          …a                0
 ///       3          …f              118          rows before …g  =  118 + those of chunk 3 before it
 ///       9          …m              231
 ///
-/// To add them up anew for each question takes as long as there are chunks.
+/// Adding them up for each query would take time proportional to the number of chunks.
 struct ChunkCounts {
     private var chunks: [(first: [UInt8], number: Int64, before: Int)] = []
-    /// How many rows there are.
+    /// The number of rows.
     private(set) var total = 0
 
-    /// Of how many chunks they are kept at the most.
+    /// The maximum number of chunks to cache counts for.
     static let most = 5000
 
-    /// Reads those of a view; `nil` when there are too many.
+    /// Reads the counts of a view; `nil` when there are too many chunks.
     ///
     /// - Parameters:
-    ///   - statement: Gives position, number and count of each chunk, in order.
-    ///   - most: How many chunks there may be.
+    ///   - statement: Returns position, number and count of each chunk, in order.
+    ///   - most: The maximum number of chunks.
     /// - Throws: ``DatabaseError``.
     init?(_ statement: SQLiteStatement, most: Int) throws {
         let isWhole = try statement.all { row -> Bool in
@@ -32,7 +32,8 @@ struct ChunkCounts {
         if isWhole.last == false { return nil }
     }
 
-    /// The last chunk that begins before a position, and how many rows stand before that chunk; `nil` when there is none.
+    /// The last chunk that begins before a position, and the number of rows before that chunk; `nil` if there is
+    /// none.
     func chunk(before position: [UInt8]) -> (number: Int64, before: Int)? {
         var (low, high) = (0, chunks.count)
         while low < high {

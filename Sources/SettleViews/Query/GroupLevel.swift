@@ -1,16 +1,16 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Which rows are reduced to one value.
+/// The rows that are reduced to one value.
 package enum GroupLevel: Hashable, Sendable {
-    /// All of them.
+    /// All rows.
     case none
-    /// Those of the same key.
+    /// Rows with the same key.
     case exact
-    /// Those whose keys are arrays that begin with so many same elements, and those of the same key.
+    /// Rows whose keys are arrays with the same first elements, and rows with the same key.
     case elements(Int)
 
-    /// How many of a position's bytes those of a group have in common.
+    /// The part of a position that all rows of its group have in common.
     func prefix(of position: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         switch self {
         case .none: position.prefix(0)
@@ -19,7 +19,7 @@ package enum GroupLevel: Hashable, Sendable {
         }
     }
 
-    /// The key that is shown for a group, of one of its rows.
+    /// The key of a group, from one of its rows.
     func shown(_ key: ArraySlice<UInt8>) -> [UInt8] {
         guard case .elements(let count) = self, key.first == UInt8(ascii: "["),
             let elements = (try? JSON(utf8: Array(key)))?.array, elements.count > count

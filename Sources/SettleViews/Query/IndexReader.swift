@@ -1,37 +1,38 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Reads one state of an index.
+/// Reads snapshots of an index.
 final class IndexReader {
     private let connection: SQLiteConnection
     private var statements: [String: SQLiteStatement] = [:]
-    /// What was read of the state of this number, SQLite's own.
+    /// SQLite's number of the state that the cached values belong to.
     private var version: Int64?
     private var counts: [Int: ChunkCounts] = [:]
     private let mostCounts: Int
     private var lastChunk: (number: Int64, rows: RowChunk)?
 
-    /// A chunk's place in the order.
+    /// A chunk's entry in the directory.
     struct Entry {
         let first: [UInt8]
         let number: Int64
         let count: Int
-        /// What its rows come to, packed, a value for each reduce function.
+        /// The packed reductions of its rows, a value for each reduce function.
         let reductions: [UInt8]
     }
 
     /// Opens an index.
     ///
     /// - Parameters:
-    ///   - path: Its file.
-    ///   - mostCounts: Of how many chunks it is kept how many rows stand before them; above that each question adds them up.
+    ///   - path: The path of its file.
+    ///   - mostCounts: The maximum number of chunks for which the number of rows before them is cached; with more,
+    ///     each query adds them up.
     /// - Throws: ``DatabaseError``.
     init(_ path: String, mostCounts: Int = ChunkCounts.most) throws {
         connection = try IndexFile.open(path, .views)
         self.mostCounts = mostCounts
     }
 
-    /// Runs a closure that sees one state.
+    /// Runs a closure on one snapshot.
     func snapshot<Result>(_ body: (IndexReader) throws -> Result) throws -> Result {
         try statement("BEGIN").run()
         defer { try? statement("COMMIT").run() }
@@ -40,12 +41,12 @@ final class IndexReader {
         return try body(self)
     }
 
-    /// How far the index has come.
+    /// The last processed change of the index.
     func sequence() throws -> UpdateSequence {
         try IndexState.sequence(by: statement(IndexState.sequenceQuery))
     }
 
-    /// How many rows a view has.
+    /// The number of rows of a view.
     func count(_ view: Int) throws -> Int {
         if let counts = try counts(view) { return counts.total }
         let statement = try statement("SELECT total(count) FROM directory WHERE view = ?1")
@@ -53,7 +54,7 @@ final class IndexReader {
         return Int(try statement.first { $0.integer(0) } ?? 0)
     }
 
-    /// How many rows of a view stand before a position.
+    /// The number of rows of a view before a position.
     func count(_ view: Int, before position: [UInt8]) throws -> Int {
         if let counts = try counts(view) {
             guard let chunk = counts.chunk(before: position) else { return 0 }
@@ -77,21 +78,21 @@ final class IndexReader {
         return made
     }
 
-    /// How many rows are in a range.
+    /// The number of rows in a range.
     func count(_ view: Int, in range: RowRange) throws -> Int {
         let upTo = try range.upper.map { try count(view, before: $0) } ?? count(view)
         let before = try range.lower.map { try count(view, before: $0) } ?? 0
         return max(upTo - before, 0)
     }
 
-    /// How many rows stand before a range in the direction it is read.
+    /// The number of rows of a view before a range, in reading direction.
     func offset(_ view: Int, of range: RowRange) throws -> Int {
         guard range.descending else { return try range.lower.map { try count(view, before: $0) } ?? 0 }
         let all = try count(view)
         return try range.upper.map { all - (try count(view, before: $0)) } ?? 0
     }
 
-    /// A chunk's rows, and which of them are in a range.
+    /// A chunk's rows, and the indexes of those in a range.
     func part(of entry: Entry, in range: RowRange) throws -> (RowChunk, Range<Int>) {
         let chunk = try rows(of: entry.number)
         let low = range.lower.map { chunk.index(of: $0) } ?? 0
@@ -99,7 +100,7 @@ final class IndexReader {
         return (chunk, low..<max(low, high))
     }
 
-    /// Calls a closure for each chunk that a range touches, in order, until it returns `false`.
+    /// Calls a closure for each chunk that overlaps a range, in order, until it returns `false`.
     func forEachChunk(_ view: Int, in range: RowRange, _ body: (Entry) throws -> Bool) throws {
         if let lower = range.lower, let upper = range.upper, !RowPosition.isBefore(lower, upper) { return }
         var rest = range
@@ -132,7 +133,7 @@ final class IndexReader {
 
     private func entriesUp(_ view: Int, _ range: RowRange) throws -> [Entry] {
         var start = range.lower ?? []
-        // The chunk in which the range begins begins before it.
+        // The chunk that contains the start of the range begins before it.
         if !range.isResumed, range.lower != nil, let first = try entries(view, below: start + [0], limit: 1).first {
             start = first.first
         }
@@ -150,13 +151,13 @@ final class IndexReader {
     private func entriesDown(_ view: Int, _ range: RowRange) throws -> [Entry] {
         let page = try entries(view, below: range.upper, limit: Self.pageLength)
         guard let lower = range.lower else { return page }
-        // Of those that begin before the range only the first can touch it.
+        // Of the chunks that begin before the range only the first can overlap it.
         let inside = page.prefix { !RowPosition.isBefore($0.first, lower) }
         guard inside.count < page.count else { return page }
         return Array(page.prefix(inside.count + 1))
     }
 
-    /// The last chunks that begin below a position, the highest first.
+    /// The last chunks that begin below a position, in descending order.
     private func entries(_ view: Int, below position: [UInt8]?, limit: Int) throws -> [Entry] {
         let statement = try statement(
             """

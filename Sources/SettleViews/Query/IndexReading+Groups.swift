@@ -3,7 +3,7 @@ import SettleDatabase
 internal import SettlePlatform
 
 extension IndexReading {
-    /// A group while its rows are gathered.
+    /// A group whose rows are being collected.
     private struct Group {
         let prefix: [UInt8]
         let key: [UInt8]
@@ -11,21 +11,22 @@ extension IndexReading {
         var values: [[UInt8]] = []
     }
 
-    /// How many groups are reduced at a time.
+    /// The number of groups that are reduced at a time.
     private static let groupsAtOnce = 200
 
     /// Reduces the rows of a range, group by group.
     ///
-    /// Chunks that lie wholly in one group are not read: what their rows come to stands beside them.
+    /// Chunks completely inside one group are not read: the directory has their reductions.
     ///
     /// - Parameters:
     ///   - view: The view.
-    ///   - reducer: Which of its reduce functions.
-    ///   - range: Which rows.
-    ///   - level: What makes a group.
-    ///   - skip: How many groups to pass over.
-    ///   - limit: How many at the most.
-    /// - Returns: Some groups in order, the range of those that follow, `nil` when there are none, and how many were skipped.
+    ///   - reducer: The number of the reduce function.
+    ///   - range: The range of rows.
+    ///   - level: The rows that form a group.
+    ///   - skip: The number of groups to skip.
+    ///   - limit: The maximum number of groups.
+    /// - Returns: Some groups in order, the remaining range, `nil` if nothing remains, and the number of skipped
+    ///   groups.
     /// - Throws: ``DatabaseError``, or what the reducer throws.
     package func groups(
         _ view: Int, by reducer: Int, in range: RowRange, level: GroupLevel, skip: Int = 0, limit: Int = .max
@@ -34,7 +35,7 @@ extension IndexReading {
         var closed: [Group] = []
         var open: Group?
         var skipped = 0
-        /// Ends the group that is open; false when there are enough.
+        /// Ends the open group; returns `false` when there are enough groups.
         func close() -> Bool {
             guard let group = open else { return true }
             open = nil
@@ -63,7 +64,7 @@ extension IndexReading {
             }
             return true
         }
-        // What is open now is whole only if all was read.
+        // The open group is complete only if the whole range was read.
         let isFull = closed.count >= min(limit, Self.groupsAtOnce)
         if !isFull { _ = close() }
         var rest: RowRange?
@@ -87,9 +88,9 @@ extension IndexReading {
         }
     }
 
-    /// What the rows of a chunk come to.
+    /// The reduction of a chunk's rows.
     private func value(_ reducer: Int, of entry: IndexReader.Entry, in view: Int) throws -> [UInt8] {
-        // Of the rows of a query's index that an earlier version wrote nothing else is known.
+        // Earlier versions stored no reductions for the rows of query indexes.
         if definitions[view].reducers[reducer] is CountReducer { return Array(String(entry.count).utf8) }
         let value = entry.reductions.withUnsafeBytes { raw -> [UInt8]? in
             var place = 0
@@ -109,21 +110,21 @@ extension IndexReading {
         let entry: IndexReader.Entry
         /// Whether all its rows are in the range.
         let isWhole: Bool
-        /// Where the chunk that follows upward begins; `nil` when it is not known to be in the range.
+        /// Where the next chunk upward begins; `nil` if it is not known to be in the range.
         let next: [UInt8]?
 
-        /// Whether all rows belong to a group, when the rows before in the direction of reading did.
+        /// Whether all rows belong to a group, given that the previous rows in reading direction do.
         func isWithin(_ prefix: [UInt8]) -> Bool {
             entry.first.starts(with: prefix) && (next?.starts(with: prefix) ?? false)
         }
     }
 
-    /// Calls a closure for each chunk that a range touches, when it is known whether it lies in it wholly.
+    /// Calls a closure for each chunk that overlaps a range, once it is known whether the chunk is completely inside.
     private func forEachPart(_ view: Int, in range: RowRange, _ body: (Part) throws -> Bool) throws {
         func isInside(_ entry: IndexReader.Entry) -> Bool {
             range.lower.map { !RowPosition.isBefore(entry.first, $0) } ?? true
         }
-        // Where the chunk above begins, in the order of rows.
+        // The beginning of the next higher chunk, in row order.
         var above: [UInt8]?
         var waiting: IndexReader.Entry?
         var goesOn = true

@@ -1,29 +1,29 @@
 import RevisionTree
 package import SettleDatabase
 
-/// One state of an index, for as long as a closure reads it.
+/// One snapshot of an index, valid while a closure reads it.
 package struct IndexReading {
     let reader: IndexReader
     let definitions: [ViewDefinition]
-    /// The last change of the database that is in it.
+    /// The last processed change of the index.
     package let sequence: UpdateSequence
 
-    /// How many rows a view has.
+    /// The number of rows of a view.
     package func count(_ view: Int) throws -> Int { try reader.count(view) }
 
-    /// How many rows of a view are in a range.
+    /// The number of rows of a view in a range.
     package func count(_ view: Int, in range: RowRange) throws -> Int { try reader.count(view, in: range) }
 
-    /// How many rows stand before a range, in the direction it is read.
+    /// The number of rows before a range, in reading direction.
     package func offset(_ view: Int, of range: RowRange) throws -> Int { try reader.offset(view, of: range) }
 
     /// Rows of a range, in order.
     ///
     /// - Parameters:
     ///   - view: The view.
-    ///   - range: Which rows.
-    ///   - skip: How many of them to pass over.
-    ///   - limit: How many at the most.
+    ///   - range: The range of rows.
+    ///   - skip: The number of rows to skip.
+    ///   - limit: The maximum number of rows.
     /// - Returns: The rows.
     /// - Throws: ``DatabaseError``.
     package func rows(_ view: Int, in range: RowRange, skip: Int = 0, limit: Int = .max) throws -> [IndexRow] {
@@ -35,7 +35,7 @@ package struct IndexReading {
         return rows
     }
 
-    /// A row while its chunk is looked at.
+    /// A row inside its chunk.
     package struct RawRow {
         /// The key, as JSON text.
         package let key: UnsafeBufferPointer<UInt8>
@@ -49,12 +49,12 @@ package struct IndexReading {
     ///
     /// - Parameters:
     ///   - view: The view.
-    ///   - range: Which rows.
-    ///   - skip: How many of them to pass over.
-    ///   - limit: How many at the most.
-    ///   - body: Gets the rows, and says whether it wants more. Downward it gets the other rows of the same document and key
-    ///     all the same.
-    /// - Returns: How many rows there were, and the range of those that follow; `nil` when there are none.
+    ///   - range: The range of rows.
+    ///   - skip: The number of rows to skip.
+    ///   - limit: The maximum number of rows.
+    ///   - body: Called with each row; returns whether to continue. When descending, it is called with all rows of
+    ///     the same document and key in any case.
+    /// - Returns: The number of rows, and the remaining range; `nil` if nothing remains.
     /// - Throws: ``DatabaseError``, or what the closure throws.
     package func forEachRow(
         _ view: Int, in range: RowRange, skip: Int, limit: Int, _ body: (RawRow) throws -> Bool
@@ -72,7 +72,8 @@ package struct IndexReading {
                             id: UnsafeBufferPointer(rebasing: bytes[row.id]),
                             value: UnsafeBufferPointer(rebasing: bytes[row.value])))
                     if wantsMore { continue }
-                    // Downward, rows of one document and one key are given whole, for the rest is what stands below them.
+                    // When descending, all rows of one document and key are passed together, because the rest of the
+                    // range is below them.
                     let isWithin = range.descending && place + 1 < order.endIndex && order[place + 1] == index + 1
                     if isWithin { continue }
                     let last = range.descending ? chunk.start(ofGroupAt: index) : index
@@ -85,7 +86,7 @@ package struct IndexReading {
         return (count, rest)
     }
 
-    /// Calls a closure for the chunks of a range with the rows of each that are wanted, in order, until it returns `false`.
+    /// Calls a closure for the chunks of a range with the wanted rows of each, in order, until it returns `false`.
     private func forEachPart(
         _ view: Int, in range: RowRange, skip: Int, limit: Int, _ body: (RowChunk, ArraySlice<Int>) throws -> Bool
     ) throws {

@@ -1,4 +1,4 @@
-/// A key and what the rows that belong to it were reduced to.
+/// A key and the reduced value of its rows.
 package struct ReducedGroup: Sendable {
     /// The key, as JSON text.
     package let key: [UInt8]

@@ -2,8 +2,8 @@ internal import RevisionTree
 internal import SettleDatabase
 
 extension RowRange {
-    /// The rows whose keys are arrays of values in ranges: those between the least and the greatest array that can be in
-    /// them all.
+    /// The rows whose keys are arrays of values in ranges: those between the least and the greatest array with all
+    /// values in range.
     ///
     ///     1 < a ≤ 5, 2 ≤ b      →     behind all [1, …]  …  up to all [5, …]
     init(arraysFrom ranges: [FieldRange], descending: Bool) {
@@ -32,7 +32,7 @@ extension RowRange {
         (lower, upper) = (from, to)
     }
 
-    /// The same range behind the row of a document and a key.
+    /// The part of the range after the row of a document and a key.
     func after(key: JSON, id: DocumentID) -> RowRange {
         var rest = self
         let key = SortKey.of(key)

@@ -1,7 +1,7 @@
 package import RevisionTree
 package import SettleDatabase
 
-/// A part of a view's rows.
+/// A range of a view's rows.
 ///
 ///     lower ≤ position < upper        nil: no bound
 package struct RowRange: Sendable {
@@ -9,7 +9,7 @@ package struct RowRange: Sendable {
     var upper: [UInt8]?
     /// Whether it is the rest of a range whose first chunk was read.
     var isResumed = false
-    /// Whether the highest comes first.
+    /// Whether the order is descending.
     package var descending: Bool
 
     /// All rows.
@@ -18,12 +18,12 @@ package struct RowRange: Sendable {
     /// The rows between two keys.
     ///
     /// - Parameters:
-    ///   - start: The key to begin at, the highest one when descending; `nil` for all.
-    ///   - startID: From which document on, among those of the first key.
+    ///   - start: The key to start at, the highest one when descending; `nil` for no bound.
+    ///   - startID: The first document among those with the start key.
     ///   - end: The key to end at.
-    ///   - endID: Up to which document, among those of the last key.
-    ///   - includesEnd: Whether what is at the end belongs to it.
-    ///   - descending: Whether the highest comes first.
+    ///   - endID: The last document among those with the end key.
+    ///   - includesEnd: Whether rows at the end are included.
+    ///   - descending: Whether the order is descending.
     ///   - order: The order of the view's keys.
     package init(
         start: JSON?, startID: DocumentID? = nil, end: JSON?, endID: DocumentID? = nil, includesEnd: Bool = true,
@@ -46,7 +46,7 @@ package struct RowRange: Sendable {
         }
     }
 
-    /// Leaves out the rows of a key at the upper end.
+    /// Excludes the rows of a key at the upper end.
     mutating func exclude(_ key: JSON?) {
         if let key { upper = SortKey.of(key) }
     }
@@ -56,7 +56,7 @@ package struct RowRange: Sendable {
         self.init(start: key, end: key, descending: descending, order: order)
     }
 
-    /// The same range behind a row that was seen.
+    /// The part of the range after a row.
     func after(_ position: [UInt8]) -> RowRange {
         var rest = self
         if descending { rest.upper = position } else { rest.lower = position + [0] }

@@ -1,16 +1,16 @@
 package import SettleDatabase
 
-/// CouchDB's own reduce functions.
+/// CouchDB's built-in reduce functions.
 package enum BuiltInReducer {
     private static let highestRank = 100
 
-    /// The function of a name, which CouchDB knows by what it begins with: `_count`, `_sum`, `_stats`,
+    /// The function with a name, of which CouchDB checks only the beginning: `_count`, `_sum`, `_stats`,
     /// `_approx_count_distinct`, `_first`, `_last`, `_top_N`, `_bottom_N`.
     ///
     /// - Parameters:
     ///   - name: The name.
     ///   - order: The order of the view's keys.
-    /// - Returns: The function, or `nil` where ``problem(with:)`` tells one.
+    /// - Returns: The function, or `nil` where ``problem(with:)`` returns an error.
     package static func named(_ name: String, order: KeyOrder = .collation) -> (any ViewReducer)? {
         if let rank = rank(in: name) { return rank.count.map { RankReducer(count: $0, isTop: rank.isTop) } }
         let functions: [(String, any ViewReducer)] = [
@@ -18,18 +18,18 @@ package enum BuiltInReducer {
             ("_approx_count_distinct", DistinctReducer()), ("_first", EdgeReducer(isLast: false, order: order)),
             ("_last", EdgeReducer(isLast: true, order: order)),
         ]
-        // By bytes: a line's end behind the name is a part of its last character.
+        // Compared by bytes, because a newline after the name would join its last character.
         return functions.first { name.utf8.starts(with: $0.0.utf8) }?.1
     }
 
-    /// Why a name, which begins with `_`, is none of these functions, in CouchDB's words; `nil` if it is one.
+    /// Why a name that begins with `_` is not a built-in function, in CouchDB's wording; `nil` if it is one.
     package static func problem(with name: String) -> String? {
         if named(name) != nil { return nil }
         guard let rank = rank(in: name) else { return "`\(name)` is not a supported reduce function." }
         return rank.isNumber ? "rank value must be between 1 and \(highestRank)" : "invalid rank reducer"
     }
 
-    /// Of how many values a function of ranks is, `nil` for a number that can't be; `nil` for another function.
+    /// The number of values of a rank function, `nil` for an invalid number; `nil` for another function.
     private static func rank(in name: String) -> (isTop: Bool, isNumber: Bool, count: Int?)? {
         for (prefix, isTop) in [("_top_", true), ("_bottom_", false)] where name.utf8.starts(with: prefix.utf8) {
             let text = Substring(name.utf8.dropFirst(prefix.utf8.count))

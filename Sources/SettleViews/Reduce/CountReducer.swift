@@ -1,6 +1,6 @@
 internal import RevisionTree
 
-/// How many rows there are: `_count`.
+/// Counts rows: `_count`.
 struct CountReducer: ViewReducer {
     func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] { groups.map { Array(String($0.count).utf8) } }
 

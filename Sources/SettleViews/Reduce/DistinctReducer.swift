@@ -1,13 +1,13 @@
 internal import RevisionTree
 
-/// About how many different keys there are: `_approx_count_distinct`.
+/// Estimates the number of distinct keys: `_approx_count_distinct`.
 ///
-/// Up to some hundred keys their hashes are kept, and the number is right. Then it is HyperLogLog with 2,048 registers, which
-/// is off by 2 % as a rule.
+/// Up to a few hundred keys their hashes are stored, and the number is exact. Beyond that it is HyperLogLog with
+/// 2,048 registers, with a typical error of 2 %.
 struct DistinctReducer: ViewReducer {
     private static let bits = 11
     private static let registers = 1 << bits
-    /// How many hashes are kept before registers are.
+    /// The number of hashes from which on registers are used.
     private static let mostHashes = 200
 
     func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] {
@@ -43,7 +43,7 @@ struct DistinctReducer: ViewReducer {
             let rank = UInt8(min((hash << UInt64(bits)).leadingZeroBitCount, 64 - bits) + 1)
             registers[index] = max(registers[index], rank)
         }
-        // A rank is at most 54, and so is a letter or the like.
+        // A rank is at most 54, so each becomes a printable character.
         return [UInt8(ascii: "\"")] + registers.map { $0 + 0x30 }.map { $0 == 0x5C ? 0x7E : $0 } + [UInt8(ascii: "\"")]
     }
 
@@ -68,7 +68,7 @@ struct DistinctReducer: ViewReducer {
     private static func hash(_ key: ArraySlice<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in key { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        // So that all bits depend on all others.
+        // Mixes the bits, so that each depends on all others.
         hash = (hash ^ hash >> 33) &* 0xff51_afd7_ed55_8ccd
         hash = (hash ^ hash >> 33) &* 0xc4ce_b9fe_1a85_ec53
         return hash ^ hash >> 33

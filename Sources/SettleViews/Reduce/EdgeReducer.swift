@@ -1,7 +1,7 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// The value of the first row, or of the last: `_first` and `_last`.
+/// The value of the first or the last row: `_first` and `_last`.
 struct EdgeReducer: ViewReducer {
     let isLast: Bool
     /// The order of the view's keys.

@@ -1,6 +1,6 @@
 internal import RevisionTree
 
-/// Sums as Erlang has them: of integers exact, whatever their size; of anything with a float, a float.
+/// Sums as in Erlang: exact for integers of any size; a float if any number is a float.
 enum NumberSum {
     static func add(_ left: JSONNumber, _ right: JSONNumber) -> JSONNumber {
         guard left.isInteger, right.isInteger else { return JSONNumber(left.double + right.double) ?? left }
@@ -33,7 +33,7 @@ enum NumberSum {
         for side in sides {
             for (place, digit) in side.digits.enumerated() { sum[place] += side.isNegative ? -digit : digit }
         }
-        // The highest place that is not zero says the sign.
+        // The highest nonzero digit has the sign.
         let isNegative = (sum.last { $0 != 0 } ?? 0) < 0
         return spelled(isNegative ? sum.map { -$0 } : sum, isNegative: isNegative)
     }

@@ -1,7 +1,7 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// The greatest or least different values, so many at the most: `_top_N` and `_bottom_N`.
+/// The greatest or least distinct values, up to a number: `_top_N` and `_bottom_N`.
 struct RankReducer: ViewReducer {
     let count: Int
     let isTop: Bool

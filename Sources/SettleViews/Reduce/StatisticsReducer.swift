@@ -1,9 +1,9 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Sum, count, extremes and sum of squares of numbers, of arrays of numbers place by place: `_stats`.
+/// Sum, count, extremes and sum of squares of numbers, or of arrays of numbers element by element: `_stats`.
 ///
-/// A value may be the statistics of others. What is no number makes the index fail, as in CouchDB.
+/// A value may already be statistics. Other values fail the index, as in CouchDB.
 struct StatisticsReducer: ViewReducer {
     private static let names = ["sum", "count", "min", "max", "sumsqr"]
 

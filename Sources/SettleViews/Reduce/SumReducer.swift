@@ -1,10 +1,10 @@
 internal import RevisionTree
 
-/// The sum of numbers, arrays of numbers place by place, and objects member by member: `_sum`.
+/// The sum of numbers, arrays of numbers element by element, and objects member by member: `_sum`.
 ///
-/// What can't be added makes the sum an error, which takes the place of the value.
+/// For values that can't be added the result is an error object instead of a sum.
 struct SumReducer: ViewReducer {
-    /// A sum that can't be had; what is shown instead.
+    /// An invalid sum, with the value to return instead.
     private struct Failure: Error { let value: JSON }
 
     func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] {
@@ -15,7 +15,7 @@ struct SumReducer: ViewReducer {
 
     func rereduce(_ groups: [[[UInt8]]]) throws -> [[UInt8]] { groups.map { Self.sum($0) } }
 
-    /// The sum where all are small integers, which most are.
+    /// The sum if all values are small integers, as usual.
     private static func integers(_ values: some Sequence<ArraySlice<UInt8>>) -> [UInt8]? {
         var sum = 0
         for value in values {
@@ -70,7 +70,7 @@ struct SumReducer: ViewReducer {
         return sums
     }
 
-    /// Adds members of one name; the sum has its members in the order of their bytes.
+    /// Adds objects member by member; the sum has its members ordered by bytes.
     private static func add(_ members: JSONObject, to sums: JSONObject) throws -> JSONObject {
         var sums = sums
         for member in members {

@@ -1,7 +1,7 @@
-/// What makes one value of many rows.
+/// Reduces many rows to one value.
 ///
-/// Values are JSON text. Those between are of the reducer's own form, and are kept with the rows, so that a range is reduced
-/// without reading all of it:
+/// Values are JSON text. Intermediate values have the reducer's own format, and are stored with the rows, so that a
+/// range is reduced without reading all of it:
 ///
 ///     rows ── reduce ─→ value ┐
 ///     rows ── reduce ─→ value ┼─ rereduce ─→ value ── finish ─→ what is shown
@@ -13,11 +13,11 @@ package protocol ViewReducer: Sendable {
     /// Reduces values of ``reduce(_:)`` or of this, a value for each group.
     func rereduce(_ groups: [[[UInt8]]]) throws -> [[UInt8]]
 
-    /// What is shown of a value.
+    /// Converts an intermediate value to the result.
     func finish(_ value: [UInt8]) throws -> [UInt8]
 }
 
 extension ViewReducer {
-    /// The value itself.
+    /// Returns the value unchanged.
     package func finish(_ value: [UInt8]) throws -> [UInt8] { value }
 }

@@ -1,29 +1,29 @@
 package import RevisionTree
 import SettleDatabase
 
-/// Search indexes that design documents define, in the form of CouchDB's and Cloudant's text indexes.
+/// Search indexes in design documents, in the format of CouchDB's and Cloudant's text indexes.
 ///
 ///     {"language": "query", "indexes": {"books": {
 ///         "index": {"default_field": {"enabled": true, "analyzer": "english"},
 ///                   "fields": [{"name": "title", "type": "string"}], "partial_filter_selector": {}},
 ///         "analyzer": …}}}
 ///
-/// What is in `analyzer` beside the index follows from the rest and is not read.
+/// The member `analyzer` beside `index` follows from the rest and is ignored.
 package struct TextDefinition: Sendable {
     /// The id of the design document.
     package let designDocument: DocumentID
-    /// What it defines.
+    /// The defined index.
     package let index: TextIndex
     /// The definition as it was given.
     package let definition: JSON
 
-    /// Reads one of a design document's indexes.
+    /// Parses one of a design document's indexes.
     ///
     /// - Parameters:
-    ///   - definition: What stands under `index`.
+    ///   - definition: The value of the member `index`.
     ///   - name: The name.
     ///   - designDocument: The design document's id.
-    /// - Throws: ``DatabaseError`` with code `invalid`, which names the member that can't be used.
+    /// - Throws: ``DatabaseError`` with code `invalid`, which names the invalid member.
     package init(_ definition: JSON, name: String, of designDocument: DocumentID) throws {
         self.designDocument = designDocument
         self.definition = definition
@@ -59,7 +59,7 @@ package struct TextDefinition: Sendable {
         DatabaseError(.invalid, "invalid text index: \(message)")
     }
 
-    /// The fields of type string; others are answered by the documents themselves.
+    /// The fields of type string; the documents themselves answer conditions on others.
     private static func fields(_ given: JSON?) throws -> [TextField] {
         guard let given, given != "all_fields" else { return [] }
         guard let list = given.array else { throw invalid("`fields` must be an array of objects") }
@@ -72,9 +72,9 @@ package struct TextDefinition: Sendable {
         }
     }
 
-    /// The one tokenizer an index has: the analyzer of all texts together if it is named, else that of the fields. `keyword`
-    /// is what CouchDB writes for the fields when nothing is said, and takes texts for exact values; where all texts together
-    /// are searched, too, `standard` is.
+    /// The index's one tokenizer: the analyzer of the default field if it is named, otherwise that of the fields.
+    /// CouchDB writes `keyword` for the fields by default, which treats strings as exact values; if there is a
+    /// default field, `standard` is used instead.
     private static func tokenizer(_ ofDefault: JSON?, _ ofFields: JSON?, _ hasDefault: Bool) throws -> TextTokenizer {
         let fields = try ofFields.map(tokenizer)
         if hasDefault, let ofDefault { return try tokenizer(ofDefault) }
@@ -89,14 +89,14 @@ package struct TextDefinition: Sendable {
             "there is no analyzer \(name); those there are: \(TextTokenizer.analyzers.joined(separator: ", "))")
     }
 
-    /// The search indexes in a design document's member `indexes`; those that can't be used are left out.
+    /// The search indexes in a design document's member `indexes`, without invalid ones.
     static func all(of indexes: JSON, _ id: DocumentID) -> [TextDefinition] {
         (indexes.object ?? JSONObject()).compactMap { member in
             member.value["index"].flatMap { try? TextDefinition($0, name: member.name, of: id) }
         }
     }
 
-    /// What CouchDB keeps of a definition: each member, with what it is unless given, and the analyzers that follow from it.
+    /// The definition as CouchDB stores it: each member, with its default value, and the resulting analyzers.
     ///
     /// - Throws: ``QueryError`` with code `invalidIndex`, `invalidFieldsDefinition` or `invalidKey`; ``SelectorError``.
     static func stored(_ given: JSON) throws -> JSON {

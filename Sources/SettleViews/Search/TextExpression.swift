@@ -1,15 +1,15 @@
-/// What a search asks for, of which an expression of SQLite's FTS5 is made.
+/// A parsed search, from which an expression of SQLite's FTS5 is made.
 indirect enum TextExpression: Equatable {
-    /// Words one after the other, or one word.
+    /// Consecutive words, or one word.
     case phrase(String, isPrefix: Bool, column: Int?)
-    /// Words that stand near each other, with so many others between them at the most.
+    /// Words near each other, with a maximum number of others between them.
     case near([String], distance: Int, column: Int?)
     case all([TextExpression])
     case any([TextExpression])
-    /// One without another.
+    /// Matches of the first expression without those of the second.
     case without(TextExpression, TextExpression)
 
-    /// The expression as FTS5 has it; texts are in quotes, so that none of them means anything to it.
+    /// The expression in FTS5's syntax; texts are quoted, so that FTS5 does not interpret them.
     var fts5: String {
         switch self {
         case .phrase(let text, let isPrefix, let column):

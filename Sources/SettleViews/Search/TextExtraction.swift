@@ -1,6 +1,6 @@
 internal import RevisionTree
 
-/// Finds the texts of documents that go into the columns of an index.
+/// Extracts the texts of documents for the columns of an index.
 struct TextExtraction: Sendable {
     private let hasDefault: Bool
     private let paths: [[String]]
@@ -10,7 +10,7 @@ struct TextExtraction: Sendable {
         paths = index.fields.map { Self.names(of: $0.path) }
     }
 
-    /// The texts of each column; `nil` when there are none at all.
+    /// The texts of each column; `nil` if there are no texts.
     func texts(of document: JSON) -> [String]? {
         var columns: [String] = []
         if hasDefault {
@@ -47,7 +47,7 @@ struct TextExtraction: Sendable {
         }
     }
 
-    /// Appends a text in a line of its own; control characters, of which some mark what was found, become blanks.
+    /// Appends a text as a new line; control characters, some of which mark matches, are replaced by spaces.
     private static func append(_ text: String, to texts: inout String) {
         guard !text.isEmpty else { return }
         if !texts.isEmpty { texts += "\n" }
@@ -58,7 +58,7 @@ struct TextExtraction: Sendable {
         texts += String(decoding: text.utf8.map { $0 < 0x20 && $0 != 0x0A ? 0x20 : $0 }, as: UTF8.self)
     }
 
-    /// The names of a path; `[]`, by which CouchDB's text indexes mean all elements of an array, is none.
+    /// The names of a path; `[]`, which means all elements of an array in CouchDB's text indexes, is skipped.
     private static func names(of path: String) -> [String] {
         var names = [""]
         var isEscaped = false

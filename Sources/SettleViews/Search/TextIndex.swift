@@ -2,42 +2,41 @@ internal import RevisionTree
 package import SettleDatabase
 internal import SettlePlatform
 
-/// Which texts of documents are searched, and how they are taken apart into words.
+/// A search index: the texts of documents that are searched, and the tokenizer that splits them into words.
 ///
 ///     let books = TextIndex("books", fields: [TextField("title", weight: 5), "summary"])
 ///     for match in try database.search("catalogue AND deb*", in: books) {
 ///         print(match.id, match.snippets.first?.marked() ?? "")
 ///     }
 ///
-/// The words lie in a file beside the database, as the rows of views do, and follow it: a search brings the file up to date
-/// first, which takes as long as there are changes since the last one. Of a document with conflicts the winner is searched;
-/// deleted documents and design documents are not.
+/// The words are stored in a file beside the database, as the rows of views are: a search updates the file first,
+/// which takes time proportional to the changes since the last one. Of a document with conflicts the winner is
+/// searched; deleted documents and design documents are not.
 ///
-/// Nothing has a version to raise: an index of other fields or of another tokenizer is another one, and the file of the old
-/// one goes when the new one is first asked for.
+/// There is no version to raise: an index with other fields or another tokenizer is a new index, and the file of the
+/// old one is removed at the first use of the new one.
 ///
-/// A database answers by `search(_:in:limit:skip:snippetLength:)`, `count(of:in:)` and
-/// `observe(_:in:limit:)`.
+/// A database searches it with `search(_:in:limit:skip:snippetLength:)`, `count(of:in:)` and `observe(_:in:limit:)`.
 public struct TextIndex: Sendable, Hashable {
-    /// The name, which no other search index of the database has; up to 100 bytes.
+    /// The name, unique among the search indexes of the database; up to 100 bytes.
     public let name: String
-    /// The members that are searched; none for all texts of a document.
+    /// The members that are searched; empty for all texts of a document.
     public let fields: [TextField]
-    /// How texts are taken apart.
+    /// The tokenizer of texts.
     public let tokenizer: TextTokenizer
-    /// Whether all texts of a document together are searched where a word is not asked for in a field of its own.
+    /// Whether words without a field are searched in all texts of a document together.
     let hasDefaultColumn: Bool
-    /// Which documents are in it; `nil` for all.
+    /// The selector of documents in it; `nil` for all.
     let filter: Selector?
-    /// Whether a design document defines it, which may be removed with all its file depends on.
+    /// Whether a design document defines it; then everything its file depends on may be removed.
     let isDesigned: Bool
 
-    /// Makes an index of an app's own.
+    /// Makes an index of an app.
     ///
     /// - Parameters:
-    ///   - name: Its name, which no other search index of the database has.
-    ///   - fields: The members that are searched; all texts of a document unless given.
-    ///   - tokenizer: How texts are taken apart; letters and digits, without accents, unless given.
+    ///   - name: Its name, unique among the search indexes of the database.
+    ///   - fields: The members that are searched; by default all texts of a document.
+    ///   - tokenizer: The tokenizer; by default letters and digits, without accents.
     public init(_ name: String, fields: [TextField] = [], tokenizer: TextTokenizer = .words) {
         self.init(
             name: name, fields: fields, tokenizer: tokenizer, hasDefaultColumn: fields.isEmpty, filter: nil,
@@ -56,18 +55,18 @@ public struct TextIndex: Sendable, Hashable {
         self.isDesigned = isDesigned
     }
 
-    /// Sees that a search can be understood, without making it.
+    /// Checks the syntax of a search without running it.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid`; the message says where and why.
     public func check(_ text: String) throws { _ = try TextParser.parse(text, in: self) }
 
-    /// How much a word counts in each column: that of all texts, if there is one, then the fields.
+    /// The weight of a word in each column: that of all texts, if there is one, then the fields.
     var weights: [Double] { (hasDefaultColumn ? [1] : []) + fields.map { $0.weight.isFinite ? $0.weight : 1 } }
 
-    /// What the name of the files of design documents' indexes begins with.
+    /// The prefix of file names for design documents' indexes.
     package static let filePrefix = "text-"
 
-    /// The name of the file, which says what is in it.
+    /// The name of the file, which identifies its content.
     package var fileName: String {
         let parts: JSON = [
             "columns": .array(fields.map { .string($0.path) }), "default": .bool(hasDefaultColumn),
@@ -80,7 +79,7 @@ public struct TextIndex: Sendable, Hashable {
             ? Self.filePrefix + signature : "app-text-\(Hexadecimal.encode(name.utf8.prefix(100)))-\(signature)"
     }
 
-    /// Where its words are. What an app had under this name before is removed when it is first asked for.
+    /// Its rows. The first use removes an app's earlier index with the same name.
     package func rows(in database: Database) throws -> TextRows {
         let folder = IndexFolder.of(database)
         let file = fileName

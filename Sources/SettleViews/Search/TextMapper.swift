@@ -1,7 +1,7 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Makes the texts of documents: an emission for each column, whose value is the text.
+/// Emits the texts of documents: an emission for each column, whose value is the text.
 struct TextMapper: ViewMapper {
     private let extraction: TextExtraction
     private let filter: Selector?

@@ -1,14 +1,14 @@
 public import RevisionTree
 public import SettleDatabase
 
-/// A document that a search has found.
+/// A document that matches a search.
 public struct TextMatch: Hashable, Sendable {
     /// The document's id.
     public let id: DocumentID
-    /// How well it fits, by BM25: the more often it has the words, the rarer they are, and the shorter it is, the better. It
-    /// can be compared with that of others of the same search only.
+    /// Its relevance by BM25: higher with more occurrences, rarer words and shorter documents. It is comparable only
+    /// within the same search.
     public let score: Double
-    /// Pieces of the document's text, for each field with a word that was found.
+    /// Snippets of the document's text, for each field with a match.
     public let snippets: [TextSnippet]
 
     init(_ row: TextRow, in index: TextIndex) {
@@ -18,7 +18,7 @@ public struct TextMatch: Hashable, Sendable {
         snippets = zip(row.pieces, names).compactMap { TextSnippet($0, field: $1) }
     }
 
-    /// The document as it is now; `nil` when it was deleted meanwhile.
+    /// Reads the current document; `nil` when it was deleted meanwhile.
     ///
     /// - Throws: ``DatabaseError`` when the database can't be read.
     public func document(in database: Database) throws -> Document? { try database.document(id) }

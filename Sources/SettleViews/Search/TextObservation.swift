@@ -1,14 +1,14 @@
 internal import SettleDatabase
 
-/// What a search finds as it changes, without end: first as it is, then each time it is something else.
+/// A live search: an endless sequence of its matches, first the current ones, then after each change of them.
 ///
 ///     for try await matches in database.observe("deb*", in: books) { show(matches) }
 ///
 /// ## Buffering
 ///
-/// Nothing is buffered. After each change of the database the search is made again, and what it finds is compared with what was
-/// given out last by the documents, their order and their snippets; a slow observer sees the newest state next and may miss
-/// those between. It ends when the database is closed or the task is cancelled.
+/// Nothing is buffered. After each change of the database the search runs again, and its matches are compared with
+/// those returned last, by documents, order and snippets; a slow observer gets the newest state next and may miss
+/// those in between. The sequence ends when the database is closed or the task is cancelled.
 public struct TextObservation: AsyncSequence, Sendable {
     let database: Database
     let text: String
@@ -18,16 +18,17 @@ public struct TextObservation: AsyncSequence, Sendable {
     /// Begins to observe.
     public func makeAsyncIterator() -> Iterator { Iterator(observation: self) }
 
-    /// The place of one observer.
+    /// The iterator of one observer.
     public struct Iterator: AsyncIteratorProtocol {
         private let observation: TextObservation
         private var given: [TextMatch]?
 
         init(observation: TextObservation) { self.observation = observation }
 
-        /// What is found next; waits for it. `nil` when the database is closed or the task is cancelled.
+        /// Waits for the next change of the matches and returns them. `nil` when the database is closed or the task
+        /// is cancelled.
         ///
-        /// - Throws: ``DatabaseError`` when the search can't be understood, or the index can't be read.
+        /// - Throws: ``DatabaseError`` when the search is invalid, or the index can't be read.
         public mutating func next() async throws -> [TextMatch]? {
             while !Task.isCancelled {
                 let observation = observation

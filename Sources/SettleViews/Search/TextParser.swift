@@ -1,6 +1,6 @@
 internal import SettleDatabase
 
-/// Reads a search.
+/// Parses a search.
 ///
 ///     catalogue deb*            both words, of the second the beginning
 ///     catalogue AND deb*        the same
@@ -18,14 +18,14 @@ struct TextParser {
     private static let deepest = 50
     private static let mostWords = 1000
 
-    /// Reads a search.
+    /// Parses a search.
     ///
     /// - Parameters:
     ///   - text: The search.
-    ///   - index: What is searched.
-    ///   - joinsAll: Whether words without anything between them are all wanted, or one of them.
-    /// - Returns: What it asks for.
-    /// - Throws: ``DatabaseError`` with code `invalid`, which says what can't be understood, and where.
+    ///   - index: The index to search.
+    ///   - joinsAll: Whether adjacent words must all match, or at least one of them.
+    /// - Returns: The expression.
+    /// - Throws: ``DatabaseError`` with code `invalid`, which says what is invalid, and where.
     static func parse(_ text: String, in index: TextIndex, joinsAll: Bool = true) throws -> TextExpression {
         let tokens = try TextScanner.tokens(of: text)
         guard tokens.count <= mostWords else {
@@ -46,7 +46,7 @@ struct TextParser {
         self.tokens = tokens
     }
 
-    /// What stands between `OR`s; `nil` when there is nothing to look for.
+    /// Parses terms separated by `OR`; `nil` if there is nothing to search for.
     private mutating func parseAny(_ column: Int?) throws -> TextExpression? {
         var parts: [TextExpression] = []
         while true {
@@ -65,7 +65,7 @@ struct TextParser {
         return parts.count < 2 ? parts.first : .any(parts)
     }
 
-    /// Words side by side, with `AND`, `NOT` or nothing between them.
+    /// Parses adjacent terms, with `AND`, `NOT` or nothing between them.
     private mutating func parseAll(_ column: Int?) throws -> TextExpression? {
         var wanted: [TextExpression] = []
         var unwanted: [TextExpression] = []
@@ -131,10 +131,10 @@ struct TextParser {
         .phrase(text, isPrefix: isPrefix, column: column ?? defaultColumn)
     }
 
-    /// Where a word is looked for that is not asked for in a field.
+    /// The column for words without a field.
     private var defaultColumn: Int? { index.hasDefaultColumn && !index.fields.isEmpty ? 0 : nil }
 
-    /// Whether a text has nothing that the index has words of.
+    /// Whether a text contains no words for the index's tokenizer.
     private func isSilent(_ text: String) -> Bool {
         index.tokenizer.takesSigns
             ? text.allSatisfy(\.isWhitespace)

@@ -1,14 +1,14 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Reads one state of a search index.
+/// Reads snapshots of a search index.
 final class TextReader {
     private let connection: SQLiteConnection
     private let columns: Int
     private let weights: String
     private var statements: [String: SQLiteStatement] = [:]
 
-    /// What stands in front of a word that was found, and behind it; no text has them.
+    /// The markers before and after a matching word; they occur in no text.
     static let (opening, closing): (Character, Character) = ("\u{1}", "\u{2}")
 
     init(_ path: String, _ tables: IndexTables, weights: [Double]) throws {
@@ -17,35 +17,35 @@ final class TextReader {
         self.weights = weights.map { "\($0)" }.joined(separator: ", ")
     }
 
-    /// Runs a closure that sees one state.
+    /// Runs a closure on one snapshot.
     func snapshot<Result>(_ body: (TextReader) throws -> Result) throws -> Result {
         try statement("BEGIN").run()
         defer { try? statement("COMMIT").run() }
         return try body(self)
     }
 
-    /// How far the index has come.
+    /// The last processed change of the index.
     func sequence() throws -> UpdateSequence {
         try IndexState.sequence(by: statement(IndexState.sequenceQuery))
     }
 
-    /// How many documents an expression of FTS5 finds.
+    /// The number of documents that match an FTS5 expression.
     func count(_ expression: String) throws -> Int {
         let statement = try statement("SELECT count(*) FROM texts WHERE texts MATCH CAST(?1 AS TEXT)")
         statement.bind(1, utf8: expression)
         return Int(try statement.first { $0.integer(0) } ?? 0)
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     func count() throws -> Int { Int(try statement("SELECT count(*) FROM documents").first { $0.integer(0) } ?? 0) }
 
-    /// The documents that an expression of FTS5 finds, those that fit best first, and those that fit as well by their ids.
+    /// The documents that match an FTS5 expression, by relevance and then by id.
     ///
     /// - Parameters:
     ///   - expression: The expression.
-    ///   - skip: How many to pass over.
-    ///   - limit: How many at the most.
-    ///   - words: How many words a piece of text has; `nil` for no pieces.
+    ///   - skip: The number of documents to skip.
+    ///   - limit: The maximum number of documents.
+    ///   - words: The number of words in a snippet; `nil` for no snippets.
     /// - Returns: The documents.
     /// - Throws: ``DatabaseError``.
     func rows(_ expression: String, skip: Int, limit: Int, words: Int?) throws -> [TextRow] {
@@ -77,15 +77,15 @@ final class TextReader {
         }
     }
 
-    /// The documents that an expression finds behind a place in the order of how well they fit.
+    /// The documents that match an expression after a position in the order of relevance.
     ///
     /// - Parameters:
     ///   - expression: The expression of FTS5.
-    ///   - place: The document before, with how well it fits; `nil` to begin with the best.
-    ///   - limit: How many at the most.
+    ///   - place: The previous document with its relevance; `nil` to start with the best.
+    ///   - limit: The maximum number of documents.
     /// - Returns: The documents.
     /// - Throws: ``DatabaseError``.
-    /// - Complexity: O(*m*) for *m* documents that it finds, whatever the limit is.
+    /// - Complexity: O(*m*) for *m* matching documents, regardless of the limit.
     func rows(_ expression: String, after place: TextRow?, limit: Int) throws -> [TextRow] {
         guard let place else { return try rows(expression, skip: 0, limit: limit, words: nil) }
         let found = try statement(
@@ -96,7 +96,7 @@ final class TextReader {
             WHERE rank > ?2 OR (rank = ?2 AND id > ?3) ORDER BY rank, id LIMIT ?4
             """)
         found.bind(1, utf8: expression)
-        // What others wrote meanwhile changes how well all fit; the document is where it is now.
+        // Concurrent writes change the relevance of all documents, so the previous one's is computed again.
         found.bind(2, -(try score(of: place.id, expression) ?? place.score))
         found.bind(3, utf8: place.id.string)
         found.bind(4, Int64(clamping: limit))
@@ -114,7 +114,7 @@ final class TextReader {
         return try one.first { -$0.double(0) }
     }
 
-    /// The documents that an expression finds, by the numbers they have in the index, behind one of them.
+    /// The documents that match an expression, by their numbers in the index, after one of them.
     ///
     /// - Complexity: O(*l*) for *l* documents.
     func rows(_ expression: String, afterNumber number: Int64, limit: Int) throws -> [(id: DocumentID, number: Int64)] {

@@ -1,11 +1,11 @@
 package import RevisionTree
 
-/// A document that a search has found.
+/// A document that matches a search.
 package struct TextRow: Sendable {
     /// The document.
     package let id: DocumentID
-    /// How well it fits; the more the better.
+    /// Its relevance; higher is better.
     package let score: Double
-    /// For each column a piece of its text with the marks of ``TextReader``; none where it was not asked for.
+    /// For each column a snippet with the markers of ``TextReader``; empty if not requested.
     var pieces: [String] = []
 }

@@ -1,6 +1,6 @@
 package import SettleDatabase
 
-/// The words in the documents of a database, in a file of their own that follows it as those of views do.
+/// The words in the documents of a database, in a separate file that is updated like those of views.
 package final class TextRows: FiledIndex {
     private let follower: IndexFollower<TextWriter>
     private let readers: ReaderPool<TextReader>
@@ -19,11 +19,12 @@ package final class TextRows: FiledIndex {
         }
     }
 
-    /// Brings the index to where the database is now.
+    /// Updates the index.
     ///
     /// - Parameters:
     ///   - database: The database.
-    ///   - report: Called with the number of processed changes, and of all changes; throwing ends the work, and what is done stays.
+    ///   - report: Called with the number of processed changes, and of all changes; throwing ends the update, and
+    ///     completed batches are kept.
     /// - Throws: ``DatabaseError``, or what `report` throws.
     package func update(
         from database: Database, report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }
@@ -32,10 +33,10 @@ package final class TextRows: FiledIndex {
         try using { try follower.update(from: database, by: mapper, renew: readers.clear, report: report) }
     }
 
-    /// Whether nothing was committed since the index was brought up to date.
+    /// Whether nothing was committed since the index was updated.
     func isCurrent(with database: Database) -> Bool { follower.isCurrent(with: database) }
 
-    /// Runs a closure that reads one state of the index.
+    /// Runs a closure on one snapshot of the index.
     func read<Result>(_ body: (TextReader) throws -> Result) throws -> Result {
         do {
             return try using { try readers.withReader { try $0.snapshot(body) } }
@@ -45,7 +46,7 @@ package final class TextRows: FiledIndex {
         }
     }
 
-    /// How far the index is, if it was ever built.
+    /// The last processed change of the index, if it was ever built.
     package func sequence() throws -> UpdateSequence { try read { try $0.sequence() } }
 
     package func closeFiles() {

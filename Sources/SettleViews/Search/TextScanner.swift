@@ -1,6 +1,6 @@
 internal import SettleDatabase
 
-/// Takes a search apart.
+/// Splits a search into tokens.
 ///
 ///     title:(cat* "old books")    →    field title, opening, word cat *, phrase old books, closing
 struct TextScanner {
@@ -8,7 +8,7 @@ struct TextScanner {
     private var position = 0
     private var tokens: [(token: TextToken, position: Int)] = []
 
-    /// The parts of a search, each with the number of its first character, from 1.
+    /// The tokens of a search, each with the number of its first character, from 1.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid`.
     static func tokens(of text: String) throws -> [(token: TextToken, position: Int)] {
@@ -19,7 +19,7 @@ struct TextScanner {
 
     private init(characters: [Character]) { self.characters = characters }
 
-    /// An error about a place in a search.
+    /// Makes an error about a position in a search.
     static func failure(_ message: String, at position: Int) -> DatabaseError {
         DatabaseError(.invalid, "the search can't be understood at character \(position): \(message)")
     }
@@ -115,7 +115,7 @@ struct TextScanner {
         }
     }
 
-    /// Takes the star behind a word.
+    /// Consumes a star after a word.
     private mutating func takeStar() throws -> Bool {
         guard position < characters.count, characters[position] == "*" else { return false }
         position += 1

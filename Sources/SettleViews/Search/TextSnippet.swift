@@ -1,29 +1,29 @@
-/// A piece of a document's text with words that a search has found.
+/// A piece of a document's text around words that match a search.
 public struct TextSnippet: Hashable, Sendable {
     /// A run of text.
     public struct Part: Hashable, Sendable {
         /// The text.
         public let text: String
-        /// Whether it was looked for.
+        /// Whether it matches the search.
         public let isMatch: Bool
     }
 
-    /// The field it is of; `nil` for a piece of all texts of the document.
+    /// The field it is from; `nil` for all texts of the document.
     public let field: String?
-    /// The text, in parts; `…` stands where it is cut off.
+    /// The text, in parts; `…` marks omitted text.
     public let parts: [Part]
 
-    /// The text with signs around what was looked for.
+    /// The text with markers around the matches.
     ///
     /// - Parameters:
-    ///   - opening: What stands in front of it.
-    ///   - closing: What stands behind it.
-    /// - Returns: The text. Nothing in it is escaped.
+    ///   - opening: The marker before a match.
+    ///   - closing: The marker after a match.
+    /// - Returns: The text, without escaping.
     public func marked(_ opening: String = "[", _ closing: String = "]") -> String {
         parts.map { $0.isMatch ? opening + $0.text + closing : $0.text }.joined()
     }
 
-    /// Reads a piece with the marks of ``TextReader``; `nil` for one in which nothing was found.
+    /// Parses a snippet with the markers of ``TextReader``; `nil` if it contains no match.
     init?(_ piece: String, field: String?) {
         var parts: [Part] = []
         var text = ""

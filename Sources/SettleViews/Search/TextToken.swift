@@ -1,10 +1,10 @@
-/// A part of a search as it is written.
+/// A token of a search.
 enum TextToken: Equatable {
     case opening, closing, and, or, not
-    /// A word, perhaps with a `*` behind it.
+    /// A word, optionally followed by `*`.
     case word(String, isPrefix: Bool)
-    /// Words in quotes, perhaps with a `*`, or `~` and a distance behind them.
+    /// Quoted words, optionally followed by `*`, or by `~` and a distance.
     case phrase(String, isPrefix: Bool, distance: Int?)
-    /// The name of a field, with a colon behind it.
+    /// The name of a field, followed by a colon.
     case field(String)
 }

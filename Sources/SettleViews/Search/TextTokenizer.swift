@@ -1,15 +1,15 @@
-/// How texts are taken apart into the words that a search finds.
+/// Splits texts into the words that a search finds.
 ///
 ///     .words                          "Catalogue, Café" → catalogue, cafe
 ///     .words(foldsAccents: false)     "Catalogue, Café" → catalogue, café
 ///     .english                        the same, and "catalogues" is found by "catalogue"
 ///     .trigrams                       any three letters or more are found, also inside a word
 ///
-/// Upper and lower case are the same to all of them.
+/// All of them ignore case.
 public struct TextTokenizer: Hashable, Sendable {
-    /// What SQLite's FTS5 is told.
+    /// The tokenizer's specification for SQLite's FTS5.
     let specification: String
-    /// Whether signs that are neither letters nor digits can be searched for.
+    /// Whether characters other than letters and digits can be searched.
     let takesSigns: Bool
 
     private init(_ specification: String, takesSigns: Bool = false) {
@@ -23,8 +23,8 @@ public struct TextTokenizer: Hashable, Sendable {
     /// Letters and digits.
     ///
     /// - Parameters:
-    ///   - foldsAccents: Whether é is found by e, and the other way round.
-    ///   - signs: Other signs that belong to words, such as `_` or `@`; blanks and quotes can't.
+    ///   - foldsAccents: Whether e matches é, and the other way round.
+    ///   - signs: Other characters that belong to words, such as `_` or `@`; spaces and quotes can't.
     /// - Returns: The tokenizer.
     public static func words(foldsAccents: Bool = true, signs: String = "") -> TextTokenizer {
         let others = signs.filter { !$0.isWhitespace && $0 != "\"" && $0 != "'" }
@@ -32,28 +32,29 @@ public struct TextTokenizer: Hashable, Sendable {
         return TextTokenizer("unicode61 remove_diacritics \(foldsAccents ? 2 : 0)" + more, takesSigns: !others.isEmpty)
     }
 
-    /// Words without their English endings, so that `connect` finds "connected" and "connections".
+    /// Words stemmed for English, so that `connect` finds "connected" and "connections".
     public static let english = TextTokenizer("porter unicode61 remove_diacritics 2")
 
-    /// All runs of three letters, so that a part of a word of three or more is found; takes several times the room.
+    /// All sequences of three characters, so that a part of a word of three or more is found; takes several times the
+    /// space.
     public static let trigrams = TextTokenizer("trigram", takesSigns: true)
 
-    /// Whatever stands between blanks.
+    /// Everything between white space.
     public static let unbroken = TextTokenizer(
         "unicode61 remove_diacritics 2 categories 'L* M* N* P* S* Co'", takesSigns: true)
 
-    /// Letters alone: digits part words as signs do.
+    /// Letters only: digits separate words as punctuation does.
     public static let letters = TextTokenizer("unicode61 remove_diacritics 2 categories 'L*'")
 
-    /// Each text as one, which a search names as a whole in quotes; upper and lower case are the same, and so are accents.
+    /// Each text as one word, which a search names in quotes; case and accents are ignored.
     public static let whole = TextTokenizer(
         "unicode61 remove_diacritics 2 categories 'L* M* N* P* S* Z* C*'", takesSigns: true)
 
-    /// Whether each text is one word, so that no two stand near each other.
+    /// Whether each text is one word, so that a search for nearby words can't match.
     var isWhole: Bool { self == .whole }
 
-    /// The tokenizer that comes nearest to one of the analyzers that CouchDB's text indexes name; `nil` for those of
-    /// languages other than English, and for unknown ones.
+    /// The tokenizer closest to one of the analyzers of CouchDB's text indexes; `nil` for those of languages other
+    /// than English, and for unknown ones.
     ///
     ///     standard, classic   words          simple       letters      keyword     whole
     ///     email               words and @    whitespace   unbroken     english     english
@@ -69,6 +70,6 @@ public struct TextTokenizer: Hashable, Sendable {
         }
     }
 
-    /// The names that ``init(analyzer:)`` knows.
+    /// The names that ``init(analyzer:)`` supports.
     static let analyzers = ["classic", "email", "english", "keyword", "simple", "standard", "whitespace"]
 }

@@ -1,7 +1,7 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Brings the texts of documents into a search index.
+/// Writes the texts of documents to a search index.
 final class TextWriter: IndexWriting {
     let connection: SQLiteConnection
     private let columns: Int
@@ -47,7 +47,7 @@ final class TextWriter: IndexWriting {
         self.state = state
     }
 
-    /// Puts a document's texts in the place of those it had; what stays the same is not written.
+    /// Replaces a document's texts; unchanged ones are not written.
     private func replace(_ change: IndexChange) throws {
         number.bind(1, utf8: change.id.string)
         let old = try number.first { $0.integer(0) }

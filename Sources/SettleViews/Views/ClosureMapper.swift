@@ -1,7 +1,7 @@
 internal import RevisionTree
 internal import SettleDatabase
 
-/// Map functions that are closures: pages of documents are mapped by several threads at the same time.
+/// Maps documents by closures; several threads map pages of documents at the same time.
 struct ClosureMapper<Key: Codable & Sendable, Value: Codable & Sendable>: ViewMapper {
     let map: View<Key, Value>.Map
 
@@ -14,7 +14,7 @@ struct ClosureMapper<Key: Codable & Sendable, Value: Codable & Sendable>: ViewMa
         var emissions: [Emission] = []
         do {
             try map(input) { key, value in
-                // What JSON can't hold, such as infinity, has no row.
+                // A value that JSON can't represent, such as infinity, has no row.
                 guard let key = ViewCoding.encode(key), let value = ViewCoding.encode(value) else { return }
                 emissions.append(Emission(view: 0, key: key, value: value))
             }

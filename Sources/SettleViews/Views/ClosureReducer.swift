@@ -14,7 +14,7 @@ struct ClosureReducer<Value: Codable & Sendable, Result: Codable & Sendable>: Vi
 
     func rereduce(_ groups: [[[UInt8]]]) throws -> [[UInt8]] {
         try groups.map { values in
-            // One value needs nobody to be combined with.
+            // A single value needs no combining.
             if values.count == 1 { return values[0] }
             return ViewCoding.encode(combine(try values.map { try ViewCoding.decode(Result.self, $0) }))
                 ?? JSON.null.utf8

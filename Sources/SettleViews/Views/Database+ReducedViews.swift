@@ -2,17 +2,17 @@ public import RevisionTree
 public import SettleDatabase
 
 extension Database {
-    /// What the rows of a range come to; `nil` when there are none.
+    /// Reduces the rows of a range; `nil` if there are none.
     ///
     /// - Throws: ``DatabaseError``, or `DecodingError` as ``rows(of:in:)`` does.
-    /// - Complexity: O(log *n*) and a part of it that is small, and what there is to map.
+    /// - Complexity: O(log *n*) plus a small part of the range, plus the update of the index.
     public func reduce<Key, Value, Result>(
         _ view: ReducedView<Key, Value, Result>, in range: ViewRange<Key> = .all
     ) throws -> Result? {
         try groups(of: view, in: range, level: .none).first?.1
     }
 
-    /// What the rows of each key come to, in the order of the keys.
+    /// Reduces the rows of each key, in the order of the keys.
     ///
     /// - Throws: As ``reduce(_:in:)`` does.
     public func groups<Key, Value, Result>(
@@ -23,14 +23,14 @@ extension Database {
         }
     }
 
-    /// What the rows come to whose keys are arrays with the same first elements, in the order of the keys; CouchDB's
+    /// Reduces the rows whose keys are arrays with the same first elements, in the order of the keys; CouchDB's
     /// `group_level`.
     ///
     /// - Parameters:
     ///   - view: The view.
-    ///   - count: How many elements.
-    ///   - range: Which rows.
-    /// - Returns: What they come to, for each beginning.
+    ///   - count: The number of elements.
+    ///   - range: The range of rows.
+    /// - Returns: The reduced value for each group.
     /// - Throws: As ``reduce(_:in:)`` does.
     public func groups<Key, Value, Result>(
         of view: ReducedView<Key, Value, Result>, byFirst count: Int, in range: ViewRange<Key> = .all

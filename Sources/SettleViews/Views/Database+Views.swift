@@ -4,15 +4,15 @@ public import SettleDatabase
 extension Database {
     /// The rows of a view, in the order of their keys; those of one key in the order of their documents' ids.
     ///
-    /// What has changed since the view was last asked is mapped before.
+    /// Changes since the last query of the view are mapped first.
     ///
     /// - Parameters:
     ///   - view: The view.
-    ///   - range: Which rows; all unless given, which takes memory for all of them.
-    /// - Returns: The rows, all of one state of the database.
+    ///   - range: The range of rows; all by default, which takes memory for all of them.
+    /// - Returns: The rows, all from one snapshot of the database.
     /// - Throws: ``DatabaseError``; `DecodingError` when a row does not fit the view's types, so that ``View/version`` should
     ///   have been raised.
-    /// - Complexity: O(log *n* + *k*) for *k* of *n* rows, and what there is to map.
+    /// - Complexity: O(log *n* + *k*) for *k* of *n* rows, plus the update of the index.
     public func rows<Key, Value>(
         of view: View<Key, Value>, in range: ViewRange<Key> = .all
     ) throws -> [ViewRow<Key, Value>] {
@@ -21,10 +21,10 @@ extension Database {
         return try index.read { try $0.rows(range) }
     }
 
-    /// How many rows a view has in a range.
+    /// Counts the rows of a view in a range.
     ///
     /// - Throws: ``DatabaseError``.
-    /// - Complexity: O(log *n*), and what there is to map.
+    /// - Complexity: O(log *n*), plus the update of the index.
     public func count<Key, Value>(of view: View<Key, Value>, in range: ViewRange<Key> = .all) throws -> Int {
         let index = try view.index(of: self)
         try index.update(from: self, by: view.mapper)
@@ -34,9 +34,9 @@ extension Database {
         return min(max(count - range.skipped, 0), range.limit)
     }
 
-    /// Observes rows of a view: first as they are, then whenever they are others.
+    /// Observes rows of a view: the current ones first, then after each change of them.
     ///
-    /// - Returns: The rows, each time all of the range, without end.
+    /// - Returns: An endless sequence of all rows of the range.
     public func observe<Key, Value>(
         _ view: View<Key, Value>, in range: ViewRange<Key> = .all
     ) -> ViewObservation<Key, Value> {
@@ -45,12 +45,12 @@ extension Database {
 }
 
 extension IndexReading {
-    /// The rows of a range of a view of closures.
+    /// The rows of a range of a view with closures.
     func rows<Key, Value>(_ range: ViewRange<Key>) throws -> [ViewRow<Key, Value>] {
         try indexRows(range).map { try ViewRow($0) }
     }
 
-    /// The same, as they lie in the index.
+    /// The same rows, as stored in the index.
     func indexRows(_ range: ViewRange<some Codable & Sendable>) throws -> [IndexRow] {
         var rows: [IndexRow] = []
         var toSkip = range.skipped

@@ -1,7 +1,7 @@
 public import RevisionTree
 public import SettleDatabase
 
-/// A document as a map function sees it: its winner, and what else there is.
+/// The input of a map function: the winner of a document, and its conflicts.
 public struct MapInput: Sendable {
     /// The document, with its attachments; never a deleted one.
     public let document: Document

@@ -1,8 +1,8 @@
-/// A key and what its rows were reduced to.
+/// A key and the reduced value of its rows.
 public struct ReducedRow<Key: Codable & Sendable, Result: Codable & Sendable>: Sendable {
-    /// The key; its first elements, where arrays were grouped by those.
+    /// The key; only its first elements, if arrays are grouped by them.
     public let key: Key
-    /// What its rows come to.
+    /// The reduced value.
     public let value: Result
 }
 

@@ -7,7 +7,7 @@ import SettleDatabase
 ///     try database.reduce(perAuthor)                               // 1024
 ///     for group in try database.groups(of: perAuthor) { print(group.key, group.value) }
 ///
-/// What rows come to is kept with them, so that reducing a range reads little of it.
+/// Reductions are stored with the rows, so that reducing a range reads only a small part of it.
 public struct ReducedView<Key: Codable & Sendable, Value: Codable & Sendable, Result: Codable & Sendable>: Sendable {
     /// The view whose rows are reduced.
     public let view: View<Key, Value>

@@ -1,23 +1,23 @@
 internal import SettlePlatform
 
-/// How many values become one.
+/// Reduces many values to one.
 ///
 ///     .count     .sum     .statistics     .custom("longest", version: 1, reduce: { … }, combine: { … })
 public struct Reduction<Value: Codable & Sendable, Result: Codable & Sendable>: Sendable {
-    /// What tells it from others over the same rows.
+    /// Distinguishes it from other reductions of the same rows.
     let name: String
     let reducer: any ViewReducer
 
     /// A reduction by closures.
     ///
-    /// Rows are reduced some at a time, and what that gives is combined, in any grouping; so the result must not depend on
-    /// the grouping.
+    /// Rows are reduced in parts, and the results are combined, in any grouping; so the result must not depend on the
+    /// grouping.
     ///
     /// - Parameters:
-    ///   - name: What tells it from other reductions of the same view.
-    ///   - version: Which version of the closures this is; raise it when they change.
+    ///   - name: Distinguishes it from other reductions of the same view.
+    ///   - version: The version of the closures; raise it when they change.
     ///   - reduce: Makes a result of values.
-    ///   - combine: Makes a result of results.
+    ///   - combine: Makes a result from several results.
     /// - Returns: The reduction.
     public static func custom(
         _ name: String, version: Int, reduce: @escaping @Sendable ([Value]) -> Result,
@@ -29,7 +29,7 @@ public struct Reduction<Value: Codable & Sendable, Result: Codable & Sendable>: 
 }
 
 extension Reduction where Result == Int {
-    /// How many rows there are.
+    /// The number of rows.
     public static var count: Reduction { Reduction(name: "count", reducer: CountReducer()) }
 }
 

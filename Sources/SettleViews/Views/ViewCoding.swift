@@ -1,8 +1,8 @@
 internal import RevisionTree
 
-/// Keys and values of views as JSON text, and back.
+/// Converts keys and values of views to JSON text and back.
 enum ViewCoding {
-    /// The text of a value; `nil` for one that JSON can't hold.
+    /// Encodes a value; `nil` for one that JSON can't represent.
     static func encode(_ value: some Encodable) -> [UInt8]? {
         switch value {
         case let value as JSON: return value.utf8
@@ -15,9 +15,9 @@ enum ViewCoding {
         }
     }
 
-    /// The value of a text.
+    /// Decodes a value.
     ///
-    /// - Throws: `DecodingError` for what does not fit, or ``JSONError``.
+    /// - Throws: `DecodingError` for a value of another type, or ``JSONError``.
     static func decode<Value: Decodable>(_ type: Value.Type, _ text: some Collection<UInt8>) throws -> Value {
         if type == Int.self, let number = Int(String(decoding: text, as: UTF8.self)) as? Value { return number }
         let json = try JSON(utf8: Array(text))

@@ -1,8 +1,8 @@
-/// Why a view can't be built or asked, in CouchDB's words.
+/// An error of building or querying a view, in CouchDB's wording.
 public struct ViewError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// CouchDB's name for it.
+    /// CouchDB's name of the error.
     public let name: String
-    /// What is wrong.
+    /// The description.
     public let reason: String
 
     /// Makes an error.

@@ -1,14 +1,14 @@
 import SettleDatabase
 
-/// The rows of a view as they change, without end: first as they are, then each time they are others.
+/// A live view: an endless sequence of its rows, first the current ones, then after each change of them.
 ///
 ///     for try await books in database.observe(byYear, in: .from(2000)) { show(books) }
 ///
 /// ## Buffering
 ///
-/// Nothing is buffered. After each change of the database the view is brought up to date and its rows are compared with
-/// those given out last; a slow observer sees the newest state next and may miss those between. It ends when the database
-/// is closed or the task is cancelled.
+/// Nothing is buffered. After each change of the database the view is updated, and its rows are compared with those
+/// returned last; a slow observer gets the newest state next and may miss those in between. The sequence ends when
+/// the database is closed or the task is cancelled.
 public struct ViewObservation<Key: Codable & Sendable, Value: Codable & Sendable>: AsyncSequence, Sendable {
     let database: Database
     let view: View<Key, Value>
@@ -17,14 +17,15 @@ public struct ViewObservation<Key: Codable & Sendable, Value: Codable & Sendable
     /// Begins to observe.
     public func makeAsyncIterator() -> Iterator { Iterator(observation: self) }
 
-    /// The place of one observer.
+    /// The iterator of one observer.
     public struct Iterator: AsyncIteratorProtocol {
         private let observation: ViewObservation
         private var given: [[UInt8]]?
 
         init(observation: ViewObservation) { self.observation = observation }
 
-        /// The next state of the rows; waits for one. `nil` when the database is closed or the task is cancelled.
+        /// Waits for the next change of the rows and returns them. `nil` when the database is closed or the task is
+        /// cancelled.
         ///
         /// - Throws: ``DatabaseError`` when the rows can't be read, `DecodingError` when they don't fit.
         public mutating func next() async throws -> [ViewRow<Key, Value>]? {

@@ -1,6 +1,6 @@
 import RevisionTree
 
-/// Which rows of a view, and in which order.
+/// A range of rows of a view, with their order.
 ///
 ///     .all     .key(1984)     .keys([1984, 2001])     .between(1900, 1999)     .from(2000).reversed().prefix(10)
 ///
@@ -12,11 +12,11 @@ public struct ViewRange<Key: Codable & Sendable>: Sendable {
     }
 
     let bounds: Bounds
-    /// Whether the greatest key comes first.
+    /// Whether the order is descending.
     public private(set) var isReversed = false
-    /// How many rows to pass over.
+    /// The number of rows to skip.
     public private(set) var skipped = 0
-    /// How many rows at the most.
+    /// The maximum number of rows.
     public private(set) var limit = Int.max
 
     private init(_ bounds: Bounds) { self.bounds = bounds }
@@ -33,18 +33,18 @@ public struct ViewRange<Key: Codable & Sendable>: Sendable {
     /// The rows from a key on.
     public static func from(_ key: Key) -> ViewRange { ViewRange(.range(from: key, to: nil, includesEnd: true)) }
 
-    /// The rows up to a key, with those of the key itself.
+    /// The rows up to a key, inclusive.
     public static func through(_ key: Key) -> ViewRange { ViewRange(.range(from: nil, to: key, includesEnd: true)) }
 
     /// The rows before a key.
     public static func before(_ key: Key) -> ViewRange { ViewRange(.range(from: nil, to: key, includesEnd: false)) }
 
-    /// The rows from one key to another, with those of both.
+    /// The rows from one key to another, inclusive.
     public static func between(_ first: Key, _ last: Key) -> ViewRange {
         ViewRange(.range(from: first, to: last, includesEnd: true))
     }
 
-    /// The same rows, the greatest first; the bounds stay as they are.
+    /// The same rows in descending order; the bounds are unchanged.
     public func reversed() -> ViewRange {
         var range = self
         range.isReversed.toggle()
@@ -58,14 +58,14 @@ public struct ViewRange<Key: Codable & Sendable>: Sendable {
         return range
     }
 
-    /// The rows without the first ones.
+    /// Skips the first `count` rows.
     public func dropFirst(_ count: Int) -> ViewRange {
         var range = self
         range.skipped = max(count, 0)
         return range
     }
 
-    /// The parts of the index it means, in order.
+    /// The ranges of the index, in order.
     func parts() throws -> [RowRange] {
         func json(_ key: Key) throws -> JSON { try JSON(encoding: key) }
         switch bounds {

@@ -16,7 +16,7 @@ public struct ViewRow<Key: Codable & Sendable, Value: Codable & Sendable>: Senda
         value = try ViewCoding.decode(Value.self, row.value)
     }
 
-    /// The document as it is now; `nil` when it was deleted meanwhile.
+    /// Reads the current document; `nil` when it was deleted meanwhile.
     ///
     /// - Throws: ``DatabaseError`` when the database can't be read.
     public func document(in database: Database) throws -> Document? { try database.document(id) }

@@ -1,12 +1,12 @@
-/// What CouchDB's `_stats` tells of numbers.
+/// The result of CouchDB's `_stats`.
 public struct ViewStatistics: Codable, Hashable, Sendable {
     /// The sum.
     public let sum: Double
-    /// How many there are.
+    /// The number of values.
     public let count: Int
-    /// The least.
+    /// The minimum.
     public let min: Double
-    /// The greatest.
+    /// The maximum.
     public let max: Double
     /// The sum of squares.
     public let sumsqr: Double
