@@ -1,6 +1,6 @@
-/// Where a temporary database is kept. The same tests run over every kind, so that none behaves in a way of its own.
+/// The storage of a temporary database. The same tests run on every kind, to check that all behave alike.
 public enum DatabaseKind: String, CaseIterable, Sendable, CustomStringConvertible {
-    /// In a folder of its own, which is removed afterwards.
+    /// In a separate folder, which is removed afterwards.
     case file
     /// In memory.
     case memory

@@ -2,7 +2,7 @@ internal import Settle
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// A clock that stands still until it is told to go on, for tests of what waits.
+/// A clock that advances only on request, for tests of code that waits.
 ///
 ///     let clock = ManualClock()
 ///     let retry = Task { try await clock.sleep(for: .seconds(30)) }
@@ -10,33 +10,34 @@ internal import SettlePlatform
 ///     clock.advance(by: .seconds(30))
 ///     try await retry.value
 ///
-/// Time passes only in ``advance(by:)`` and its kin, on whatever thread calls them; no real time is waited for. Who sleeps
-/// is woken when the moment is reached, the earliest first, and those of one moment in the order in which they fell asleep.
-/// To be woken means to be ready to go on: when it does so is for Swift's tasks to say, and the clock then shows the
-/// time that was advanced to. So a task that sleeps again sleeps from there; ``advanceToNextSleeper()`` goes step by step.
+/// Time passes only in ``advance(by:)`` and the similar methods, on the calling thread; nothing waits for real time.
+/// Sleepers are resumed when their deadline is reached, the earliest first, and those with the same deadline in the
+/// order in which they started to sleep. Swift schedules the resumed tasks, and the clock then shows the time that
+/// was advanced to. So a task that sleeps again sleeps from that time; ``advanceToNextSleeper()`` advances step by
+/// step.
 public final class ManualClock: Clock {
-    /// A moment, as the time since the clock's beginning.
+    /// A moment, as the time since the clock's start.
     public struct Instant: InstantProtocol, CustomStringConvertible {
-        /// How long after the beginning it is.
+        /// The time since the start.
         public let offset: Duration
 
         /// Makes a moment.
         public init(offset: Duration = .zero) { self.offset = offset }
 
-        /// The moment so much later.
+        /// The moment a duration later.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-        /// How long it is to another moment.
+        /// The duration until another moment.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
 
         /// Whether a moment is before another.
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
 
-        /// The time since the beginning.
+        /// The time since the start.
         public var description: String { "\(offset)" }
     }
 
-    /// What somebody waits for.
+    /// The condition that a task waits for.
     private enum Wish {
         case time(Instant)
         case sleepers(Int)
@@ -47,16 +48,16 @@ public final class ManualClock: Clock {
         let wish: Wish
         let continuation: CheckedContinuation<Void, any Error>
 
-        /// When a sleeper wants to be woken.
+        /// The deadline of a sleeper.
         var deadline: Instant? { if case .time(let deadline) = wish { deadline } else { nil } }
     }
 
     private struct State {
         var now = Instant()
         var next = 0
-        /// In the order in which they came.
+        /// In the order of arrival.
         var waiters: [Waiter] = []
-        /// Those cancelled before they waited.
+        /// Waiters that were cancelled before they started to wait.
         var cancelled: Set<Int> = []
 
         var sleepers: Int { waiters.count { $0.deadline != nil } }
@@ -68,9 +69,9 @@ public final class ManualClock: Clock {
             }
         }
 
-        /// Takes out all who need not wait any more: the sleepers first, by their moments.
+        /// Removes and returns all waiters whose condition holds: sleepers first, by their deadlines.
         mutating func takeFulfilled() -> [Waiter] {
-            // What sleepers make true counts before they are woken.
+            // Conditions are checked before the sleepers are resumed.
             let fulfilled = waiters.filter { isFulfilled($0.wish) }
             let numbers = Set(fulfilled.map(\.number))
             waiters.removeAll { numbers.contains($0.number) }
@@ -82,43 +83,43 @@ public final class ManualClock: Clock {
 
     private let state = Guarded(State())
 
-    /// Makes a clock at its beginning.
+    /// Makes a clock at its start.
     public init() {}
 
     /// The time that was advanced to.
     public var now: Instant { state.withLock { $0.now } }
 
-    /// There is none: every moment can be told from every other.
+    /// Zero: the clock distinguishes all moments.
     public var minimumResolution: Duration { .zero }
 
-    /// How many are asleep.
+    /// The number of sleeping tasks.
     public var sleeperCount: Int { state.withLock { $0.sleepers } }
 
-    /// Waits until the clock has reached a moment; the tolerance does not matter.
+    /// Waits until the clock has reached a moment; the tolerance is ignored.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled, at once.
+    /// - Throws: `CancellationError` immediately when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try await wait(for: .time(deadline))
     }
 
-    /// Waits until so many are asleep, so that a test advances the clock only when there is somebody to wake.
+    /// Waits until a number of tasks sleep, so that a test advances the clock only when there are tasks to resume.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled, at once.
+    /// - Throws: `CancellationError` immediately when the task is cancelled.
     public func waitForSleepers(_ count: Int) async throws { try await wait(for: .sleepers(count)) }
 
-    /// Lets time pass, and wakes all whose moment is reached; less than nothing does not pass.
+    /// Advances the time, and resumes all tasks whose deadline is reached; negative durations have no effect.
     ///
-    /// - Complexity: O(*n* log *n*) in those who wait.
+    /// - Complexity: O(*n* log *n*) in the number of waiting tasks.
     public func advance(by duration: Duration) {
         change { $0.now = $0.now.advanced(by: max(duration, .zero)) }
     }
 
-    /// Lets time pass up to a moment; to one that is over nothing happens.
+    /// Advances the time to a moment; a past moment has no effect.
     public func advance(to moment: Instant) { change { $0.now = max($0.now, moment) } }
 
-    /// Lets time pass until somebody is woken.
+    /// Advances the time to the next deadline of a sleeper.
     ///
-    /// - Returns: Whether somebody was asleep.
+    /// - Returns: Whether there was a sleeper.
     @discardableResult
     public func advanceToNextSleeper() -> Bool {
         change { state in
@@ -134,7 +135,7 @@ public final class ManualClock: Clock {
         return result
     }
 
-    /// Waits for something; a cancellation may come before that, meanwhile, or after.
+    /// Waits for a condition; the task may be cancelled before, during or after that.
     private func wait(for wish: Wish) async throws {
         try Task.checkCancellation()
         let number = state.withLock { state in

@@ -2,13 +2,13 @@ import Foundation
 
 /// The command `openssl`, for keys, signatures and certificates of tests.
 package struct OpenSSL {
-    /// Where files are made.
+    /// The folder for its files.
     package let folder: String
 
     /// Makes one that works in a folder.
     package init(folder: String) { self.folder = folder }
 
-    /// Runs it and returns what it writes.
+    /// Runs the command and returns its output.
     @discardableResult
     package func run(_ arguments: String..., input: [UInt8] = []) throws -> [UInt8] {
         let process = Process()
@@ -27,12 +27,12 @@ package struct OpenSSL {
         return output
     }
 
-    /// The text of a file it made.
+    /// The content of a file in the folder.
     package func text(_ name: String) throws -> String {
         try String(contentsOfFile: folder + "/" + name, encoding: .utf8)
     }
 
-    /// Makes a certificate for this machine that vouches for itself: `name.pem`, and its key `name-key.pem`.
+    /// Makes a self-signed certificate for this machine: `name.pem`, and its key `name-key.pem`.
     package func makeCertificate(_ name: String) throws {
         try run(
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",

@@ -53,7 +53,7 @@ extension StorageEngineSuite {
         try engine.write { writer in
             for id: DocumentID in ["a", "b"] { _ = try writer.putNew(record(id)) }
         }
-        // The newest record goes in a write of its own: the sequence must not fall back.
+        // The newest record is removed in a separate write: the sequence must not go back.
         try? engine.write { _ in throw DatabaseError(.storage, "on purpose") }
         if let newest = try engine.read({ try $0.record(of: "b", withContent: true) }) {
             try engine.write { try $0.remove(newest) }

@@ -1,17 +1,17 @@
 public import Settle
 
-/// What every storage engine must do, as checks that need no test framework.
+/// The contract of every storage engine, as checks that need no test framework.
 ///
 ///     let failures = StorageEngineSuite.run { try MyEngine(folder: newFolder()) }
 ///     print(failures.isEmpty ? "passed" : failures.joined(separator: "\n"))
 ///
-/// Each check gets a new, empty engine. What is checked is what ``StorageEngine`` promises: that writes are all or
-/// nothing and nest, that sequences rise and are never used again, that reads find what was written and in which
-/// order, that a snapshot sees one state, that those who listen are told after each commit.
+/// Each check gets a new, empty engine. The checks cover the promises of ``StorageEngine``: that writes are atomic
+/// and nest, that sequences rise and are never reused, that reads find what was written, in order, that a snapshot
+/// sees one state, and that listeners are notified after each commit.
 public enum StorageEngineSuite {
     /// Runs all checks.
     ///
-    /// - Parameter make: Makes a new, empty engine.
+    /// - Parameter make: Creates a new, empty engine.
     /// - Returns: A line for each check that failed; none for a good engine.
     public static func run(_ make: () throws -> any StorageEngine) -> [String] {
         checks.flatMap { name, check in
@@ -25,7 +25,7 @@ public enum StorageEngineSuite {
         }
     }
 
-    /// What one check found.
+    /// The result of one check.
     struct Report {
         private(set) var failures: [String] = []
 

@@ -1,14 +1,14 @@
 public import Settle
 
-/// A database for one test, closed and removed when the object goes.
+/// A database for one test, closed and removed when the object is released.
 ///
 ///     let temporary = try TemporaryDatabase(.file)
 ///     try temporary.database.save(Document(id: "a"), onConflict: .fail)
 ///     try temporary.reopen()
 public final class TemporaryDatabase {
-    /// The database; another object after ``reopen()``.
+    /// The database; a new object after ``reopen()``.
     public private(set) var database: Database
-    /// Where it is kept.
+    /// Its storage.
     public let kind: DatabaseKind
     private let folder: TemporaryFolder?
     private let options: DatabaseOptions
@@ -27,7 +27,7 @@ public final class TemporaryDatabase {
 
     deinit { database.close() }
 
-    /// Closes the database and opens it again; nothing happens in memory, where closing is the end.
+    /// Closes the database and opens it again; has no effect in memory, where closing would discard it.
     ///
     /// - Throws: ``DatabaseError`` when it can't be opened.
     public func reopen() throws {
@@ -37,7 +37,7 @@ public final class TemporaryDatabase {
     }
 }
 
-/// Runs a closure with an empty database that is removed afterwards, whatever happens.
+/// Runs a closure with an empty database that is always removed afterwards.
 ///
 /// - Throws: What the closure throws.
 public func withTemporaryDatabase<Result>(
@@ -47,7 +47,7 @@ public func withTemporaryDatabase<Result>(
     return try withExtendedLifetime(temporary) { try body(temporary.database) }
 }
 
-/// Runs an asynchronous closure with an empty database that is removed afterwards, whatever happens.
+/// Runs an asynchronous closure with an empty database that is always removed afterwards.
 ///
 /// - Throws: What the closure throws.
 public func withTemporaryDatabase<Result>(

@@ -1,4 +1,4 @@
 internal import SettlePlatform
 
-/// How many processors there are to run on.
+/// The number of available processors.
 func processorCount() -> Int { max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 1) }

@@ -4,7 +4,7 @@ internal import SettlePlatform
 
 /// A request on its way to a worker and back.
 public final class ScriptCall: Sendable {
-    /// What comes back: an item for each that was asked about, or why there is none.
+    /// The results, one per item of the request, or an error.
     public typealias Answer = Result<[[UInt8]], ScriptError>
 
     private struct State {
@@ -17,7 +17,8 @@ public final class ScriptCall: Sendable {
 
     init(_ request: ScriptRequest) { self.request = request }
 
-    /// Has a closure called with the answer: now, or when it comes, on a thread of the pool, which it must soon leave.
+    /// Calls a closure with the answer, immediately or when it arrives, on a thread of the pool. The closure must
+    /// return quickly.
     public func whenDone(_ taker: @escaping @Sendable (Answer) -> Void) {
         let answer = state.withLock { state in
             if state.answer == nil { state.takers.append(taker) }
@@ -26,7 +27,7 @@ public final class ScriptCall: Sendable {
         if let answer { taker(answer) }
     }
 
-    /// Waits for the answer; not for threads that others wait for.
+    /// Waits for the answer without needing a thread of a shared pool.
     ///
     /// - Throws: ``ScriptError``.
     public func wait() throws -> [[UInt8]] {

@@ -1,7 +1,7 @@
 internal import RevisionTree
 
 extension ScriptError {
-    /// The error a worker tells of: `["name","reason"]`.
+    /// Parses an error from a worker: `["name","reason"]`.
     init(json bytes: [UInt8]) {
         let parts = (try? JSON(utf8: bytes))?.array ?? []
         self.init(parts.first?.string ?? "unnamed_error", parts.last?.string ?? "an error without a reason")

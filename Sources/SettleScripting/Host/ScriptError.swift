@@ -1,8 +1,9 @@
-/// Why a script gave no result, in CouchDB's words.
+/// A failed script call, in CouchDB's wording.
 public struct ScriptError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// CouchDB's name for it, or that of what the script threw: `compilation_error`, `os_process_error`, `TypeError`.
+    /// CouchDB's name of the error, or the name of the thrown one: `compilation_error`, `os_process_error`,
+    /// `TypeError`.
     public let name: String
-    /// What happened.
+    /// The description.
     public let reason: String
 
     /// Makes an error.
@@ -11,11 +12,11 @@ public struct ScriptError: Error, Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// A function ran for longer than it may.
+    /// A function exceeded the time limit.
     public static let timeout = ScriptError("os_process_error", "OS process timed out.")
-    /// The worker has ended under a script, mostly for want of memory.
+    /// The worker ended during the call, usually for lack of memory.
     static func ended(_ code: Int32) -> ScriptError { ScriptError("os_process_error", "{exit_status,\(code)}") }
-    /// There will be no answer any more.
+    /// The pool was closed before the answer.
     static let closed = ScriptError("os_process_error", "The server stops.")
 
     /// The name and the reason.

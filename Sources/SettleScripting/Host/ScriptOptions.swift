@@ -1,25 +1,26 @@
-/// Where the worker processes of a ``ScriptPool`` come from, and what they may use.
+/// The worker processes of a ``ScriptPool`` and their limits.
 public struct ScriptOptions: Sendable {
     /// The program that is run as a worker; it has to call ``ScriptWorker/main(_:)``.
     public var executable: String
-    /// What stands between the program's name and the worker's own arguments.
+    /// The arguments before the worker's own.
     public var arguments: [String]
-    /// How many milliseconds a function may run; 5,000 unless set, as in CouchDB.
+    /// The time limit of a function in milliseconds; by default 5,000, as in CouchDB.
     public var timeLimit = 5000
-    /// How much memory the scripts of one worker may take, in bytes; 256 MiB unless set.
+    /// The memory limit of one worker's scripts in bytes; by default 256 MiB.
     public var memoryLimit = 256 << 20
-    /// How many workers run quick functions at the same time; as many as there are processors, at least two, unless set.
+    /// The number of workers for quick functions; by default the number of processors, at least two.
     public var workers: Int
-    /// How many more there may be while functions run for long; 12 unless set.
+    /// The number of additional workers while functions run for long; by default 12.
     public var moreWorkers = 12
-    /// Called with each line a script writes by `log`, with the database it belongs to; nobody unless set.
+    /// Called with each line that a script writes by `log`, and the database it belongs to; by default lines are
+    /// dropped.
     public var log: @Sendable (_ owner: String, _ line: String) -> Void = { _, _ in }
 
     /// Makes options with the defaults.
     ///
     /// - Parameters:
     ///   - executable: The program that is run as a worker.
-    ///   - arguments: What stands between its name and the worker's own arguments.
+    ///   - arguments: The arguments before the worker's own.
     public init(executable: String, arguments: [String] = []) {
         self.executable = executable
         self.arguments = arguments

@@ -2,23 +2,23 @@ internal import Dispatch
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Worker processes that run scripts, and the order in which they are asked.
+/// Worker processes that run scripts, with a fair queue of calls.
 ///
 ///     submit ─→ queue, by turns of the databases ─→ thread ─→ process ─→ whenDone
 ///                                                    one each, started when needed
 ///
-/// A script that runs for too long, takes too much memory or breaks the engine costs its process, which the next one asked
-/// for replaces. While some run for long, more processes are started, up to a bound, so that quick ones need not wait for
-/// them; and a database has never more than half of them.
+/// A script that runs for too long, uses too much memory or crashes the engine ends its process; the next call starts
+/// another one. While calls run for long, more processes are started, up to a bound, so that quick calls need not
+/// wait for them. One database never uses more than half of the processes.
 public final class ScriptPool: Sendable {
     private struct State {
         var queue = ScriptQueue()
         var threads = 0
         var idle = 0
-        /// How many idle threads were woken and have not noticed yet.
+        /// The number of idle threads that were woken but have not run yet.
         var woken = 0
         var slow = 0
-        /// How many calls each owner has under way.
+        /// The number of running calls of each owner.
         var running: [String: Int] = [:]
         var isClosed = false
     }
@@ -28,19 +28,19 @@ public final class ScriptPool: Sendable {
     private let wake = DispatchSemaphore(value: 0)
     private let ended = DispatchGroup()
 
-    /// For how many seconds a process waits for work before it ends.
+    /// The number of seconds that a process waits for work before it ends.
     private static let patience = 120.0
 
     /// Makes a pool; processes are started when they are needed.
     public init(_ options: ScriptOptions) {
         self.options = options
-        // A worker may end while it is written to.
+        // A worker may end while the pool writes to it.
         signal(SIGPIPE, SIG_IGN)
     }
 
     deinit { close() }
 
-    /// Asks a worker, as soon as one has time.
+    /// Submits a request, which runs as soon as a worker is free.
     public func submit(_ request: ScriptRequest) -> ScriptCall {
         let call = ScriptCall(request)
         let isOpen = state.withLock { state in
@@ -55,12 +55,12 @@ public final class ScriptPool: Sendable {
         return call
     }
 
-    /// Asks a worker and waits for the answer.
+    /// Submits a request and waits for the answer.
     ///
     /// - Throws: ``ScriptError``.
     public func run(_ request: ScriptRequest) throws -> [[UInt8]] { try submit(request).wait() }
 
-    /// Ends all workers once they have done what is under way; what waits fails.
+    /// Ends all workers after their current calls; waiting calls fail.
     public func close() {
         let (waiting, threads) = state.withLock { state in
             state.isClosed = true
@@ -71,7 +71,7 @@ public final class ScriptPool: Sendable {
         for _ in 0..<threads { wake.signal() }
     }
 
-    /// Wakes a thread or makes one, if something waits and more may run.
+    /// Wakes or starts a thread, if calls wait and the limits allow it.
     private func seeToThreads() {
         let (wakes, makes) = state.withLock { state -> (Bool, Bool) in
             guard state.queue.count > 0 else { return (false, false) }
@@ -91,7 +91,7 @@ public final class ScriptPool: Sendable {
             work()
             ended.leave()
         }
-        // Where the system gives no thread, this one runs the calls.
+        // If the system can't create a thread, this one runs the calls.
         do { try SystemThread.detach(body) } catch { body() }
     }
 
@@ -103,7 +103,7 @@ public final class ScriptPool: Sendable {
         process?.end()
     }
 
-    /// The next call, when there is one; `nil` when the thread is to end.
+    /// The next call; `nil` when the thread is to end.
     private func next(_ process: inout ScriptProcess?) -> ScriptCall? {
         while true {
             let (call, isEnd) = state.withLock { state -> (ScriptCall?, Bool) in
@@ -111,7 +111,7 @@ public final class ScriptPool: Sendable {
                     state.threads -= 1
                     return (nil, true)
                 }
-                // No more than are quick at a time, beside those that take long.
+                // The limit for quick calls, plus the slow calls that are running.
                 let limit = options.workers + min(state.slow, options.moreWorkers)
                 if state.threads <= limit, let call = take(&state) { return (call, false) }
                 if state.threads > limit {
@@ -126,7 +126,7 @@ public final class ScriptPool: Sendable {
             let isOver = state.withLock { state in
                 state.idle -= 1
                 if isWoken { state.woken -= 1 }
-                // Somebody may be about to wake this one.
+                // Another thread may be about to wake this one.
                 if !isWoken, state.queue.count > 0 { return false }
                 if !isWoken { state.threads -= 1 }
                 return !isWoken
@@ -181,7 +181,7 @@ public final class ScriptPool: Sendable {
             }
         }
         if isSlow {
-            // It was given the lowest priority, which it would keep.
+            // Its priority was lowered, which can't be undone.
             process?.end()
             process = nil
         }

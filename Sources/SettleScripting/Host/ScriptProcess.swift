@@ -3,29 +3,29 @@ internal import SettlePlatform
 
 /// A worker process, used by one thread at a time.
 final class ScriptProcess {
-    /// What became of a request.
+    /// The outcome of a request.
     enum Outcome {
         case answered(ScriptCall.Answer)
-        /// The process has ended with a code; signals are above 128.
+        /// The process has ended with a code; for signals it is above 128.
         case ended(Int32)
     }
 
     private let pid: pid_t
     /// The socket that is the worker's standard input and output.
     private let channel: Descriptor
-    /// The contexts that the process has, by owner and key, those not used for long in front.
+    /// The contexts in the process, by owner and key, least recently used first.
     private var contexts: [(owner: String, key: String, number: UInt32)] = []
     private var lastContext: UInt32 = 0
     private let options: ScriptOptions
 
-    /// How many contexts a process keeps.
+    /// The maximum number of contexts per process.
     private static let mostContexts = 24
-    /// The longest answer to one request that is taken, in bytes.
+    /// The maximum size of the answer to one request, in bytes.
     private static let longestAnswer = 512 << 20
-    /// How many bytes of items are sent in one frame, unless a single item has more.
+    /// The maximum number of item bytes per frame, unless a single item has more.
     private static let frameLength = 4 << 20
 
-    /// Whether it has run scripts of anything but this source.
+    /// Whether it has run scripts of any other source.
     func isNew(to source: ScriptSource) -> Bool {
         contexts.allSatisfy { $0.owner == source.owner && $0.key == source.key }
     }
@@ -57,11 +57,11 @@ final class ScriptProcess {
             channel.close()
             throw Self.failure("can't start \(options.executable)", code)
         }
-        // What serves goes first.
+        // The server has priority over scripts.
         ChildProcess.setPriority(5, of: pid)
     }
 
-    /// Lets go of the process, which ends; or is ended, when it does not answer any more.
+    /// Closes the process, which then ends; kills it if it no longer responds.
     func end(killing: Bool = false) {
         if killing { kill(pid, SIGKILL) }
         channel.close()
@@ -69,15 +69,15 @@ final class ScriptProcess {
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
     }
 
-    /// Has it make way for all others, for it takes long.
+    /// Lowers its priority to the minimum, because its call takes long.
     func giveWay() { ChildProcess.setPriority(19, of: pid) }
 
-    /// Asks and waits for the answer.
+    /// Sends a request and waits for the answer.
     ///
     /// - Parameters:
-    ///   - request: What to ask.
-    ///   - slowly: Is called once when the answer takes longer than a quarter of a second.
-    /// - Returns: The answer, or that there is none and the process is gone.
+    ///   - request: The request.
+    ///   - slowly: Called once if the answer takes longer than a quarter of a second.
+    /// - Returns: The answer, or that there is none and the process has ended.
     func run(_ request: ScriptRequest, slowly: () -> Void) -> Outcome {
         let source = request.source
         let known = contexts.firstIndex { $0.owner == source.owner && $0.key == source.key }
@@ -98,7 +98,7 @@ final class ScriptProcess {
         return run(request, in: entry.number, slowly)
     }
 
-    /// Sends a request in as many frames as it takes, each with the items that stand in front.
+    /// Sends a request in as many frames as needed, each with the leading items.
     private func run(_ request: ScriptRequest, in context: UInt32, _ slowly: () -> Void) -> Outcome {
         let (command, owner) = (request.command, request.source.owner)
         let head = request.items.prefix(command.leading)
@@ -138,7 +138,7 @@ final class ScriptProcess {
         var results: [[UInt8]] = []
         var length = 0
         var isSlow = false
-        // The process stops by itself what takes too long; this is for one that does not do even that.
+        // The worker itself ends calls that take too long; this timeout is for a worker that fails to.
         var left = Int64(options.timeLimit + 2000) * Int64(items.count + 1)
         while true {
             while !channel.waitToRead(milliseconds: 250) {
@@ -171,7 +171,7 @@ final class ScriptProcess {
         }
     }
 
-    /// Waits for the end of the process; it may have closed its pipe before it ended.
+    /// Waits for the end of the process; it may have closed its pipe earlier.
     private func ended() -> Outcome {
         channel.close()
         var status: Int32 = 0

@@ -1,20 +1,20 @@
-/// What waits for a worker, by turns of the owners.
+/// The waiting calls, with owners taking turns.
 ///
 ///     owners in turn:   a ─ b ─ c ─ a …       each with its calls in order
 ///
-/// An owner one of whose scripts had to be stopped lately waits until nobody else does. So a hundred endless loops in one
+/// An owner whose script was recently stopped waits until no other owner does. So a hundred endless loops in one
 /// database cost the others one turn in two, and later less.
 struct ScriptQueue {
     private var waiting: [String: [ScriptCall]] = [:]
     private var turns: [String] = []
-    /// Until when an owner waits behind all others, in milliseconds.
+    /// The time until which an owner has low priority, in milliseconds.
     private var delayed: [String: Int64] = [:]
     private(set) var count = 0
 
-    /// For how long an owner waits behind the others, in milliseconds.
+    /// How long an owner has low priority, in milliseconds.
     private static let delay: Int64 = 30_000
 
-    /// Adds a call behind the others of its owner.
+    /// Adds a call after the others of its owner.
     mutating func add(_ call: ScriptCall) {
         let owner = call.request.source.owner
         if waiting[owner] == nil { turns.append(owner) }
@@ -22,12 +22,12 @@ struct ScriptQueue {
         count += 1
     }
 
-    /// Takes the next call.
+    /// Removes and returns the next call.
     ///
     /// - Parameters:
     ///   - now: The time, in milliseconds.
-    ///   - isAllowed: Whether an owner may have one more under way.
-    /// - Returns: The call; `nil` when none may be begun.
+    ///   - isAllowed: Whether an owner may have one more running call.
+    /// - Returns: The call; `nil` if none may start.
     mutating func take(now: Int64, isAllowed: (_ owner: String, _ isDelayed: Bool) -> Bool) -> ScriptCall? {
         let next =
             turns.firstIndex { !isDelayed($0, now) && isAllowed($0, false) }
@@ -44,13 +44,13 @@ struct ScriptQueue {
         return call
     }
 
-    /// Takes note that a script of an owner had to be stopped.
+    /// Records that a script of an owner was stopped.
     mutating func delay(_ owner: String, now: Int64) {
         delayed = delayed.filter { $0.value > now }
         delayed[owner] = now + Self.delay
     }
 
-    /// Takes all there is.
+    /// Removes and returns all calls.
     mutating func takeAll() -> [ScriptCall] {
         defer { (waiting, turns, count) = ([:], [], 0) }
         return waiting.values.flatMap { $0 }

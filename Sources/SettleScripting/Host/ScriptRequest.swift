@@ -1,6 +1,6 @@
 internal import RevisionTree
 
-/// One thing to be asked of a worker.
+/// A request to a worker.
 public struct ScriptRequest: Sendable {
     let source: ScriptSource
     let command: ScriptCommand
@@ -8,17 +8,17 @@ public struct ScriptRequest: Sendable {
 
     /// Runs all map functions over documents.
     ///
-    /// The answer has an item for each document: a JSON array with a list of `[key, value]` for each function.
+    /// The answer has an item per document: a JSON array with a list of `[key, value]` for each function.
     public static func map(_ documents: [[UInt8]], by source: ScriptSource) -> ScriptRequest {
         ScriptRequest(source: source, command: .map, items: documents)
     }
 
-    /// Sees that functions compile, before a design document is stored.
+    /// Checks that functions compile, before a design document is stored.
     ///
     /// - Parameters:
     ///   - functions: The kind of each, `map` or `reduce`, the name of its view, and its source.
-    ///   - source: A context to try them in.
-    /// - Returns: The request; its answer says nothing but that they do.
+    ///   - source: The context to compile them in.
+    /// - Returns: The request; its answer has no content.
     public static func check(
         _ functions: [(kind: String, view: String, source: String)], in source: ScriptSource
     ) -> ScriptRequest {
@@ -26,13 +26,13 @@ public struct ScriptRequest: Sendable {
         return ScriptRequest(source: source, command: .check, items: items)
     }
 
-    /// Looks for mistakes in sources that are not stored yet; modules are not run.
+    /// Checks the syntax of sources that are not stored yet; modules are not run.
     ///
-    /// The answer has an item for each source: `1`, or an array of what is wrong and the line where.
+    /// The answer has an item per source: `1`, or an array with the error message and its line.
     ///
     /// - Parameters:
-    ///   - sources: Each a function, or a module that others require.
-    ///   - source: A context to try them in.
+    ///   - sources: The sources, each a function or a module.
+    ///   - source: The context to compile them in.
     /// - Returns: The request.
     public static func syntax(
         _ sources: [(isModule: Bool, text: String)], in source: ScriptSource
@@ -41,15 +41,15 @@ public struct ScriptRequest: Sendable {
         return ScriptRequest(source: source, command: .syntax, items: items)
     }
 
-    /// Reduces rows or, again, what came of that.
+    /// Reduces rows, or rereduces values.
     ///
-    /// The answer has an item for each input: an array with the value of each function.
+    /// The answer has an item per input: an array with the value of each function.
     ///
     /// - Parameters:
-    ///   - inputs: Each an array of `[[key, id], value]`, or of values where it is done again.
+    ///   - inputs: Each an array of `[[key, id], value]`, or of values for a rereduce.
     ///   - functions: The reduce functions.
-    ///   - again: Whether they are values of the functions themselves.
-    ///   - source: Where to run them.
+    ///   - again: Whether to rereduce values of the functions.
+    ///   - source: The context to run them in.
     /// - Returns: The request.
     public static func reduce(
         _ inputs: [[UInt8]], by functions: [String], again: Bool, in source: ScriptSource
@@ -58,13 +58,13 @@ public struct ScriptRequest: Sendable {
         return ScriptRequest(source: source, command: .reduce, items: [head.utf8] + inputs)
     }
 
-    /// Asks the validation function of a design document.
+    /// Runs the validation function of a design document.
     ///
-    /// The answer has an item for each: `1`, or the JSON of what was thrown.
+    /// The answer has an item per document: `1`, or the thrown value as JSON.
     ///
     /// - Parameters:
     ///   - documents: Each an array: the new document, and the old one or null.
-    ///   - user: Who writes them, and the security object: an array of both, which is sent once for many documents.
+    ///   - user: The user context and the security object, as an array, which is sent once for many documents.
     ///   - source: The design document.
     /// - Returns: The request.
     public static func validate(
@@ -73,14 +73,14 @@ public struct ScriptRequest: Sendable {
         ScriptRequest(source: source, command: .validate, items: [user] + documents)
     }
 
-    /// Asks a filter function about documents; the answer has `1` or `0` for each.
+    /// Runs a filter function on documents; the answer has `1` or `0` for each.
     public static func filter(
         _ documents: [[UInt8]], by name: String, request: [UInt8], of source: ScriptSource
     ) -> ScriptRequest {
         ScriptRequest(source: source, command: .filter, items: [Array(name.utf8), request] + documents)
     }
 
-    /// Asks whether a view's map function emits anything for documents; the answer has `1` or `0` for each.
+    /// Checks whether a view's map function emits anything for documents; the answer has `1` or `0` for each.
     public static func filter(
         _ documents: [[UInt8]], byView name: String, of source: ScriptSource
     ) -> ScriptRequest {

@@ -1,12 +1,12 @@
 internal import RevisionTree
 
-/// What a context of scripts works with. Contexts are kept by workers as long as there is room.
+/// The scripts of a context. Workers keep contexts while there is room.
 public struct ScriptSource: Sendable {
-    /// Whose scripts these are: the database. No two share a context, and each gets its turn.
+    /// The database that the scripts belong to. Databases share no contexts, and take turns.
     public let owner: String
-    /// What tells it from all others of the owner: it changes with the scripts.
+    /// Identifies it among those of the owner; changes with the scripts.
     public let key: String
-    /// The JSON that the prelude's `load` takes.
+    /// The JSON for the prelude's `load`.
     let json: [UInt8]
 
     /// The functions of a design document.

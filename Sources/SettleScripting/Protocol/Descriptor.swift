@@ -4,7 +4,7 @@ internal import SettlePlatform
 struct Descriptor: Sendable {
     let number: Int32
 
-    /// Writes all bytes; says whether that went well.
+    /// Writes all bytes; returns whether that succeeded.
     func write(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBytes { raw in
             var offset = 0
@@ -18,7 +18,7 @@ struct Descriptor: Sendable {
         }
     }
 
-    /// Reads a frame without its length; `nil` at the end or for one that is too large.
+    /// Reads a frame without its length; `nil` at the end or for a frame that is too large.
     func readFrame() -> [UInt8]? {
         guard let head = read(4) else { return nil }
         let length = Int(ScriptFrame.number(head, at: 0))
@@ -42,7 +42,7 @@ struct Descriptor: Sendable {
         return isWhole ? bytes : nil
     }
 
-    /// Waits until there is something to read, or the other side is gone; false when the time is over.
+    /// Waits until there is something to read, or the other side has closed; `false` on a timeout.
     func waitToRead(milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         while true {

@@ -1,28 +1,29 @@
-/// What a worker can be asked to do.
+/// The commands of a worker.
 enum ScriptCommand: UInt8, Sendable {
-    /// Takes what a context works with: one item, the JSON of a design document or of a view's functions.
+    /// Loads a context: one item, the JSON of a design document or of a view's functions.
     case load = 1
-    /// Lets go of a context.
+    /// Removes a context.
     case drop
-    /// Sees whether functions compile: an item each, `["map", "name", "source"]`.
+    /// Checks that functions compile: items `["map", "name", "source"]`.
     case check
-    /// Runs all map functions over documents, an item each; answers each with `[[[key,value],…],…]`, a list a function.
+    /// Runs all map functions on documents, one per item; answers each with `[[[key,value],…],…]`, a list per
+    /// function.
     case map
-    /// Runs reduce functions: first what is the same for all, then an item a reduction.
+    /// Runs reduce functions: first the common item, then an item per reduction.
     case reduce
-    /// Asks a validation function: the user and the security object, then an item each, the new document and the old one;
-    /// answers `1` or what was thrown.
+    /// Runs a validation function: the user and the security object, then items with the new document and the old
+    /// one; answers `1` or the thrown value.
     case validate
-    /// Asks a filter: its name and the request, then documents; answers `1` or `0` each.
+    /// Runs a filter: its name and the request, then documents; answers `1` or `0` for each.
     case filter
-    /// Asks a map function as a filter: its name, then documents; answers `1` or `0` each.
+    /// Runs a map function as a filter: its name, then documents; answers `1` or `0` for each.
     case filterByView
     /// Runs an update function: its name, the document, the request.
     case update
-    /// Looks for mistakes in sources: an item each, `["function", "source"]`; answers `1` or `["message", line]`.
+    /// Checks the syntax of sources: items `["function", "source"]`; answers `1` or `["message", line]`.
     case syntax
 
-    /// How many items stand in front of those that are answered one by one.
+    /// The number of leading items, before those that are answered one by one.
     var leading: Int {
         switch self {
         case .load, .drop, .check, .map, .update, .syntax: 0
@@ -31,10 +32,10 @@ enum ScriptCommand: UInt8, Sendable {
         }
     }
 
-    /// Whether the items behind those in front are answered each for itself, so that they may come in several frames.
+    /// Whether the items after the leading ones are answered separately, so that they may be sent in several frames.
     var isDivisible: Bool { ![.load, .drop, .update].contains(self) }
 
-    /// The function of the prelude that does it for one item.
+    /// The function of the prelude that processes one item.
     var function: String {
         switch self {
         case .load: "load"

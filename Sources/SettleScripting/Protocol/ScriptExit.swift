@@ -1,11 +1,11 @@
-/// With which code a worker ends by itself.
+/// The exit codes of a worker.
 enum ScriptExit {
-    /// Nobody asks it any more.
+    /// The pool closed the connection.
     static let done: Int32 = 0
-    /// What it was asked is nothing it knows.
+    /// The request was invalid.
     static let misuse: Int32 = 70
-    /// A function ran for too long.
+    /// A function exceeded the time limit.
     static let timeout: Int32 = 71
-    /// A function took too much memory.
+    /// A function exceeded the memory limit.
     static let memory: Int32 = 72
 }

@@ -3,14 +3,14 @@
 ///     length  kind  context  count   length item 0      length item 1 …
 ///     u32     u8    u32      u32     u32    bytes  00    u32    bytes  00
 ///
-/// Numbers are little-endian; the first counts what follows it. The zero behind an item is not counted in its length: it
-/// is there for JavaScriptCore, which takes text that ends so.
+/// Numbers are little-endian; the first is the number of bytes after it. The zero after an item is not part of its
+/// length; JavaScriptCore needs it as a terminator.
 struct ScriptFrame {
     /// The bytes of a frame, length first.
     private(set) var bytes: [UInt8]
     private var count: UInt32 = 0
 
-    /// How many bytes stand in front of the items.
+    /// The number of bytes before the items.
     private static let head = 13
     /// The largest frame, in bytes.
     static let largest = 256 << 20
@@ -35,7 +35,7 @@ struct ScriptFrame {
         count += 1
     }
 
-    /// Sees that the numbers in front are right, and gives the whole.
+    /// Fills in the numbers of the header, and returns the frame.
     mutating func finish() -> [UInt8] {
         set(UInt32(truncatingIfNeeded: bytes.count - 4), at: 0)
         set(count, at: 9)
@@ -52,7 +52,7 @@ struct ScriptFrame {
         }
     }
 
-    /// What a frame without its length says: the kind, the context, and where its items stand.
+    /// Parses a frame without its length: the kind, the context, and the ranges of its items.
     ///
     /// - Returns: `nil` for bytes that are not a frame.
     static func parse(_ bytes: [UInt8]) -> (kind: UInt8, context: UInt32, items: [Range<Int>])? {
@@ -72,7 +72,7 @@ struct ScriptFrame {
         return position == bytes.count ? (bytes[0], number(bytes, at: 1), items) : nil
     }
 
-    /// A number of a frame.
+    /// A number in a frame.
     static func number(_ bytes: [UInt8], at position: Int) -> UInt32 {
         UInt32(bytes[position]) | UInt32(bytes[position + 1]) << 8 | UInt32(bytes[position + 2]) << 16
             | UInt32(bytes[position + 3]) << 24

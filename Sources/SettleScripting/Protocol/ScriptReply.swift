@@ -1,4 +1,4 @@
-/// What a frame from a worker holds.
+/// The kinds of frames from a worker.
 enum ScriptReply: UInt8, Sendable {
     /// The last results of a request.
     case done = 1

@@ -1,13 +1,13 @@
 internal import SettlePlatform
 
-/// How much memory the process has in use, asked of the system.
+/// The memory in use by the process, as the system reports it.
 ///
-/// On Linux by a file that stays open, for a worker may open none later.
+/// On Linux it reads a file that stays open, because a worker can't open one later.
 struct MemoryInUse: Sendable {
     #if os(Linux)
     private let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
 
-    /// The resident memory in bytes; `nil` when the system does not say.
+    /// The resident memory in bytes; `nil` when the system does not report it.
     var bytes: Int? {
         var text = [UInt8](repeating: 0, count: 128)
         let count = pread(file, &text, text.count, 0)
@@ -17,7 +17,7 @@ struct MemoryInUse: Sendable {
         return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
     #else
-    /// The resident memory in bytes; `nil` when the system does not say.
+    /// The resident memory in bytes; `nil` when the system does not report it.
     var bytes: Int? {
         var info = mach_task_basic_info()
         var count = mach_msg_type_number_t(MemoryLayout<mach_task_basic_info>.size / MemoryLayout<natural_t>.size)

@@ -1,34 +1,35 @@
 internal import SettlePlatform
 
-/// What a worker gives up before it runs what others wrote.
+/// Drops permissions of a worker before it runs untrusted scripts.
 ///
-/// JavaScriptCore has no functions for files, the network or processes. This is for the day somebody finds a hole in it.
+/// JavaScriptCore has no functions for files, the network or processes. This limits the damage of a vulnerability in
+/// it.
 enum ScriptConfinement {
-    /// Closes all that was inherited but the two pipes, and sees that no core is written.
+    /// Closes all inherited descriptors except the two pipes, and disables core dumps.
     static func begin() {
         ResourceLimit.coreFile.set(0, highest: 0)
         for number in Int32(3)..<Int32(min(sysconf(Int32(_SC_OPEN_MAX)), 4096)) { close(number) }
         _ = chdir("/")
     }
 
-    /// Allows no more files, no writing to them, and so much more memory than there is in use.
+    /// Forbids opening and writing files, and limits the memory in addition to that in use.
     ///
-    /// - Parameter memory: How many bytes.
+    /// - Parameter memory: The additional memory in bytes.
     static func finish(memory: Int) {
         #if os(Linux)
-        // Asked while a file can still be opened. The engine has reserved much of what its scripts use, so this bounds only
-        // the rest; the watchdog bounds all of it.
+        // Read while a file can still be opened. The engine has reserved much of the memory for scripts already, so
+        // this limits only the rest; the watchdog limits all of it.
         guard let used = dataInUse() else { _exit(ScriptExit.misuse) }
         let most = UInt64(used + memory)
         ResourceLimit.data.set(most, highest: most)
         #endif
         ResourceLimit.fileSize.set(0, highest: 0)
-        // What is open stays open, and nothing is added to it.
+        // Open descriptors stay open, and none can be added.
         ResourceLimit.openFiles.set(3, highest: 3)
     }
 
     #if os(Linux)
-    /// The memory that the limit counts, in bytes.
+    /// The memory that counts towards the limit, in bytes.
     private static func dataInUse() -> Int? {
         guard let file = fopen("/proc/self/status", "r") else { return nil }
         defer { fclose(file) }

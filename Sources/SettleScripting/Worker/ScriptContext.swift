@@ -4,17 +4,17 @@ internal import JavaScriptCore
 internal import CJavaScriptCore
 #endif
 
-/// A world of scripts of its own: the functions of one design document, or of its views.
+/// An isolated JavaScript context: the functions of one design document, or of its views.
 ///
-/// Used by the one thread of a worker.
+/// Used only by the worker's single thread.
 final class ScriptContext {
     private let context: JSGlobalContextRef
     private var functions: [String: JSObjectRef] = [:]
     private var api: JSObjectRef?
 
-    /// Makes a context in a group, whose memory it shares.
+    /// Makes a context in a group, with which it shares memory.
     ///
-    /// - Returns: `nil` when the prelude does not run, which means that memory is over.
+    /// - Returns: `nil` when the prelude fails, which means that there is no memory left.
     init?(in group: JSContextGroupRef, log: @escaping (String) -> Void) {
         ScriptLog.taker = log
         guard let context = JSGlobalContextCreateInGroup(group, nil) else { return nil }
@@ -40,17 +40,17 @@ final class ScriptContext {
 
     deinit { JSGlobalContextRelease(context) }
 
-    /// Calls a function of the prelude with texts that each end in a zero.
+    /// Calls a function of the prelude with zero-terminated strings.
     ///
     /// - Parameters:
     ///   - name: The function.
-    ///   - arguments: Where the texts begin.
-    ///   - take: Gets the result's UTF-8, the mark in front of it included.
-    /// - Returns: Whether there was a result; there is none when memory is over.
+    ///   - arguments: The addresses of the strings.
+    ///   - take: Called with the result's UTF-8, including its leading mark.
+    /// - Returns: Whether there was a result; `false` when memory is exhausted.
     func call(_ name: String, _ arguments: [UnsafePointer<CChar>], _ take: (UnsafeBufferPointer<UInt8>) -> Void) -> Bool
     {
         guard let function = function(name) else { return false }
-        // On the stack, where the collector of garbage looks for what is in use.
+        // On the stack, where the garbage collector looks for values in use.
         let answer = withUnsafeTemporaryAllocation(of: JSValueRef?.self, capacity: 4) { values -> JSValueRef? in
             values.initialize(repeating: nil)
             for (index, text) in arguments.prefix(4).enumerated() {
@@ -78,8 +78,8 @@ final class ScriptContext {
         return object
     }
 
-    /// The line of a source's first mistake in its syntax, 0 when it has none; the engine tells it to who asks from outside
-    /// alone.
+    /// The line of the first syntax error in a source, 0 if there is none; scripts can't get it from the engine, only
+    /// its host can.
     private static func mistakenLine(of source: JSValueRef, in context: JSContextRef) -> Double {
         guard let script = JSValueToStringCopy(context, source, nil) else { return 0 }
         defer { JSStringRelease(script) }

@@ -6,7 +6,7 @@ internal import JavaScriptCore
 internal import CJavaScriptCore
 #endif
 
-/// Does what a worker is asked, one request after the other.
+/// Processes a worker's requests one after the other.
 final class ScriptEngine {
     private let group: JSContextGroupRef
     private var contexts: [UInt32: ScriptContext] = [:]
@@ -14,11 +14,11 @@ final class ScriptEngine {
     private let watchdog: ScriptWatchdog
     private var logged = 0
 
-    /// How many lines of the log a request may write.
+    /// The maximum number of log lines per request.
     private static let mostLines = 100
-    /// How many bytes of a line are kept.
+    /// The maximum number of bytes per log line.
     private static let longestLine = 2000
-    /// From how many bytes on results are sent before all are there.
+    /// The size from which on partial results are sent.
     private static let pieceLength = 256 * 1024
 
     init?(output: Descriptor, watchdog: ScriptWatchdog) {
@@ -26,13 +26,13 @@ final class ScriptEngine {
         self.group = group
         self.output = output
         self.watchdog = watchdog
-        // The machine's parts are all loaded now, before memory is limited.
+        // Loads all parts of the engine before memory is limited.
         guard ScriptContext(in: group, log: { _ in }) != nil else { return nil }
     }
 
     deinit { JSContextGroupRelease(group) }
 
-    /// Does one request and sends what comes of it; false when nothing more is to be done.
+    /// Processes one request and sends the results; `false` when the worker is to end.
     func run(_ frame: [UInt8]) -> Bool {
         guard let (kind, number, items) = ScriptFrame.parse(frame), let command = ScriptCommand(rawValue: kind),
             items.count >= command.leading
@@ -54,7 +54,7 @@ final class ScriptEngine {
     }
 
     private func run(_ command: ScriptCommand, _ texts: [UnsafePointer<CChar>], in context: ScriptContext) -> Bool {
-        // One that takes several arguments takes all items, the others an item at a time.
+        // A function with several arguments takes all items at once, the others one item at a time.
         let calls =
             command == .update
             ? [texts] : texts.dropFirst(command.leading).map { texts.prefix(command.leading) + [$0] }

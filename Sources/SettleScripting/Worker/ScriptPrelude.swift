@@ -1,11 +1,12 @@
-/// What every context begins with: the functions that CouchDB gives to scripts, and those that the worker calls.
+/// The prelude of every context: the functions that CouchDB provides to scripts, and those that the worker calls.
 ///
-/// A script may change any object it can reach, and only that of its own design document's context. What it hands out is
-/// text in JSON, which the server reads as it reads any other that comes from outside.
+/// A script may change any object in the context of its own design document, and in no other. Its results are JSON
+/// text, which the server parses as untrusted input.
 enum ScriptPrelude {
-    /// An expression whose value is a function of two arguments, the logger and what finds the line of a mistake, that gives an
-    /// object of functions. Each takes text and gives text: `+` and the result, `-` and `[error, reason]`, or `!` when memory is
-    /// over. A script that catches that error can't hide it where rows are lost by it.
+    /// An expression whose value is a function. Its two arguments are the logger and a function that finds the line
+    /// of a syntax error; it returns an object of functions. Each takes and returns text: `+` and the result, `-` and
+    /// `[error, reason]`, or `!` when memory is exhausted. A script that catches that error can't hide it where rows
+    /// would be lost.
     static let source = #"""
         (function (write, mistakenLine) {
           "use strict";

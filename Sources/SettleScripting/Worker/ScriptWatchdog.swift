@@ -1,38 +1,38 @@
 internal import SettlePlatform
 internal import Synchronization
 
-/// Ends the process when a function runs for too long, or takes too much memory, whatever it does.
+/// Ends the process when a function exceeds its time or memory limit.
 ///
-/// A thread looks at the clock, and at the memory in use, some times a second. It ends the process rather than the function, for there is
-/// work inside the engine, such as matching a pattern, that can't be interrupted.
+/// A thread checks the time and the memory in use several times a second. It ends the process rather than the
+/// function, because some work inside the engine, such as matching a pattern, can't be interrupted.
 final class ScriptWatchdog: Sendable {
-    /// When the running function was begun, in milliseconds; 0 while none runs.
+    /// The start of the running function, in milliseconds; 0 while none runs.
     private let start = Atomic<Int64>(0)
     private let limit: Int64
-    /// How much memory may be in use, in bytes.
+    /// The maximum memory in use, in bytes.
     private let mostMemory = Atomic<Int>(.max)
     private let memory = MemoryInUse()
 
-    /// Begins to watch.
+    /// Starts watching.
     ///
-    /// - Parameter milliseconds: How long a function may run.
+    /// - Parameter milliseconds: The time limit of a function.
     init(milliseconds: Int) {
         limit = Int64(milliseconds)
-        // Unwatched scripts must not run.
+        // Scripts must not run without the watchdog.
         do { try SystemThread.detach { self.watch() } } catch { _exit(ScriptExit.misuse) }
     }
 
-    /// Allows so much more memory than is in use now; false when that can't be watched.
+    /// Limits memory to that in use now plus `bytes`; `false` when the system does not report it.
     func limitMemory(to bytes: Int) -> Bool {
         guard let used = memory.bytes else { return false }
         mostMemory.store(used + bytes, ordering: .relaxed)
         return true
     }
 
-    /// A function begins.
+    /// Records the start of a function.
     func begin() { start.store(Self.now, ordering: .relaxed) }
 
-    /// It has ended.
+    /// Records its end.
     func end() { start.store(0, ordering: .relaxed) }
 
     private func watch() {

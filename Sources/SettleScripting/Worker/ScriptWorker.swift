@@ -1,19 +1,20 @@
 internal import SettlePlatform
 
-/// The process that runs scripts: it is asked on its standard input and answers on its standard output.
+/// The process that runs scripts: it reads requests from its standard input and writes answers to its standard
+/// output.
 ///
-/// It is started by a ``ScriptPool`` and by nobody else. What a script can reach is JavaScript itself and what
-/// `ScriptPrelude` gives it; see `docs/SECURITY.md`.
+/// Only a ``ScriptPool`` starts it. A script can use JavaScript itself and the functions of `ScriptPrelude`; see
+/// `docs/SECURITY.md`.
 public enum ScriptWorker {
-    /// Runs scripts until nobody asks any more, and ends the process.
+    /// Runs scripts until standard input is closed, and ends the process.
     ///
-    /// - Parameter arguments: How many milliseconds a function may run, and how many bytes of memory scripts may take.
+    /// - Parameter arguments: The time limit of a function in milliseconds, and the memory limit of scripts in bytes.
     public static func main(_ arguments: [String]) -> Never {
         guard arguments.count == 2, let milliseconds = Int(arguments[0]), let memory = Int(arguments[1]),
             milliseconds > 0, memory > 0
         else { exit(ScriptExit.misuse) }
         signal(SIGPIPE, SIG_IGN)
-        // A terminal's Ctrl-C is for the server, which ends this process when it is done.
+        // A terminal's Ctrl-C is for the server, which ends this process when it stops.
         signal(SIGINT, SIG_IGN)
         ScriptConfinement.begin()
         let watchdog = ScriptWatchdog(milliseconds: milliseconds)

@@ -1,5 +1,5 @@
 extension Fault {
-    /// What sort of fault it is, to count and to weigh by.
+    /// The kind of a fault, for counting and weighting.
     public enum Kind: String, Hashable, Sendable, CaseIterable, Comparable {
         /// No fault.
         case none
@@ -7,15 +7,15 @@ extension Fault {
         case cutRequest
         /// An answer that is cut off at any byte.
         case cutAnswer
-        /// An answer with a whole head, whose body is cut off.
+        /// An answer whose head is complete and whose body is cut off.
         case cutBody
-        /// An answer that comes late.
+        /// A late answer.
         case delay
-        /// An answer that comes drop by drop.
+        /// An answer that arrives byte by byte.
         case drip
-        /// No answer for a while, and then none at all.
+        /// No answer, and after a while the connection ends.
         case silence
-        /// An answer of the proxy's own.
+        /// An answer from the proxy itself.
         case answer
         /// A server that is down for a while.
         case refuse
@@ -25,16 +25,16 @@ extension Fault {
         case duplicate
         /// A request that was acted on, and whose answer is lost.
         case loseAnswer
-        /// JSON with a changed bit.
+        /// JSON with a flipped bit.
         case flipBit
         /// A connection that ends between two requests.
         case closeAfter
 
-        /// In the order of their names.
+        /// Orders kinds by name.
         public static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// What sort of fault it is.
+    /// The kind of the fault.
     public var kind: Kind {
         switch self {
         case .none: .none
@@ -56,7 +56,7 @@ extension Fault {
 }
 
 extension Fault: CustomStringConvertible {
-    /// The fault as it stands in a script: `.cut(.answer, after: 20, by: .reset)`.
+    /// The fault as Swift code: `.cut(.answer, after: 20, by: .reset)`.
     public var description: String {
         switch self {
         case .none: ".none"

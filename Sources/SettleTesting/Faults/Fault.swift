@@ -3,70 +3,71 @@
 ///     client ──── request ───▶ proxy ──── request ───▶ server
 ///            ◀─── answer ────        ◀─── answer ────
 ///
-/// A fault that does not fit, as a cut behind the last byte, leaves the request and its answer as they are; the record
-/// says so in ``FaultRecord/isDone``.
+/// A fault that does not apply, such as a cut after the last byte, leaves the request and its answer unchanged; the
+/// record reports this in ``FaultRecord/isDone``.
 public enum Fault: Hashable, Sendable {
-    /// Every byte passes as it is.
+    /// Every byte is forwarded unchanged.
     case none
-    /// Both connections end after so many bytes of one of the messages, on their way out of the proxy.
+    /// Both connections end after a number of bytes of one message was forwarded.
     ///
-    /// Of a request, the server gets the bytes and the client no answer. Of an answer, the client gets them.
+    /// If the request is cut, the server gets the bytes and the client no answer. If the answer is cut, the client
+    /// gets the bytes.
     case cut(Place, after: Int, by: Ending)
-    /// The server acts on the request, and its answer comes so much later.
+    /// The server processes the request, and its answer is delayed.
     case delay(Duration)
-    /// The first so many bytes of the answer come one at a time, with a pause before each.
+    /// The first bytes of the answer are forwarded one at a time, with a pause before each.
     case drip(first: Int, pause: Duration)
-    /// The request does not reach the server; no answer comes, and after so long the connection ends.
+    /// The request does not reach the server; there is no answer, and after the duration the connection ends.
     case silence(Duration)
-    /// The request does not reach the server; the proxy answers in its place.
+    /// The request does not reach the server; the proxy answers instead.
     ///
-    /// With a number of seconds for `Retry-After`, or without that field.
+    /// `retryAfter` is the number of seconds for `Retry-After`, or `nil` for no such field.
     case answer(status: Int, retryAfter: Int?, body: AnswerBody)
-    /// The server seems to be down for so long: connections are cut, and new ones refused at the same port.
+    /// The server seems to be down for a duration: connections are cut, and new ones refused at the same port.
     case refuse(Duration)
-    /// The answer's `Content-Length` tells so many bytes more, or less, than come.
+    /// The answer's `Content-Length` differs from the actual length by a number of bytes.
     ///
-    /// After too few bytes the connection ends. Where too many come, it stays, and the next answer follows the rest. Answers
-    /// without the field, or without a body, are left as they are.
+    /// If too few bytes follow, the connection ends. If too many follow, it stays open, and the next answer follows
+    /// the rest. Answers without the field, or without a body, are unchanged.
     case wrongLength(by: Int)
-    /// The server gets the request twice, one after the other, and the client the second answer.
+    /// The server gets the request twice in sequence, and the client the second answer.
     ///
-    /// Requests longer than ``FaultProxy/longestHeld`` or with `Expect: 100-continue` pass as they are.
+    /// Requests longer than ``FaultProxy/longestHeld`` or with `Expect: 100-continue` are forwarded unchanged.
     case duplicate
-    /// The server acts on the request, and instead of its answer the client sees the connection end.
+    /// The server processes the request, and instead of its answer the client sees the connection end.
     case loseAnswer(by: Ending)
-    /// One bit of an answer's JSON is another: the lowest of the byte at a position, counted round the body.
+    /// One bit of a JSON answer is flipped: the lowest of the byte at a position, modulo the body's length.
     ///
-    /// TCP protects from that, so ``FaultPlan/random(seed:rate:weights:longestPause:statuses:)`` does it only where a
-    /// weight is given. Answers that are no JSON are left as they are. Of an answer whose length is not told, only a byte
-    /// that exists is changed.
+    /// TCP protects against that, so ``FaultPlan/random(seed:rate:weights:longestPause:statuses:)`` does it only with
+    /// an explicit weight. Answers that are not JSON are unchanged. If the length of an answer is unknown, only an
+    /// existing byte is changed.
     case flipBit(at: Int)
-    /// Request and answer pass, and then the connection ends, though nothing announced that.
+    /// Request and answer are forwarded, and then the connection ends without notice.
     case closeAfter(by: Ending)
 
-    /// Which bytes are counted before a cut.
+    /// The bytes that are counted before a cut.
     public enum Place: String, Hashable, Sendable, CaseIterable {
-        /// Those of the request, from the first of its head.
+        /// Those of the request, from the beginning of its head.
         case request
-        /// Those of the answer, from the first of its head.
+        /// Those of the answer, from the beginning of its head.
         case answer
-        /// Those of the answer's body: the head comes whole, and of a body whose length is told never all.
+        /// Those of the answer's body: the head is complete, and a body with a known length never is.
         case body
     }
 
     /// How a connection ends.
     public enum Ending: String, Hashable, Sendable, CaseIterable {
-        /// As one that is closed in order. The system makes a reset of it when the peer sends on.
+        /// An orderly close. The system turns it into a reset when the peer continues to send.
         case close
-        /// By a reset, as when a machine crashes; what the peer has not read yet may be lost with it.
+        /// A reset, as when a machine crashes; data that the peer has not read yet may be lost.
         case reset
     }
 
-    /// The body of an answer of the proxy's own.
+    /// The body of an answer from the proxy itself.
     public enum AnswerBody: String, Hashable, Sendable, CaseIterable {
-        /// An error as CouchDB words it: `{"error":"…","reason":"…"}`.
+        /// An error in CouchDB's format: `{"error":"…","reason":"…"}`.
         case couchDB
-        /// A page for people, as proxies on the way send.
+        /// An HTML page, as intermediate proxies send.
         case html
     }
 }

@@ -1,4 +1,4 @@
-/// A plan under way: it counts the requests that each part of the plan decides on.
+/// The state of a running plan: it counts the requests of each part of the plan.
 struct FaultCourse: Sendable {
     let plan: FaultPlan
     private var counts: [Int]
@@ -8,7 +8,7 @@ struct FaultCourse: Sendable {
         counts = [Int](repeating: 0, count: plan.parts.count)
     }
 
-    /// What happens to the next request.
+    /// The fault for the next request.
     mutating func next(method: String, path: String) -> Fault {
         for (index, part) in plan.parts.enumerated() {
             let request = FaultRequest(number: counts[index], method: method, path: path)

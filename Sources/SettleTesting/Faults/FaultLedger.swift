@@ -2,7 +2,7 @@ internal import Settle
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The plan that a proxy follows, and what it did: bounded records, and counts by kind.
+/// A proxy's plan, a bounded number of records, and counts by kind.
 final class FaultLedger: Sendable {
     private struct State {
         var course: FaultCourse
@@ -19,13 +19,13 @@ final class FaultLedger: Sendable {
         self.limit = max(1, limit)
     }
 
-    /// Follows another plan from the next request on.
+    /// Switches to another plan with the next request.
     func follow(_ plan: FaultPlan) { state.withLock { $0.course = FaultCourse(plan) } }
 
     var plan: FaultPlan { state.withLock { $0.course.plan } }
     var records: [FaultRecord] { state.withLock { $0.records } }
 
-    /// How many requests met which fault, those that did not fit among the ones with none.
+    /// The number of requests by fault; requests whose fault did not apply count as without a fault.
     var statistic: [Fault.Kind: Int] {
         state.withLock { state in
             var counts = state.counts
@@ -35,7 +35,7 @@ final class FaultLedger: Sendable {
         }
     }
 
-    /// Notes a request, and says what is to happen to it; without a method nothing is.
+    /// Records a request, and returns its fault; none if there is no method.
     func begin(method: String, path: String, connection: Int) -> (number: Int, fault: Fault) {
         state.withLock { state in
             let fault = method.isEmpty ? .none : state.course.next(method: method, path: path)
@@ -49,23 +49,23 @@ final class FaultLedger: Sendable {
         }
     }
 
-    /// Notes that a fault is being done, before anybody can notice it; once a request.
+    /// Records that a fault takes effect, before it is visible; once per request.
     func markDone(_ number: Int, _ kind: Fault.Kind) {
         state.withLock { $0.counts[kind, default: 0] += 1 }
         change(number) { $0.isDone = true }
     }
 
-    /// Notes the status of an answer.
+    /// Records the status of an answer.
     func set(status: Int, of number: Int) { change(number) { $0.status = status } }
 
-    /// Notes the end of a request, before a connection ends for it.
+    /// Records the end of a request, before a connection ends because of it.
     func finish(_ number: Int, requestBytes: Int, answerBytes: Int) {
         change(number) { record in
             (record.requestBytes, record.answerBytes, record.isFinished) = (requestBytes, answerBytes, true)
         }
     }
 
-    /// Changes a record that is still kept; the list has no gaps.
+    /// Changes a record if it is still kept; the list has no gaps.
     private func change(_ number: Int, _ body: (inout FaultRecord) -> Void) {
         state.withLock { state in
             guard let first = state.records.first?.number, number >= first else { return }

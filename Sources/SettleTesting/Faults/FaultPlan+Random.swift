@@ -1,27 +1,27 @@
 extension FaultPlan {
-    /// How often each kind comes among the faults of a random plan, as shares; kinds that are not named don't come.
+    /// The share of each kind among the faults of a random plan; kinds that are not listed don't occur.
     public static let usualWeights: [Fault.Kind: Int] = [
         .cutRequest: 3, .cutAnswer: 3, .cutBody: 2, .delay: 2, .drip: 2, .silence: 1, .answer: 4, .refuse: 1,
         .wrongLength: 2, .duplicate: 2, .loseAnswer: 3, .closeAfter: 2,
     ]
 
-    /// The statuses that a random plan answers by itself with.
+    /// The statuses that the proxy itself answers in a random plan.
     public static let usualStatuses = [400, 401, 403, 404, 408, 409, 412, 413, 429, 500, 502, 503, 504]
 
-    /// Faults by chance: the same for the same seed, everywhere.
+    /// Random faults, reproducible from the seed on every machine.
     ///
     /// - Parameters:
-    ///   - seed: What brings the plan back.
-    ///   - rate: The share of requests that meet a fault, from 0 to 1.
-    ///   - weights: How often each kind comes, as shares; ``Fault/Kind/flipBit`` only when it is named here.
+    ///   - seed: The seed that reproduces the plan.
+    ///   - rate: The share of requests with a fault, from 0 to 1.
+    ///   - weights: The share of each kind; ``Fault/Kind/flipBit`` occurs only if it is listed here.
     ///   - longestPause: The longest delay, silence and outage; a drip lasts about as long.
-    ///   - statuses: What the proxy answers by itself with.
+    ///   - statuses: The statuses that the proxy itself answers.
     /// - Returns: The plan.
     public static func random(
         seed: UInt64, rate: Double, weights: [Fault.Kind: Int] = usualWeights,
         longestPause: Duration = .milliseconds(50), statuses: [Int] = usualStatuses
     ) -> FaultPlan {
-        // A list in a fixed order: that of a dictionary changes from run to run.
+        // An array in a fixed order, because the order of a dictionary changes from run to run.
         let kinds = Fault.Kind.allCases.flatMap { [Fault.Kind](repeating: $0, count: max(0, weights[$0] ?? 0)) }
         let limits = (pause: longestPause, statuses: statuses)
         return FaultPlan("random(seed: \(seed), rate: \(rate))", seed: seed) { _, random in
@@ -52,7 +52,7 @@ extension FaultPlan {
         }
     }
 
-    /// A number of bytes: mostly in the head or shortly behind it, sometimes far in a body.
+    /// A number of bytes: usually inside the head or shortly after it, sometimes far inside a body.
     private static func count(_ random: inout SeededRandom) -> Int {
         switch random.below(8) {
         case 0: 0

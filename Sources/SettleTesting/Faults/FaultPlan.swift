@@ -1,10 +1,10 @@
-/// Which request meets which ``Fault``: a value, so that a seed brings a failure back.
+/// Assigns a ``Fault`` to each request: a value, so that a seed reproduces a failure.
 ///
 ///     let plan = FaultPlan.script([.loseAnswer(by: .reset)]).only(on: "_bulk_docs")
 ///         .otherwise(.random(seed: 7, rate: 0.1))
 ///
-/// A plan decides by the number of a request, its method, its path, and random numbers that belong to the seed and that
-/// number alone. The same requests in the same order get the same faults, however long each of them takes.
+/// A plan decides by the number of a request, its method, its path, and random numbers derived from the seed and that
+/// number alone. The same requests in the same order get the same faults, regardless of their duration.
 ///
 /// ## Topics
 /// ### Plans
@@ -19,7 +19,7 @@
 /// - ``first(_:)``
 /// - ``otherwise(_:)``
 public struct FaultPlan: Sendable, CustomStringConvertible {
-    /// Decides on the requests that all its filters take.
+    /// Decides about the requests that pass all its filters.
     struct Part: Sendable {
         var text: String
         let seed: UInt64
@@ -34,15 +34,15 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The first that takes a request decides.
+    /// The first part that accepts a request decides.
     private(set) var parts: [Part]
 
-    /// Makes a plan of a function, which must depend on nothing but what it gets.
+    /// Makes a plan from a function, which must depend on its arguments alone.
     ///
     /// - Parameters:
-    ///   - description: How the plan is named in reports.
-    ///   - seed: What the random numbers belong to.
-    ///   - choose: Says what happens to a request.
+    ///   - description: The name of the plan in reports.
+    ///   - seed: The seed of the random numbers.
+    ///   - choose: Returns the fault of a request.
     public init(
         _ description: String, seed: UInt64 = 0,
         _ choose: @escaping @Sendable (_ request: FaultRequest, _ random: inout SeededRandom) -> Fault
@@ -50,26 +50,27 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
         parts = [Part(text: description, seed: seed, choose: choose)]
     }
 
-    /// Everything passes.
+    /// No faults.
     public static let none = FaultPlan("none") { _, _ in .none }
 
-    /// The same fault each time.
+    /// The same fault for each request.
     public static func always(_ fault: Fault) -> FaultPlan { FaultPlan("always(\(fault))") { _, _ in fault } }
 
-    /// These faults, one a request, and then none.
+    /// These faults, one per request, and then none.
     public static func script(_ faults: [Fault]) -> FaultPlan {
         FaultPlan("script(\(faults))") { request, _ in
             faults.indices.contains(request.number) ? faults[request.number] : .none
         }
     }
 
-    /// The plan for requests with a part of the path, as `_bulk_docs`; others pass and are not counted.
+    /// Applies the plan only to requests with a path component such as `_bulk_docs`; others are forwarded and not
+    /// counted.
     public func only(on part: String) -> FaultPlan { filtered("only(on: \"\(part)\")") { $0.has(part) } }
 
-    /// The plan for requests with a method; others pass and are not counted.
+    /// Applies the plan only to requests with a method; others are forwarded and not counted.
     public func only(method: String) -> FaultPlan { filtered("only(method: \"\(method)\")") { $0.method == method } }
 
-    /// The plan for so many requests it is for; the later ones pass.
+    /// Applies the plan to the first requests that it accepts; later ones are forwarded.
     public func first(_ count: Int) -> FaultPlan {
         changed("first(\(count))") { part in
             let choose = part.choose
@@ -77,14 +78,14 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
         }
     }
 
-    /// A plan for the requests that this one is not for.
+    /// Applies another plan to the requests that this one does not accept.
     public func otherwise(_ other: FaultPlan) -> FaultPlan {
         var plan = self
         plan.parts += other.parts
         return plan
     }
 
-    /// What the plan does to a series of requests; their own numbers don't matter.
+    /// The plan's faults for a series of requests, numbered by their position.
     ///
     /// - Complexity: O(*n*) in the requests.
     public func faults(for requests: [(method: String, path: String)]) -> [Fault] {
@@ -92,7 +93,7 @@ public struct FaultPlan: Sendable, CustomStringConvertible {
         return requests.map { course.next(method: $0.method, path: $0.path) }
     }
 
-    /// The plan as it would be written, for reports.
+    /// The plan as Swift code, for reports.
     public var description: String { parts.map { ".\($0.text)" }.joined(separator: " otherwise ") }
 
     private func filtered(_ text: String, _ filter: @escaping @Sendable (FaultRequest) -> Bool) -> FaultPlan {

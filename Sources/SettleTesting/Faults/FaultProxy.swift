@@ -1,4 +1,4 @@
-/// A proxy on this machine in front of an HTTP server, that lets requests fail as a ``FaultPlan`` says.
+/// A fault-injecting proxy on this machine in front of an HTTP server, driven by a ``FaultPlan``.
 ///
 ///     let proxy = try FaultProxy(to: server.port, plan: .random(seed: 7, rate: 0.2))
 ///     // … a client that uses proxy.address …
@@ -6,13 +6,13 @@
 ///     // … and must get through now, or print(proxy.report) …
 ///     proxy.stop()
 ///
-/// To a client it is the server: Settle's, CouchDB's, or another that speaks HTTP/1.1 without TLS. Bytes pass as they are
-/// in both directions, also bytes that are no HTTP, except where a ``Fault`` is to happen. A connection of a client has
-/// one to the server, which ends with it.
+/// To a client it behaves like the server: Settle's, CouchDB's, or another with HTTP/1.1 without TLS. Bytes are
+/// forwarded unchanged in both directions, also bytes that are not HTTP, except where a ``Fault`` applies. Each
+/// connection of a client has its own connection to the server, which ends with it.
 ///
-/// It works on threads of its own, one for each connection, and never blocks those of Swift's tasks. Memory is bounded:
-/// some hundred kilobytes for each connection, and up to ``longestHeld`` bytes while a request is delivered twice.
-/// It ends on ``stop()``, when the object goes, and when its lifetime is over.
+/// It runs on its own threads, one per connection, and never blocks those of Swift's tasks. Memory is bounded: some
+/// hundred kilobytes per connection, and up to ``longestHeld`` bytes while a request is delivered twice. It ends on
+/// ``stop()``, when the object is released, and when its lifetime is over.
 ///
 /// ## Topics
 /// ### What happens
@@ -31,15 +31,15 @@ public final class FaultProxy: Sendable {
 
     private let core: ProxyCore
 
-    /// Begins to listen at a port of 127.0.0.1 that the system chooses.
+    /// Starts to listen at a port of 127.0.0.1 that the system chooses.
     ///
     /// - Parameters:
-    ///   - serverPort: The port of the server, on this machine. Nobody needs to listen there yet.
-    ///   - plan: What happens to requests.
-    ///   - recordLimit: How many records are kept, the newest.
-    ///   - connectionLimit: How many connections are served at a time; others wait for their turn.
-    ///   - lifetime: After how long the proxy ends by itself.
-    /// - Throws: ``FaultProxyError`` when the system has no socket or thread to give.
+    ///   - serverPort: The port of the server, on this machine. The server may be started later.
+    ///   - plan: The faults.
+    ///   - recordLimit: The number of newest records to keep.
+    ///   - connectionLimit: The maximum number of concurrent connections; further ones wait.
+    ///   - lifetime: The time after which the proxy ends automatically.
+    /// - Throws: ``FaultProxyError`` when the system can't create a socket or thread.
     public init(
         to serverPort: Int, plan: FaultPlan = .none, recordLimit: Int = 1000, connectionLimit: Int = 256,
         lifetime: Duration = .seconds(600)
@@ -52,41 +52,41 @@ public final class FaultProxy: Sendable {
 
     deinit { stop() }
 
-    /// The port it listens at, the same all its life.
+    /// The port it listens at, which never changes.
     public var port: Int { core.port }
 
-    /// What a client writes in front of a path: `http://127.0.0.1:` and the port.
+    /// The base URL for clients: `http://127.0.0.1:` and the port.
     public var address: String { "http://127.0.0.1:\(port)" }
 
-    /// The plan that is followed.
+    /// The current plan.
     public var plan: FaultPlan { core.ledger.plan }
 
-    /// Follows another plan from the next request on; its requests are counted from 0.
+    /// Switches to another plan with the next request; the new plan counts requests from 0.
     public func follow(_ plan: FaultPlan) { core.ledger.follow(plan) }
 
-    /// Ends all connections, and lets new ones be refused until ``comeUp()``, as a server that is down.
+    /// Ends all connections, and refuses new ones until ``comeUp()``, like a server that is down.
     ///
-    /// When this returns, nobody can connect any more. Where it is down already it stays so, also past the time of a
-    /// ``Fault/refuse(_:)``.
+    /// When this returns, clients can't connect any more. A proxy that is already down stays down, also past the end
+    /// of a ``Fault/refuse(_:)``.
     public func goDown() { core.goDown() }
 
-    /// Listens again, at the same port; nothing happens where it does, or after ``stop()``.
+    /// Listens again, at the same port; has no effect if it is listening, or after ``stop()``.
     ///
-    /// - Throws: ``FaultProxyError`` when the system has no socket or thread to give.
+    /// - Throws: ``FaultProxyError`` when the system can't create a socket or thread.
     public func comeUp() throws(FaultProxyError) { try core.comeUp() }
 
-    /// Ends all connections and threads; when this returns, they have gone. The records stay.
+    /// Ends all connections and threads before it returns. The records are kept.
     ///
     /// It takes milliseconds: no thread waits for anything else.
     public func stop() { core.stop() }
 
-    /// What was done to the newest requests, in the order in which they came.
+    /// The newest requests with their faults, in the order of arrival.
     public var records: [FaultRecord] { core.ledger.records }
 
-    /// How many requests met which fault; those that a fault did not fit count among ``Fault/Kind/none``.
+    /// The number of requests by fault; those whose fault did not apply count as ``Fault/Kind/none``.
     public var statistic: [Fault.Kind: Int] { core.ledger.statistic }
 
-    /// The plan, the statistic and the records, for people who look for the reason of a failure.
+    /// The plan, the statistic and the records, for diagnosing a failure.
     public var report: String {
         let counts = statistic.sorted { $0.key < $1.key }.map { "\($0.key.rawValue) \($0.value)" }
         let lines = ["plan: \(plan)", "requests: \(counts.joined(separator: ", "))"] + records.map(\.description)

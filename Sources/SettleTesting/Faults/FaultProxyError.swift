@@ -1,18 +1,18 @@
 internal import SettlePlatform
 
-/// What the system refused a ``FaultProxy``.
+/// A failed system call of a ``FaultProxy``.
 public struct FaultProxyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The call that failed, as `bind`.
+    /// The call that failed, such as `bind`.
     public let call: String
-    /// The system's number for the reason, `errno`.
+    /// The error number, `errno`.
     public let number: Int32
 
-    /// The failure of a call that has just been made.
+    /// Makes the error of a call that has just failed.
     init(_ call: String, _ number: Int32 = errno) {
         self.call = call
         self.number = number
     }
 
-    /// The call and the system's words.
+    /// The call and the system's error message.
     public var description: String { "\(call): \(String(cString: strerror(number)))" }
 }

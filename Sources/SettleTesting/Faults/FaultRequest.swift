@@ -1,8 +1,8 @@
-/// A request as a ``FaultPlan`` sees it.
+/// A request as the input of a ``FaultPlan``.
 public struct FaultRequest: Hashable, Sendable {
-    /// How many requests came before it that the plan is for.
+    /// The number of earlier requests that the plan accepted.
     public let number: Int
-    /// Its method, as `PUT`.
+    /// Its method, such as `PUT`.
     public let method: String
     /// Its path with the query, as it was sent.
     public let path: String
@@ -14,7 +14,7 @@ public struct FaultRequest: Hashable, Sendable {
         self.path = path
     }
 
-    /// Whether one of the parts of the path, without the query, is this.
+    /// Whether the path, without the query, has this component.
     ///
     /// - Complexity: O(*n*) in the length of the path.
     public func has(_ part: String) -> Bool {

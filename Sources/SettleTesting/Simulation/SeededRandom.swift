@@ -1,4 +1,4 @@
-/// Random numbers that a seed brings back, the same on every machine.
+/// Random numbers that are reproducible from a seed, on every machine.
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -13,13 +13,13 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
         return mixed ^ mixed >> 31
     }
 
-    /// A number from 0 to below a bound.
+    /// A number from 0 up to, but not including, a bound.
     public mutating func below(_ bound: Int) -> Int { bound < 2 ? 0 : Int(next() % UInt64(bound)) }
 
-    /// Whether something happens that happens once in so many times.
+    /// Returns `true` once in `bound` times on average.
     public mutating func oneIn(_ bound: Int) -> Bool { below(bound) == 0 }
 
-    /// One of some elements; `nil` when there are none.
+    /// A random element; `nil` for an empty array.
     public mutating func pick<Element>(_ elements: [Element]) -> Element? {
         elements.isEmpty ? nil : elements[below(elements.count)]
     }

@@ -1,6 +1,6 @@
 internal import Settle
 
-/// What a replica wrote to settle a conflict.
+/// The revisions that a replica wrote to settle a conflict.
 struct SettlingAnswer {
     let replica: Int
     let written: [RevisionID]

@@ -1,14 +1,14 @@
 internal import Settle
 
-/// All that a pure policy may look at: replicas with the same of it write the same.
+/// All inputs of a pure policy: replicas with equal inputs write the same revisions.
 struct SettlingQuestion: Hashable {
     let policy: String
     let documentID: DocumentID
     /// Every leaf, tombstones included.
     let leaves: [RevisionID]
-    /// The leaves that are to be settled.
+    /// The leaves to settle.
     let concerned: [RevisionID]
-    /// Where their branches part.
+    /// The revisions at which their branches part.
     let branchPoints: [RevisionID]
 
     init(_ conflict: Conflict, of policy: SimulatedPolicy) {

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// What differs from device to device, for resolvers that should not look at it: a clock and random numbers.
+/// The properties that differ between devices, for resolvers that wrongly use them: a clock and random numbers.
 ///
-/// Both come from the schedule's seed, so that a failure replays even where a resolver is impure.
+/// Both derive from the schedule's seed, so that a failure replays even with an impure resolver.
 public final class SimulatedDevice: Sendable {
     /// The replica's number, from 0.
     public let replica: Int
@@ -21,6 +21,6 @@ public final class SimulatedDevice: Sendable {
         return random.next()
     }
 
-    /// The time in milliseconds, as this device has it: another one at each call, and on each device.
+    /// The time in milliseconds: different at each call, and on each device.
     public func now() -> Int { 1_700_000_000_000 + Int(random() % 1_000_000) }
 }

@@ -5,7 +5,7 @@ struct SimulatedParcel {
     var revision: ReplicatedRevision
     var contents: [[UInt8]]
 
-    /// Reads a revision, with as much of its history as is to be sent; `nil` when its content is not kept.
+    /// Reads a revision, with the part of its history that is to be sent; `nil` when its content is not kept.
     init?(_ revision: RevisionID, of change: Change, from database: Database, historyLimit: Int = .max) throws {
         guard let document = try database.document(change.id, revision: revision),
             let history = try database.tree(of: change.id)?.history(of: revision, limit: historyLimit)
@@ -17,7 +17,7 @@ struct SimulatedParcel {
         contents = try document.attachments.map { try database.content(of: $0) }
     }
 
-    /// Reads the content of an inner revision, for one who lacks it as a base.
+    /// Reads the content of an inner revision, for a replica that needs it as a base.
     init?(base revision: RevisionID, of id: DocumentID, from database: Database) throws {
         guard let document = try database.document(id, revision: revision),
             let history = try database.tree(of: id)?.history(of: revision)
@@ -28,7 +28,7 @@ struct SimulatedParcel {
         contents = try document.attachments.map { try database.content(of: $0) }
     }
 
-    /// The revision as another database takes it, which needs the attachments' contents.
+    /// The revision for another database, which needs the attachments' contents.
     func unpacked(in database: Database) throws -> ReplicatedRevision {
         var unpacked = revision
         unpacked.attachments = try zip(revision.attachments, contents).map { attachment, content in

@@ -1,7 +1,7 @@
 internal import Settle
 
 extension SimulatedPolicy {
-    /// The ready policies, and resolvers as apps write them, good and bad.
+    /// The built-in policies, and resolvers as apps write them, good and bad.
     public static let all: [SimulatedPolicy] = [
         SimulatedPolicy("keepAll", settles: .never) { _ in .keepAll },
         SimulatedPolicy("mostRevisions") { _ in .mostRevisions },
@@ -48,16 +48,16 @@ extension SimulatedPolicy {
         },
     ]
 
-    /// The ready policy of a name; `nil` for none.
+    /// The policy with a name; `nil` if there is none.
     public static func named(_ name: String) -> SimulatedPolicy? { all.first { $0.name == name } }
 
-    /// The leaf with the longest body; the higher one of equals. A deletion is the shortest.
+    /// The leaf with the longest body, or the higher one of equals. A deletion counts as the shortest.
     @Sendable private static func longest(_ conflict: Conflict) -> Resolution {
         let longest = conflict.liveLeaves.reversed().max { $0.bodyOrEmpty.utf8.count < $1.bodyOrEmpty.utf8.count }
         return .document(longest ?? conflict.winner)
     }
 
-    /// The members and attachments of all live leaves, those of higher ones before those of lower ones.
+    /// The members and attachments of all live leaves; higher leaves take precedence over lower ones.
     @Sendable private static func allMembers(_ conflict: Conflict) -> Resolution {
         var merged = conflict.winner
         var members = conflict.winner.json.object ?? JSONObject()

@@ -1,6 +1,6 @@
 public import Settle
 
-/// A policy to be simulated, with what it promises; the simulation holds it to that.
+/// A policy to simulate, with the guarantees that the simulation checks.
 ///
 ///     let newest = SimulatedPolicy("newest") { _ in
 ///         .custom("newest") { conflict in
@@ -16,22 +16,22 @@ public import Settle
 /// - ``all``
 /// - ``named(_:)``
 public struct SimulatedPolicy: Sendable {
-    /// When a policy makes one of several live leaves.
+    /// When a policy reduces several live leaves to one.
     public enum Settles: Sendable, Hashable {
         /// Always.
         case always
-        /// Wherever the contents of the revisions in which the branches part are kept, on whatever replica.
+        /// If the contents of the revisions at which the branches part are kept, on any replica.
         case whereBasesAreKept
-        /// Never; it writes nothing at all.
+        /// Never; it writes nothing.
         case never
     }
 
     /// The policy's name.
     public let name: String
-    /// Whether all replicas that settle the same leaves write the same revisions. A policy that looks at which leaf came
-    /// first, at a clock or at random numbers does not.
+    /// Whether all replicas that settle the same leaves write the same revisions. A policy that uses the order of
+    /// arrival, a clock or random numbers does not.
     public let isPure: Bool
-    /// When it makes one of several live leaves.
+    /// When it reduces several live leaves to one.
     public let settles: Settles
     /// Whether it may delete a document that no user deleted.
     public let mayDelete: Bool
@@ -49,7 +49,7 @@ public struct SimulatedPolicy: Sendable {
     /// - Parameters:
     ///   - name: Its name.
     ///   - isPure: Whether equal leaves give equal revisions.
-    ///   - settles: When it makes one of several live leaves.
+    ///   - settles: When it reduces several live leaves to one.
     ///   - mayDelete: Whether it may delete a document that no user deleted.
     ///   - make: Makes the policy of one replica.
     public init(
@@ -66,14 +66,14 @@ public struct SimulatedPolicy: Sendable {
         }
     }
 
-    /// Describes a way of settling of one's own, that of another product perhaps, which writes by
+    /// Describes a custom way of settling, such as that of another product, which writes by
     /// ``Settle/Database/insertReplicated(_:)``.
     ///
     /// - Parameters:
     ///   - name: Its name.
     ///   - isPure: Whether equal leaves give equal revisions.
     ///   - mayDelete: Whether it may delete a document that no user deleted.
-    ///   - kinds: Which conflicts it settles.
+    ///   - kinds: The kinds of conflicts it settles.
     ///   - settle: Settles the conflict of a document.
     public init(
         _ name: String, isPure: Bool = true, mayDelete: Bool = false, kinds: Set<ConflictKind> = [.branches],
@@ -86,7 +86,7 @@ public struct SimulatedPolicy: Sendable {
         make = { device in Settler(kinds: kinds, policy: nil) { try settle($0, $1, device) } }
     }
 
-    /// Settles the conflict of one document by it, as a device.
+    /// Settles the conflict of one document with this policy, on a device.
     public func settleOnce(_ id: DocumentID, in database: Database, as device: SimulatedDevice) throws {
         try make(device).settle(database, id)
     }

@@ -1,18 +1,18 @@
 internal import Settle
 
 extension SimulatedReplica {
-    /// What a merge lacks: the contents of bases, or the paths that lead to them.
+    /// The missing inputs of a merge: the contents of bases, or the paths that lead to them.
     struct MissingBases {
-        /// The bases whose contents are not kept here.
+        /// The bases whose contents this replica does not have.
         var revisions: [RevisionID] = []
-        /// Whether a base may be among the revisions that were forgotten.
+        /// Whether a base may be among the stemmed revisions.
         var areCut = false
     }
 
-    /// A revision and all it was made of, as far as it is known.
+    /// A revision and its ancestors, as far as they are known.
     private struct Past {
         var revisions: Set<RevisionID> = []
-        /// The highest generation that belongs to it and is not known; 0 for none.
+        /// The highest generation of a stemmed ancestor; 0 for none.
         var forgotten: UInt64 = 0
 
         func union(_ other: Past) -> Past {
@@ -20,15 +20,16 @@ extension SimulatedReplica {
         }
     }
 
-    /// A closing tombstone; `revision` is what it closes, where that is known.
+    /// A closing tombstone; `revision` is the revision it closes, if known.
     private struct Closing {
         let generation: UInt64
         let revision: RevisionID?
         let survivor: RevisionID
     }
 
-    /// What is lacking to merge a document's live leaves, by the definition: the two whose newest common revision is the
-    /// highest come first, with all that have seen it; what was closed for a revision belongs to its past.
+    /// The missing inputs for merging a document's live leaves, by definition: the two leaves with the highest newest
+    /// common revision are merged first, with all others based on it; revisions closed for another one count as its
+    /// ancestors.
     func missingBases(_ id: DocumentID) throws -> MissingBases {
         let tree = try tree(id)
         let closings = try closings(of: id, in: tree)

@@ -6,11 +6,11 @@ final class SimulatedReplica {
     let policy: SimulatedPolicy
     let settler: SimulatedPolicy.Settler
     private let temporary: TemporaryDatabase
-    /// Its wall clock, where changes are stamped.
+    /// Its wall clock, if changes are stamped.
     let clock: SimulatedClock?
-    /// Which replicas it hears of: those of the same group.
+    /// Its group; it communicates only with replicas of the same group.
     var group = 0
-    /// How far it has read each other replica.
+    /// The last sequence it has read from each other replica.
     var seen: [Int: UpdateSequence] = [:]
 
     init(
@@ -29,6 +29,6 @@ final class SimulatedReplica {
 
     func tree(_ id: DocumentID) throws -> RevisionTree { try database.tree(of: id) ?? RevisionTree() }
 
-    /// The conflict its policy would see.
+    /// The conflict as its policy would see it.
     func conflict(_ id: DocumentID) throws -> Conflict? { try database.conflict(of: id, kinds: settler.kinds) }
 }

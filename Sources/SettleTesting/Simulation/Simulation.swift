@@ -1,19 +1,19 @@
 internal import Settle
 
-/// Carries out random schedules on real databases, and checks after each that nothing was lost and all replicas agree.
+/// Runs random schedules on real databases, and checks after each that nothing was lost and all replicas agree.
 ///
 ///     let simulation = Simulation(SimulationOptions())
 ///     if let failure = try simulation.failure(in: 0..<1000) { print(failure) }
 ///
-/// A schedule is what a seed stands for: some replicas with their policies; users that edit, delete and bring back
-/// documents; exchanges that are cut short, doubled, reordered and lost; crashes in the middle of a transaction;
-/// compaction and forgotten revisions; settling at any time. After it, all exchange everything and settle until
-/// nobody writes any more, and then every ``SimulationRule`` must hold.
+/// A seed determines a schedule: some replicas with their policies; users that edit, delete and revive documents;
+/// exchanges that are cut short, duplicated, reordered and lost; crashes in the middle of a transaction; compaction
+/// and stemming; settling at any time. After it, all replicas exchange everything and settle until none writes any
+/// more, and then every ``SimulationRule`` must hold.
 ///
-/// A failure replays from its seed, given the same options, and is shrunk to the steps it needs.
+/// A failure replays from its seed, given the same options, and is shrunk to the necessary steps.
 ///
-/// Databases are used again from schedule to schedule, for speed. An object of this class is used by one thread at a
-/// time; several may run side by side.
+/// Databases are reused between schedules for speed. One thread at a time may use an instance; several instances may
+/// run concurrently.
 ///
 /// ## Topics
 /// ### What is simulated
@@ -24,19 +24,19 @@ internal import Settle
 /// - ``failure(in:)``
 /// - ``SimulationRule``
 public final class Simulation {
-    /// What schedules are drawn from.
+    /// The options that schedules are drawn from.
     public let options: SimulationOptions
     private var databases: [TemporaryDatabase] = []
-    /// The wall clocks of the databases made last, where changes are stamped.
+    /// The wall clocks of the databases created last, if changes are stamped.
     private var clocks: [SimulatedClock] = []
 
     /// Makes a simulation.
     public init(_ options: SimulationOptions = SimulationOptions()) { self.options = options }
 
-    /// Carries out the schedule of a seed.
+    /// Runs the schedule of a seed.
     ///
-    /// - Returns: What became of it, with a failure if it broke a rule.
-    /// - Throws: ``Settle/DatabaseError`` when databases can't be made.
+    /// - Returns: The outcome, with a failure if it broke a rule.
+    /// - Throws: ``Settle/DatabaseError`` when databases can't be created.
     public func run(_ seed: UInt64) throws -> SimulationOutcome {
         let schedule = SimulationSchedule(seed: seed, options)
         var outcome = try run(schedule, on: usedDatabases(seed, schedule.replicas)).outcome
@@ -44,9 +44,9 @@ public final class Simulation {
         return outcome
     }
 
-    /// The first failure among the schedules of some seeds; `nil` when there is none.
+    /// The first failure among the schedules of some seeds; `nil` if there is none.
     ///
-    /// - Throws: ``Settle/DatabaseError`` when databases can't be made.
+    /// - Throws: ``Settle/DatabaseError`` when databases can't be created.
     public func failure(in seeds: Range<UInt64>) throws -> SimulationFailure? {
         for seed in seeds {
             if let failure = try run(seed).failure { return failure }
@@ -67,7 +67,7 @@ public final class Simulation {
         return run
     }
 
-    /// Leaves out steps, in ever smaller pieces, as long as the same rule is broken; in new databases.
+    /// Removes steps, in ever smaller pieces, as long as the same rule is broken; in new databases.
     private func shrink(_ schedule: SimulationSchedule) throws -> SimulationFailure? {
         var best = schedule
         guard let rule = try failure(best)?.rule else { return nil }
@@ -98,9 +98,9 @@ public final class Simulation {
         return try run(schedule, on: databases, tells: tells).outcome.failure
     }
 
-    /// Databases that were emptied after the last schedule.
+    /// Reused databases, emptied after the last schedule.
     private func usedDatabases(_ seed: UInt64, _ count: Int) throws -> [TemporaryDatabase] {
-        // A clock remembers what it showed.
+        // A database with attribute clocks can't be reused, because its clock keeps its state.
         if options.attributeClocks { return try clockedDatabases(seed, count) }
         for temporary in databases {
             for change in try temporary.database.changes() { try temporary.database.purge(change.id) }
@@ -110,7 +110,7 @@ public final class Simulation {
         return Array(databases.prefix(count))
     }
 
-    /// New databases that stamp changes, with wall clocks up to a day apart and names that come from the number.
+    /// New databases that stamp changes, with wall clocks up to a day apart and names derived from the seed.
     private func clockedDatabases(_ seed: UInt64, _ count: Int) throws -> [TemporaryDatabase] {
         var random = SeededRandom(seed: seed ^ 0xC10C)
         clocks = (0..<count).map { _ in SimulatedClock() }

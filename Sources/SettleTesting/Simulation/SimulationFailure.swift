@@ -1,19 +1,19 @@
 /// A schedule that broke a rule.
 public struct SimulationFailure: Sendable, CustomStringConvertible {
-    /// The number that replays it, given the same options.
+    /// The seed that replays it, given the same options.
     public let seed: UInt64
     /// The rule it broke.
     public let rule: SimulationRule
-    /// What was seen.
+    /// What was observed.
     public let message: String
     /// The policies of the replicas.
     public let policies: [String]
-    /// The steps that are needed to break the rule.
+    /// The steps that are necessary to break the rule.
     public let steps: [SimulationStep]
-    /// What happens in these steps, a line each.
+    /// What happens in these steps, one line each.
     public let story: [String]
 
-    /// All of it, for people.
+    /// The whole failure as readable text.
     public var description: String {
         """
         seed \(seed) breaks the rule \(rule.rawValue): \(message)

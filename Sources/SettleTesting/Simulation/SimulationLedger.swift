@@ -1,22 +1,22 @@
 internal import Settle
 
-/// All that was ever acknowledged of one document, on whatever replica: what an observer would know who sees everything.
+/// All acknowledged revisions of one document, on any replica: the knowledge of an observer that sees everything.
 struct SimulationLedger {
     struct Entry {
         let parent: RevisionID?
         let isDeleted: Bool
-        /// The revision in whose favour it closes its branch.
+        /// The revision for which it closes its branch.
         let survivor: RevisionID?
-        /// Whether a user wrote it; else settling did.
+        /// Whether a user wrote it; otherwise settling did.
         let isOfUser: Bool
     }
 
     private(set) var entries: [RevisionID: Entry] = [:]
-    /// For each edit that brought a deleted document back, the deletions its author had seen.
+    /// For each edit that revived a deleted document, the deletions its author knew of.
     var revivals: [RevisionID: Set<RevisionID>] = [:]
     /// Whether a user ever deleted it, or a branch of it.
     private(set) var wasDeleted = false
-    /// How many revisions settling wrote.
+    /// The number of revisions written by settling.
     private(set) var settling = 0
 
     mutating func note(_ revision: RevisionID, _ entry: Entry) {
@@ -26,7 +26,7 @@ struct SimulationLedger {
         if entry.isOfUser, entry.isDeleted, entry.survivor == nil { wasDeleted = true }
     }
 
-    /// The revisions nothing was written on.
+    /// The revisions without children.
     var leaves: Set<RevisionID> {
         Set(entries.keys).subtracting(entries.values.compactMap(\.parent))
     }
@@ -36,7 +36,7 @@ struct SimulationLedger {
         return entry.isDeleted && entry.survivor == nil && entry.isOfUser
     }
 
-    /// A revision and all it was made of, newest first.
+    /// A revision and its ancestors, newest first.
     func path(_ revision: RevisionID) -> [RevisionID] {
         var path: [RevisionID] = []
         var next: RevisionID? = revision
@@ -47,13 +47,13 @@ struct SimulationLedger {
         return path
     }
 
-    /// The revisions that neither are an ancestor of a leaf that is kept nor were closed, step by step, in favour of
-    /// something that is.
+    /// The revisions that are neither an ancestor of a kept leaf nor were closed, step by step, in favour of one that
+    /// is.
     ///
-    /// Kept are live leaves and users' deletions. What a user's deletion stands on was deleted by that user, whatever became
-    /// of the deletion since; and so was what was closed in favour of one. For one replica may have decided for a deletion
-    /// while another one decided against it, and then each closing tombstone names what the other one closes. Where no
-    /// user's deletion takes part, closing tombstones never run in a circle.
+    /// Live leaves and users' deletions count as kept. The ancestors of a user's deletion were deleted by that user,
+    /// whatever happened to the deletion later; and so were revisions closed in favour of one. One replica may have
+    /// decided for a deletion while another one decided against it, and then each closing tombstone names the
+    /// revision that the other one closes. Without users' deletions, closing tombstones never form a cycle.
     func unaccounted(leaves: [RevisionNode], mayDelete: Bool) -> [RevisionID] {
         var accounted: Set<RevisionID> = []
         var waiting: [RevisionID: [RevisionID]] = [:]

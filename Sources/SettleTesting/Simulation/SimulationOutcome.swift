@@ -1,22 +1,22 @@
-/// What became of one schedule.
+/// The outcome of one schedule.
 public struct SimulationOutcome: Sendable {
-    /// How many rounds of exchanging everything and settling it took at the end until nobody wrote any more.
+    /// The number of final rounds of exchanging everything and settling until no replica wrote any more.
     public internal(set) var rounds = 0
-    /// How many steps there were.
+    /// The number of steps.
     public internal(set) var steps = 0
-    /// How many revisions were acknowledged, those that settling wrote included.
+    /// The number of acknowledged revisions, including those written by settling.
     public internal(set) var revisions = 0
-    /// How many of them settling wrote.
+    /// The number of revisions written by settling.
     public internal(set) var settling = 0
-    /// How many conflicts were left, because no replica promised to settle them, or none had the bases.
+    /// The number of conflicts left, because no replica promised to settle them, or none had the bases.
     public internal(set) var left = 0
-    /// The rule that was broken, if one was.
+    /// The first broken rule, if any.
     public internal(set) var failure: SimulationFailure?
 
-    /// Makes the outcome of no schedule.
+    /// Makes an empty outcome.
     public init() {}
 
-    /// Adds the outcome of another schedule: counts are added up, of rounds the most is kept, and the first failure.
+    /// Adds the outcome of another schedule: sums the counts, and keeps the most rounds and the first failure.
     public mutating func add(_ other: SimulationOutcome) {
         rounds = max(rounds, other.rounds)
         steps += other.steps

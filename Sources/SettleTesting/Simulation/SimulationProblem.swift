@@ -1,4 +1,4 @@
-/// A rule that was broken, on its way from where that was seen.
+/// A broken rule, thrown where it is detected.
 struct SimulationProblem: Error {
     let rule: SimulationRule
     let message: String

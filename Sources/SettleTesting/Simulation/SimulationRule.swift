@@ -1,31 +1,32 @@
-/// What a simulation holds replicas to.
+/// The rules that a simulation checks.
 public enum SimulationRule: String, Sendable, Hashable, CaseIterable, Error {
-    /// A call that should have gone well threw.
+    /// No call throws that should succeed.
     case noErrors
-    /// A transaction that was thrown away left something behind.
+    /// A rolled-back transaction leaves nothing behind.
     case nothingOfACrash
-    /// After some rounds of exchanging everything and settling, nobody writes any more.
+    /// After some rounds of exchanging everything and settling, no replica writes any more.
     case quiet
-    /// All replicas have the same leaves, the same winner and the same content, and the same tree where nothing was
-    /// forgotten.
+    /// All replicas have the same leaves, the same winner and the same content, and the same tree if nothing was
+    /// stemmed.
     case sameEverywhere
     /// No conflict is left that a policy promised to settle.
     case settled
-    /// Every leaf that was ever acknowledged has a successor or is a leaf still.
+    /// Every acknowledged leaf has a successor or is still a leaf.
     case nothingLost
-    /// What was closed was closed in favour of something that is kept, or of a user's deletion.
+    /// Closed revisions were closed in favour of a kept one, or of a user's deletion.
     case superseded
-    /// A document that nobody deleted is there.
+    /// A document that no user deleted exists.
     case notVanished
-    /// An edit that brought a deleted document back does not give way to a deletion its author had seen; where paths
-    /// were cut that can't be known.
+    /// An edit that revived a deleted document does not lose against a deletion its author knew of; with stemmed
+    /// paths that can't be known.
     case revived
-    /// Replicas that settle the same leaves by the same pure policy write the same revisions, those a preview told.
+    /// Replicas that settle the same leaves by the same pure policy write the same revisions, as predicted by a
+    /// preview.
     case sameRevisions
-    /// A policy that keeps all writes nothing.
+    /// The policy that keeps all leaves writes nothing.
     case keepsAll
-    /// Where changes are stamped and settled by their moments, each member ends with the latest of its changes, and no
-    /// device stamps a later change with an earlier moment.
+    /// If changes are stamped and settled by their times, each member ends with the latest of its changes, and no
+    /// device stamps a later change with an earlier time.
     case latestStays
     /// The databases are sound.
     case sound

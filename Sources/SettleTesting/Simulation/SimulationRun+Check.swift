@@ -1,7 +1,7 @@
 internal import Settle
 
 extension SimulationRun {
-    /// The same leaves, winner and content everywhere, and the same trees where nothing was forgotten.
+    /// The same leaves, winner and content everywhere, and the same trees if nothing was stemmed.
     func checkSame(_ id: DocumentID, _ trees: [RevisionTree]) throws {
         let first = trees[0]
         for (index, tree) in trees.enumerated().dropFirst() {
@@ -34,12 +34,11 @@ extension SimulationRun {
         return [String(decoding: try document.body().utf8, as: UTF8.self)] + attachments
     }
 
-    /// No conflict is left where some replica promised to settle it.
+    /// No conflict is left that some replica promised to settle.
     ///
-    /// A merge promises it where the contents of all revisions in which the branches part are kept on whatever replica. So
-    /// a conflict may be left only where one of them is kept nowhere, or where paths were cut, also those of branches that
-    /// were closed, so that it is not known in which revision the branches part; and never where nothing was compacted or
-    /// cut.
+    /// A merge promises it if the contents of all revisions at which the branches part are kept on any replica. So a
+    /// conflict may be left only if one of them is kept nowhere, or if paths were stemmed, including those of closed
+    /// branches, so that it is unknown where the branches part; and never if nothing was compacted or stemmed.
     func checkSettled(_ id: DocumentID, _ trees: [RevisionTree]) throws {
         var isLeft = false
         for (replica, tree) in zip(replicas, trees) {
@@ -51,8 +50,8 @@ extension SimulationRun {
                     .settled, "replica \(replica.index) has left the conflict of \(id), \(Self.leaves(conflict))")
             case .never: break
             case .whereBasesAreKept:
-                // One that loses against the latest edit stays with the live leaves where these can't be merged: a document
-                // is settled at once or not at all.
+                // A deletion that loses against the latest edit is kept with the live leaves if these can't be
+                // merged: a document is settled completely or not at all.
                 let waits = replica.policy.name == "latestAttributeWinsDeletionsToo" && tree.isConflicted
                 try expect(
                     conflict.deletions.isEmpty || waits, .settled,
@@ -72,7 +71,7 @@ extension SimulationRun {
         if isLeft { outcome.left += 1 }
     }
 
-    /// Whatever was acknowledged is there, or was closed for something that is.
+    /// Every acknowledged revision exists, or was closed for one that does.
     func checkKept(_ id: DocumentID, _ trees: [RevisionTree]) throws {
         guard let ledger = ledgers[id] else { return }
         let tree = trees[0]
@@ -94,8 +93,9 @@ extension SimulationRun {
             lost.isEmpty, .superseded, "of \(id) nothing that is kept took the place of \(Self.list(lost))")
         try expect(
             ledger.wasDeleted || mayDelete || !tree.isDeleted, .notVanished, "nobody deleted \(id), but it is gone")
-        // A resolver that may delete a document decides so in sight of all its leaves. And where paths were cut, nobody
-        // can tell that one leaf was written in sight of a deletion that another leaf has to give way to.
+        // A resolver that may delete a document decides so with knowledge of all its leaves. And with stemmed paths
+        // it is unknown whether one leaf was written with knowledge of a deletion that another leaf has to give way
+        // to.
         if mayDelete || isStemmed { return }
         for (revision, entry) in ledger.entries {
             guard let survivor = entry.survivor, ledger.isUserDeletion(survivor) else { continue }

@@ -3,11 +3,11 @@ internal import Settle
 extension SimulationRun {
     static let day = 86_400_000
 
-    /// Notes the moments of what a user has just saved.
+    /// Records the times of a user's save.
     func noteStamps(_ document: Document, before: Document?, on replica: SimulatedReplica) throws {
         guard replica.clock != nil else { return }
         let goesByClocks = schedule.policies.allSatisfy { $0.name == "latestAttributeWins" }
-        // Where a branch was given up as a whole, nothing is later than what was in it.
+        // If a branch was discarded as a whole, new stamps need not be later than those in it.
         let isWhole = goesByClocks && ledgers[document.id]?.wasDeleted != true
         let old = Self.moments(before)
         for (path, moment) in Self.moments(document) where old[path] != moment {
@@ -26,7 +26,7 @@ extension SimulationRun {
         return Dictionary(all.map { ($0.path, $0.moment) }) { first, _ in first }
     }
 
-    /// An edit by software that knows no clocks: what it does not know it leaves as it is, or now and then drops.
+    /// An edit by software without clocks: it keeps unknown members, or sometimes drops them.
     func editForeign(_ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom) throws {
         guard let before = try replica.database.document(id) else { return }
         var edited = before
@@ -44,7 +44,7 @@ extension SimulationRun {
         try note(id, on: replica, ofUser: true)
     }
 
-    /// The latest change of each member stays, where nothing was deleted and all was settled by the clocks.
+    /// The latest change of each member is kept, if nothing was deleted and all was settled by the clocks.
     func checkStamps(_ id: DocumentID) throws {
         guard let ledger = stamps[id], !ledger.lostClocks, ledgers[id]?.wasDeleted == false,
             schedule.policies.allSatisfy({ $0.name == "latestAttributeWins" }),

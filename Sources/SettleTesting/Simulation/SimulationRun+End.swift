@@ -1,26 +1,28 @@
 internal import Settle
 
 extension SimulationRun {
-    /// How many rounds of exchanging everything and settling may write anything.
+    /// The number of rounds of exchanging everything and settling that may write anything.
     ///
-    /// One, where all replicas have one pure policy that always settles and looks at branches only, and nothing was cut: all
-    /// have the same leaves after the exchange, and write the same (SEMANTICS 82).
+    /// One, if all replicas have one pure policy that always settles and uses branches only, and nothing was stemmed:
+    /// all have the same leaves after the exchange, and write the same revisions (SEMANTICS 82).
     ///
-    /// Three, where the policy also looks at bases or deletions. Not every replica has the contents of the bases; and not
-    /// every one knows which tombstones are users' deletions, for a peer tells so only while the document is deleted
-    /// there (K2). So some write what others don't, and those who know of a deletion may have to decide it once more.
+    /// Three, if the policy also uses bases or deletions. Not every replica has the contents of the bases; and not
+    /// every replica knows which tombstones are users' deletions, because a peer reports that only while the document
+    /// is deleted there (K2). So some write revisions that others don't, and replicas that know of a deletion may
+    /// have to decide it once more.
     ///
-    /// Else five. In the first all settle the same leaves, so that each result is the winner or a child of it, or a
-    /// deletion. Then results that answer one question are made one without asking, which takes the second. Policies that
-    /// look at deletions close other leaves than those that don't, so that their results answer two questions and are
-    /// settled once more: the third, and made one: the fourth. What was cut may take a round to find its path.
+    /// Otherwise five. In the first all settle the same leaves, so that each result is the winner or a child of it,
+    /// or a deletion. In the second, racing resolutions are reduced to one without calling the policy. Policies that
+    /// use deletions close other leaves than those that don't, so that their results settle different conflicts and
+    /// are settled again in the third, and reduced to one in the fourth. A stemmed revision may take a round to find
+    /// its path.
     var maximumRounds: Int {
         let isUniform = Set(schedule.policies.map(\.name)).count == 1 && replicas[0].policy.isPure
         guard isUniform, !isStemmed else { return 5 }
         return replicas[0].policy.settles != .whereBasesAreKept && replicas[0].settler.kinds == [.branches] ? 1 : 3
     }
 
-    /// Lets all replicas exchange everything and settle until nothing is written any more.
+    /// Lets all replicas exchange everything and settle until none writes any more.
     func calmDown() throws {
         for replica in replicas { replica.group = 0 }
         var random = SeededRandom(seed: schedule.seed ^ 0x5E77_1E00)
@@ -48,7 +50,7 @@ extension SimulationRun {
         try replicas.map { replica in try schedule.documents.map { TreeShape(try replica.tree($0)) } }
     }
 
-    /// Checks all that has to be true when everybody is quiet.
+    /// Checks all rules that must hold once no replica writes any more.
     func check() throws {
         for id in schedule.documents {
             let trees = try replicas.map { try $0.tree(id) }

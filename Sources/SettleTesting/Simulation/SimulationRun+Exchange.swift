@@ -1,7 +1,7 @@
 internal import Settle
 
 extension SimulationRun {
-    /// Reads what a replica has and another one lacks, in pieces and with accidents.
+    /// Reads the revisions that another replica lacks, in pieces and with accidents.
     func pack(
         for target: SimulatedReplica, from source: SimulatedReplica, _ random: inout SeededRandom
     ) throws -> Message {
@@ -28,7 +28,7 @@ extension SimulationRun {
         return Message(source: source.index, target: target.index, parcels: parcels)
     }
 
-    /// Lets something arrive, in one batch or several.
+    /// Delivers a message, in one batch or several.
     func deliver(_ message: Message, inPieces: Bool = false) throws {
         let (source, target) = (replicas[message.source], replicas[message.target])
         let batches = inPieces ? message.parcels.map { [$0] } : [message.parcels]
@@ -43,8 +43,8 @@ extension SimulationRun {
         }
     }
 
-    /// Gives one replica all that another one has. Where something was forgotten, what both know is sent too, for the
-    /// path that leads to it.
+    /// Copies everything from one replica to another. If revisions were stemmed, common revisions are sent too, for
+    /// the path that leads to them.
     func exchangeAll(from source: SimulatedReplica, to target: SimulatedReplica) throws {
         var parcels: [SimulatedParcel] = []
         for change in try source.database.changes(style: .allLeaves) {
@@ -58,7 +58,7 @@ extension SimulationRun {
         try deliver(Message(source: source.index, target: target.index, parcels: parcels))
     }
 
-    /// Asks all others for contents a merge needs and does not have.
+    /// Fetches contents that a merge needs from all other replicas.
     func fetchBases(for replica: SimulatedReplica) throws {
         guard replica.policy.settles == .whereBasesAreKept else { return }
         for id in schedule.documents where try replica.tree(id).isConflicted {

@@ -1,7 +1,7 @@
 internal import Settle
 
 extension SimulationRun {
-    /// Settles one document on one replica, and holds the policy to what it promises.
+    /// Settles one document on one replica, and checks the guarantees of the policy.
     func settle(_ id: DocumentID, on replica: SimulatedReplica) throws {
         guard try !replica.tree(id).isEmpty else { return }
         let preview =
@@ -22,9 +22,9 @@ extension SimulationRun {
             "replica \(replica.index) has not written of \(id) what the preview said, \(Self.list(promised))")
     }
 
-    /// Settles all on one replica in one call, and then finds nothing more to do.
+    /// Settles all conflicts on one replica in one call, and then finds nothing more to do.
     func settleAll(on replica: SimulatedReplica) throws {
-        // Where paths are cut, only the settlement of a document still tells what its revisions were written on.
+        // If paths are stemmed, only the settlement of a document still has the parents of its revisions.
         if replica.settler.policy == nil || isStemmed {
             for id in schedule.documents { try settle(id, on: replica) }
         }
@@ -40,7 +40,7 @@ extension SimulationRun {
             "replica \(replica.index) has settled all and finds more to do")
     }
 
-    /// Settles by a closure, which returns what it knows of the parents of what it wrote, and checks what that did.
+    /// Settles by a closure, which returns the known parents of the written revisions, and checks the result.
     private func settling(
         _ ids: [DocumentID], on replica: SimulatedReplica, _ settle: () throws -> [RevisionID: RevisionID]
     ) throws {
@@ -62,7 +62,7 @@ extension SimulationRun {
                 replica.policy.settles != .never, .keepsAll,
                 "replica \(replica.index) writes \(Self.list(written)) though it keeps all of \(id)")
             guard let conflict else {
-                // Another way of settling may see conflicts elsewhere; the other rules hold for what it writes.
+                // Another way of settling may detect other conflicts; the other rules apply to its revisions.
                 if replica.settler.policy == nil { continue }
                 throw SimulationProblem(.settled, "replica \(replica.index) settles \(id), where there is no conflict")
             }
@@ -70,7 +70,7 @@ extension SimulationRun {
         }
     }
 
-    /// Compares what was written with what others wrote who had the same leaves.
+    /// Compares the written revisions with those of other replicas that had the same leaves.
     private func compare(_ conflict: Conflict, _ written: [RevisionID], on replica: SimulatedReplica) throws {
         guard replica.policy.isPure else { return }
         let question = SettlingQuestion(conflict, of: replica.policy)

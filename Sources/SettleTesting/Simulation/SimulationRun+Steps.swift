@@ -3,7 +3,7 @@ internal import Settle
 extension SimulationRun {
     private struct Crash: Error {}
 
-    /// Takes a step. One in which the replica crashes is carried out in a transaction that is thrown away.
+    /// Runs a step. A step in which the replica crashes runs in a transaction that is rolled back.
     func take(_ step: SimulationStep) throws {
         let replica = replicas[step.replica % replicas.count]
         guard step.crashes, step.kind.isTransaction else { return try act(step, on: replica) }
@@ -79,7 +79,7 @@ extension SimulationRun {
 }
 
 extension SimulationStep.Kind {
-    /// Whether it can be thrown away in the middle.
+    /// Whether it can be rolled back in the middle.
     fileprivate var isTransaction: Bool {
         switch self {
         case .edit, .editLoser, .attach, .delete, .revive, .editAndDelete, .closeByHand, .settle, .settleAll,

@@ -1,7 +1,7 @@
 internal import Settle
 
 extension SimulationRun {
-    /// What the users of a replica do. Each write is noted as acknowledged, unless it is thrown away.
+    /// Runs the edits of a replica's users. Each write is recorded as acknowledged, unless it is rolled back.
     func edit(
         _ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom, leaf: RevisionID? = nil
     ) throws {
@@ -59,7 +59,7 @@ extension SimulationRun {
         try delete(id, on: replica)
     }
 
-    /// Settles by hand as one does with CouchDB: perhaps a new revision of the winner, and tombstones on the others.
+    /// Settles by hand as with CouchDB: perhaps a new revision of the winner, and tombstones on the others.
     func closeByHand(_ id: DocumentID, on replica: SimulatedReplica, _ random: inout SeededRandom) throws {
         let losers = try replica.tree(id).conflicts
         guard !losers.isEmpty else { return }
@@ -71,7 +71,7 @@ extension SimulationRun {
         }
     }
 
-    /// Changes some members: plain ones, a counter, an array, one inside of another.
+    /// Changes some members: plain ones, a counter, an array, a nested one.
     static func change(_ document: inout Document, _ random: inout SeededRandom) {
         for _ in 0...random.below(2) {
             let number = random.below(8)

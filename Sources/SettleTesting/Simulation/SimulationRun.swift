@@ -1,8 +1,8 @@
 internal import Settle
 
-/// One schedule being carried out.
+/// The execution of one schedule.
 final class SimulationRun {
-    /// Something that was sent and has not arrived for good.
+    /// A message that was sent and may still arrive.
     struct Message {
         let source: Int
         let target: Int
@@ -12,16 +12,16 @@ final class SimulationRun {
     let schedule: SimulationSchedule
     let replicas: [SimulatedReplica]
     var ledgers: [DocumentID: SimulationLedger] = [:]
-    /// What was stamped of each document.
+    /// The stamps of each document.
     var stamps: [DocumentID: StampLedger] = [:]
     var inFlight: [Message] = []
-    /// Whether anything was forgotten of a tree, or was sent without it.
+    /// Whether any part of a tree was stemmed, or was not sent.
     var isStemmed = false
     var isCompacted = false
-    /// What each replica wrote for which leaves, by policy.
+    /// The revisions that replicas wrote, by leaves and policy.
     var answers: [SettlingQuestion: SettlingAnswer] = [:]
     var outcome = SimulationOutcome()
-    /// What happens, for people; `nil` when nobody reads it.
+    /// A log of the run as readable text; `nil` if it is not needed.
     var story: [String]?
 
     init(
@@ -36,7 +36,7 @@ final class SimulationRun {
         story = tells ? [] : nil
     }
 
-    /// Carries out the schedule, lets all exchange and settle until they are quiet, and checks what there is then.
+    /// Runs the schedule, lets all replicas exchange and settle until none writes any more, and checks the result.
     func go() throws {
         for (number, step) in schedule.steps.enumerated() {
             tell("\(number + 1). \(describe(step))")
@@ -57,7 +57,7 @@ final class SimulationRun {
         return "replica \(step.replica): \(step.kind.rawValue)\(peer)"
     }
 
-    /// Tells what happens.
+    /// Adds a line to the log.
     func tell(_ line: @autoclosure () -> String) { story?.append(line()) }
 
     private func wrapping(_ body: () throws -> Void) throws {
@@ -70,7 +70,7 @@ final class SimulationRun {
         if !isTrue { throw SimulationProblem(rule, message()) }
     }
 
-    /// Notes what a replica has written of a document.
+    /// Records the revisions that a replica has written of a document.
     func note(
         _ id: DocumentID, on replica: SimulatedReplica, ofUser: Bool, parents: [RevisionID: RevisionID] = [:]
     ) throws {

@@ -1,11 +1,11 @@
 internal import Settle
 
-/// What a seed stands for: replicas, their policies, and the steps.
+/// The schedule of a seed: replicas, their policies, and the steps.
 struct SimulationSchedule: Sendable {
     let seed: UInt64
     let policies: [SimulatedPolicy]
     let documents: [DocumentID]
-    /// Whether histories may be cut short on the way.
+    /// Whether histories may be stemmed.
     let stems: Bool
     var steps: [SimulationStep]
 

@@ -1,43 +1,43 @@
-/// One thing that happens in a schedule.
+/// One step of a schedule.
 ///
-/// A step says what is done and by whom, and carries a number that decides all details, such as which leaf is edited. So it
-/// means something whatever happened before, and any step of a schedule can be left out.
+/// A step has an action, a replica, and a number that decides all details, such as which leaf is edited. So it is
+/// valid after any earlier steps, and any step of a schedule can be removed.
 public struct SimulationStep: Sendable, Hashable {
-    /// What is done.
+    /// The action.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A user edits the winner, or creates the document.
         case edit
-        /// A user edits another leaf than the winner.
+        /// A user edits a leaf other than the winner.
         case editLoser
         /// A user adds, changes or removes an attachment.
         case attach
-        /// A user deletes the winner, and with it the document unless there are other leaves.
+        /// A user deletes the winner, and so the document unless there are other leaves.
         case delete
         /// A user writes a deleted document again.
         case revive
-        /// A user edits and deletes at once, so that the deletion stands on an edit nobody else has seen.
+        /// A user edits and then deletes, so that the deletion's parent is an edit that no other replica has seen.
         case editAndDelete
-        /// A user settles a conflict by hand as one does with CouchDB: by tombstones without a mark.
+        /// A user settles a conflict by hand as with CouchDB: by tombstones without a mark.
         case closeByHand
-        /// A replica gets what another one has, at once, perhaps in part, twice, or in another order.
+        /// A replica gets revisions from another one immediately, perhaps only in part, twice, or in another order.
         case exchange
-        /// A replica reads what another one has, which arrives later or never.
+        /// A replica reads revisions from another one, which arrive later or never.
         case send
-        /// Something that was sent arrives, perhaps for the second time.
+        /// A message that was sent arrives, perhaps for the second time.
         case deliver
-        /// The replicas fall into two groups that don't hear of each other.
+        /// The replicas are split into two groups that can't communicate.
         case part
-        /// All replicas hear of each other again.
+        /// All replicas can communicate again.
         case meet
         /// A replica settles the conflict of one document.
         case settle
         /// A replica settles all conflicts.
         case settleAll
-        /// Software that knows no clocks edits the winner.
+        /// Software without clocks edits the winner.
         case editForeign
-        /// A replica's wall clock is put forward or back, by up to a day.
+        /// A replica's wall clock is set forward or back, by up to a day.
         case setClock
-        /// A replica lets go of old contents.
+        /// A replica removes old contents by compaction.
         case compact
         /// A replica keeps only a few revisions of each branch from now on.
         case limit
@@ -45,16 +45,16 @@ public struct SimulationStep: Sendable, Hashable {
         case reopen
     }
 
-    /// What is done.
+    /// The action.
     public let kind: Kind
-    /// The replica that does it.
+    /// The replica that runs it.
     public let replica: Int
     /// The other replica that takes part.
     public let peer: Int
     /// The document.
     public let document: Int
-    /// Whether the replica crashes in the middle of the transaction, so that nothing of it stays.
+    /// Whether the replica crashes in the middle of the transaction, which is rolled back.
     public let crashes: Bool
-    /// What decides the details.
+    /// Decides the details.
     public let number: UInt64
 }

@@ -1,18 +1,18 @@
 internal import Settle
 
-/// What was stamped, and what must have become of it.
+/// The stamps of all changes, to check the final values against.
 ///
-/// Every change a user makes bears a moment. Whatever the order in which replicas exchange and settle, and whatever becomes
-/// of their wall clocks, each path of the document must end with the latest of its changes, or be inside of something that
-/// was written as a whole after it.
+/// Every change by a user has a time. In any order of exchanging and settling, and with any changes of wall clocks,
+/// each path of the document must end with the latest of its changes, or be inside a value that was written as a
+/// whole after it.
 struct StampLedger {
-    /// The latest moment of each path.
+    /// The latest time of each path.
     var latest: [String: AttributeClock] = [:]
-    /// The top-level members that were changed by software which knows no clocks.
+    /// The top-level members that software without clocks has changed.
     var foreign: Set<String> = []
     /// Whether such software dropped the clocks of the whole document.
     var lostClocks = false
 
-    /// Whether something is known of a path.
+    /// Whether the stamps of a path are known.
     func covers(_ path: String) -> Bool { !foreign.contains { path == "/\($0)" || path.hasPrefix("/\($0)/") } }
 }

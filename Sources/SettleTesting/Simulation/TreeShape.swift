@@ -1,6 +1,6 @@
 internal import Settle
 
-/// A tree as all who replicate see it, without what one replica has noted for itself.
+/// A tree as replicated, without the local marks of one replica.
 struct TreeShape: Hashable {
     private let parents: [RevisionID: RevisionID?]
     private let leaves: [RevisionID: Bool]

@@ -1,13 +1,13 @@
-/// How the end of a body is found, and how much of it is still to come.
+/// The framing of a body, with the state of reading it.
 enum BodyFraming {
-    /// The number of bytes that are left.
+    /// A number of remaining bytes.
     case length(Int)
-    /// In chunks.
+    /// Chunked encoding.
     case chunked(ChunkScanner)
-    /// All that comes until the connection ends.
+    /// All bytes until the connection ends.
     case untilEnd
 
-    /// Whether no more bytes belong to the body.
+    /// Whether the body is complete.
     var isDone: Bool {
         switch self {
         case .length(let left): left == 0
@@ -16,13 +16,13 @@ enum BodyFraming {
         }
     }
 
-    /// How long the body is, where that is told.
+    /// The remaining length of the body, if known.
     var length: Int? { if case .length(let left) = self { left } else { nil } }
 
-    /// Goes on over bytes that came.
+    /// Advances over received bytes.
     ///
-    /// - Returns: How many of them belong to the body, and whether those are content and not what frames it. More may
-    ///   belong to it: ask again. Bytes that break the rules are content until the connection ends.
+    /// - Returns: How many of them belong to the body, and whether those are content rather than framing. More may
+    ///   belong to it: call again. Malformed bytes count as content until the connection ends.
     mutating func step(over bytes: ArraySlice<UInt8>) -> (count: Int, isContent: Bool) {
         switch self {
         case .length(let left):

@@ -1,16 +1,16 @@
-/// Bytes that wait for their turn.
+/// A queue of bytes.
 struct ByteQueue {
     private var bytes: [UInt8] = []
     private var start = 0
 
     var count: Int { bytes.count - start }
     var isEmpty: Bool { count == 0 }
-    /// What waits, the first first.
+    /// The queued bytes, oldest first.
     var waiting: ArraySlice<UInt8> { bytes[start...] }
 
     mutating func append(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
 
-    /// Takes the first so many away.
+    /// Removes the first bytes.
     mutating func drop(_ count: Int) {
         start += count
         if start == bytes.count {

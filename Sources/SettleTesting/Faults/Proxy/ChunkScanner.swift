@@ -1,4 +1,4 @@
-/// Finds the end of a body in chunks, as RFC 9112 section 7.1 writes them.
+/// Finds the end of a chunked body, as in RFC 9112 section 7.1.
 ///
 ///     5\r\n        size: hexadecimal digits, then anything up to the line's end
 ///     hello        content
@@ -19,7 +19,7 @@ struct ChunkScanner {
 
     var isDone: Bool { if case .done = place { true } else { false } }
 
-    /// Goes over one piece: a run of content, or a byte of what frames it; `nil` when the rules are broken.
+    /// Advances over one piece: a run of content, or a framing byte; `nil` for malformed framing.
     mutating func step(over bytes: ArraySlice<UInt8>) -> (count: Int, isContent: Bool)? {
         guard let byte = bytes.first, !isDone else { return (0, false) }
         if case .content(let left) = place {

@@ -1,5 +1,5 @@
 extension ContinuousClock.Instant {
-    /// How long `poll` is to wait for this moment: never shorter, and at most a minute.
+    /// The timeout of `poll` until this moment: never shorter, and at most a minute.
     var milliseconds: Int32 {
         let (seconds, fraction) = ContinuousClock.now.duration(to: self).components
         if seconds < 0 || fraction < 0 { return 0 }

@@ -1,8 +1,8 @@
 internal import SettlePlatform
 
-/// The calls of the system for TCP on the loopback interface, as far as the systems differ or make them long.
+/// System calls for TCP on the loopback interface, where systems differ or calls are verbose.
 enum Loopback {
-    /// A new socket, bound to a port of 127.0.0.1; to one that the system chooses for 0.
+    /// A new socket, bound to a port of 127.0.0.1; for 0 the system chooses the port.
     static func bound(to port: Int) throws(FaultProxyError) -> Int32 {
         let descriptor = try made()
         set(descriptor, SOL_SOCKET, SO_REUSEADDR)
@@ -27,7 +27,7 @@ enum Loopback {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// A connection to a port, or `nil` when there is none within some seconds, or a signal comes.
+    /// Connects to a port; `nil` when that fails within some seconds, or a signal is raised.
     static func connect(to port: Int, _ signal: ProxySignal) -> ProxySocket? {
         guard let descriptor = try? made() else { return nil }
         let socket = ProxySocket(descriptor)
@@ -45,13 +45,13 @@ enum Loopback {
         return problem == 0 ? socket : nil
     }
 
-    /// The next connection of a listening socket, or `nil` when there is none.
+    /// Accepts the next connection of a listening socket; `nil` if there is none.
     static func accepted(by listener: Int32) -> Int32? {
         let descriptor = accept(listener, nil, nil)
         return descriptor < 0 ? nil : descriptor
     }
 
-    /// Makes a socket one that never blocks, that no other program inherits, and that sends no signal.
+    /// Makes a socket non-blocking, not inherited by child processes, and without signals.
     static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
@@ -60,7 +60,7 @@ enum Loopback {
         #endif
     }
 
-    /// Turns an option on.
+    /// Turns a socket option on.
     static func set(_ descriptor: Int32, _ level: Int32, _ name: Int32) {
         var value: Int32 = 1
         setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))

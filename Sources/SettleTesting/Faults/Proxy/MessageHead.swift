@@ -1,17 +1,17 @@
-/// The first line and the fields of a request or an answer, with its bytes as they came.
+/// The first line and the fields of a request or an answer, with the original bytes.
 struct MessageHead {
-    /// The longest head that is looked at, in bytes.
+    /// The maximum length of a head, in bytes.
     static let longest = 64 * 1024
 
-    /// Every byte, the empty line included.
+    /// All bytes, including the empty line.
     private(set) var bytes: [UInt8]
-    /// The first line in its three parts.
+    /// The three parts of the first line.
     let first: [String]
     private let fields: [(name: String, value: String)]
 
-    /// How many bytes the head at the beginning of some has; `nil` when it is not complete.
+    /// The length of the head at the beginning of some bytes; `nil` when it is incomplete.
     ///
-    /// A line that ends without a carriage return ends here too, so that nobody waits for another.
+    /// A line may end without a carriage return, so that the proxy does not wait for one.
     static func length(in bytes: ArraySlice<UInt8>) -> Int? {
         let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
         var index = bytes.startIndex
@@ -26,7 +26,7 @@ struct MessageHead {
         return nil
     }
 
-    /// Reads a head; `nil` if it is invalid that HTTP/1 knows.
+    /// Parses a head; `nil` if it is not valid HTTP/1.
     init?(_ bytes: ArraySlice<UInt8>) {
         let pieces = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard pieces.count > 2, pieces.dropLast().allSatisfy({ $0.last == UInt8(ascii: "\r") }) else { return nil }
@@ -46,18 +46,18 @@ struct MessageHead {
         self.bytes = Array(bytes)
     }
 
-    /// The values of a field, its name in small letters.
+    /// The values of a field, whose name is given in lower case.
     func values(of name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
-    /// Whether a field names something, in a list or alone.
+    /// Whether a field has a value, alone or in a list.
     func has(_ name: String, _ word: String) -> Bool {
         values(of: name).contains { $0.lowercased().contains(word) }
     }
 
-    /// The status of an answer; `nil` when the head is none of an answer.
+    /// The status of an answer; `nil` for other heads.
     var status: Int? { first[0].hasPrefix("HTTP/1.") ? Int(first[1]).flatMap { 100...999 ~= $0 ? $0 : nil } : nil }
 
-    /// The method of a request; `nil` when the head is none of a request.
+    /// The method of a request; `nil` for other heads.
     var method: String? { first.count == 3 && first[2].hasPrefix("HTTP/1.") && !first[0].isEmpty ? first[0] : nil }
 
     /// Whether the connection may serve another request afterwards.
@@ -66,10 +66,10 @@ struct MessageHead {
         return has("connection", "close") ? false : version == "HTTP/1.1" || has("connection", "keep-alive")
     }
 
-    /// The body that a request announces; `nil` when the head can be read in two ways.
+    /// The framing of a request's body; `nil` when the head is ambiguous.
     var requestFraming: BodyFraming? { announcedFraming(otherwise: .length(0)) }
 
-    /// The body of an answer to a request of a method; `nil` when the head can be read in two ways.
+    /// The framing of the body of an answer to a request with a method; `nil` when the head is ambiguous.
     func answerFraming(to method: String) -> BodyFraming? {
         let hasNone = method == "HEAD" || status.map { $0 < 200 || $0 == 204 || $0 == 304 } == true
         return hasNone ? .length(0) : announcedFraming(otherwise: .untilEnd)
@@ -87,11 +87,11 @@ struct MessageHead {
         return Int(lengths[0]).map(BodyFraming.length)
     }
 
-    /// Writes another `Content-Length`; the other bytes stay.
+    /// Replaces `Content-Length`; the other bytes are unchanged.
     mutating func replaceLength(_ length: Int) {
         let name = Array("content-length:".utf8)
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
-            // Capital letters of ASCII differ from small ones in one bit, which the mark and the hyphen have too.
+            // Upper and lower case in ASCII differ in one bit, which is set in the colon and the hyphen too.
             line.prefix(name.count).map({ $0 | 0x20 }) == name ? ArraySlice("Content-Length: \(length)\r".utf8) : line
         }
         bytes = Array(lines.joined(separator: [UInt8(ascii: "\n")]))

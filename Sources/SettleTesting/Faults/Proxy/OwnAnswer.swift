@@ -1,11 +1,11 @@
-/// An answer that a proxy makes in the server's place.
+/// An answer from the proxy instead of the server.
 struct OwnAnswer {
     let status: Int
     let retryAfter: Int?
     let body: Fault.AnswerBody
     let keepsConnection: Bool
 
-    /// The bytes of the answer to a request; none of a body for `HEAD`.
+    /// The bytes of the answer to a request; without a body for `HEAD`.
     func bytes(to method: String) -> [UInt8] {
         let (phrase, _, _) = Self.words(status)
         let content = content
@@ -30,7 +30,7 @@ struct OwnAnswer {
         }
     }
 
-    /// The phrase of a status, and CouchDB's name and reason for it.
+    /// The reason phrase of a status, and CouchDB's name and reason for it.
     private static func words(_ status: Int) -> (phrase: String, error: String, reason: String) {
         switch status {
         case 400: ("Bad Request", "bad_request", "invalid UTF-8 JSON")

@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// One connection of a client, served request after request on a thread of its own.
+/// One connection of a client, whose requests are served in sequence on one thread.
 final class ProxyConnection {
     private let number: Int
     private let client: ProxySocket
@@ -19,7 +19,7 @@ final class ProxyConnection {
         server?.end(by: .close)
     }
 
-    /// Waits for a request; `nil` when no more will come.
+    /// Waits for a request; `nil` when no more can come.
     private func nextRequest() -> ProxyRequest? {
         while true {
             let waiting = client.input.waiting
@@ -38,7 +38,7 @@ final class ProxyConnection {
         }
     }
 
-    /// Does with a request what is to be done; says whether another may follow.
+    /// Serves a request with its fault; returns whether another may follow.
     private func serve(_ request: ProxyRequest) -> Bool {
         let (record, fault) = core.ledger.begin(method: request.method, path: request.path, connection: number)
         switch fault {
@@ -101,7 +101,7 @@ final class ProxyConnection {
         _ body: Fault.AnswerBody
     ) -> Bool {
         var request = request
-        // A body that the client holds back does not come after a refusal.
+        // A client that waits for 100 Continue does not send its body after a refusal.
         let isRead = !request.isWaiting && read(&request, holding: 0) && request.body.isDone
         let keeps = isRead && request.keepsConnection
         let answer = OwnAnswer(status: status, retryAfter: retryAfter, body: body, keepsConnection: keeps)
@@ -119,9 +119,9 @@ final class ProxyConnection {
         return server
     }
 
-    /// Reads the rest of a request: keeps it as long as it is not longer than a limit, or drops it for the limit 0.
+    /// Reads the rest of a request: keeps it up to a limit, or drops it for the limit 0.
     ///
-    /// Returns false when the client or the proxy ends before that.
+    /// Returns `false` when the client or the proxy ends before that.
     private func read(_ request: inout ProxyRequest, holding limit: Int) -> Bool {
         while !request.body.isDone {
             if limit > 0, request.held.count > limit { return true }
@@ -145,7 +145,7 @@ final class ProxyConnection {
         return true
     }
 
-    /// Reads and drops what comes until a time, or until the client has gone.
+    /// Reads and drops bytes until a deadline, or until the client disconnects.
     private func stayUntilGone(_ deadline: ContinuousClock.Instant) {
         while !client.hasEnded, !client.isBroken, ContinuousClock.now < deadline {
             client.input.removeAll()
@@ -153,7 +153,7 @@ final class ProxyConnection {
         }
     }
 
-    /// Waits until something came, can be sent, or the time is over; false when the proxy goes down.
+    /// Waits until data was received or can be sent, or the deadline has passed; `false` when the proxy goes down.
     private func wait(isWriting: Bool = false, until deadline: ContinuousClock.Instant? = nil) -> Bool {
         var polled = [
             pollfd(fd: signal.descriptor, events: Int16(POLLIN), revents: 0), client.polled(isWriting: isWriting),
@@ -168,7 +168,7 @@ final class ProxyConnection {
 }
 
 extension Fault {
-    /// How the connections end when an exchange did; `nil` when the fault wants nothing of them.
+    /// How the connections end after an exchange; `nil` if the fault does not end them.
     fileprivate func ending(after end: ProxyExchange.End) -> Ending? {
         switch (self, end) {
         case (.cut(_, _, let ending), .cut), (.loseAnswer(let ending), .answered), (.closeAfter(let ending), .complete),

@@ -2,11 +2,12 @@ internal import Settle
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What a proxy and its threads share. The threads hold it, and not the proxy, so that the proxy can go.
+/// The shared state of a proxy and its threads. The threads hold it instead of the proxy, so that the proxy can be
+/// released.
 final class ProxyCore: Sendable {
     private struct State {
         var season: ProxySeason?
-        /// How often it went down: only the last who took it down by the clock brings it back.
+        /// The number of outages: a timed outage brings the proxy back only if it is the latest one.
         var outages = 0
         var connections = 0
         var isStopped = false
@@ -15,7 +16,7 @@ final class ProxyCore: Sendable {
     let serverPort: Int
     let port: Int
     let ledger: FaultLedger
-    /// Bound and never listening: it keeps the port while the proxy is down.
+    /// Bound but not listening: it reserves the port while the proxy is down.
     private let placeholder: Int32
     private let life: ProxySignal
     private let deadline: ContinuousClock.Instant
@@ -40,10 +41,10 @@ final class ProxyCore: Sendable {
 
     deinit { Sockets.close(placeholder) }
 
-    /// Whether no more connections are taken.
+    /// Whether the connection limit is reached.
     var isFull: Bool { threads.count >= connectionLimit }
 
-    /// Listens, unless it does already or is stopped.
+    /// Starts to listen, unless it is listening or stopped.
     func comeUp() throws(FaultProxyError) { try comeUp { _ in true } }
 
     private func comeUp(if isWanted: (Int) -> Bool) throws(FaultProxyError) {
@@ -56,7 +57,7 @@ final class ProxyCore: Sendable {
         try result.get()
     }
 
-    /// Refuses connections and cuts those there are; returns a number for this time.
+    /// Refuses new connections and cuts existing ones; returns the number of this outage.
     @discardableResult
     func goDown() -> Int {
         let (season, number) = state.withLock { state in
@@ -68,23 +69,23 @@ final class ProxyCore: Sendable {
         return number
     }
 
-    /// Goes down, does something, and comes back after a time, unless somebody else took it down or up meanwhile.
+    /// Goes down, runs a closure, and comes back after a time, unless another call changed the state meanwhile.
     func goDown(for time: Duration, then body: () -> Void) {
         let number = goDown()
         body()
         guard !life.wait(until: .now + time) else { return }
-        // Should the system refuse it, clients see a server that stays away.
+        // If the system refuses it, the server stays down for clients.
         try? comeUp { $0 == number }
     }
 
-    /// Ends everything; when this returns, all threads have.
+    /// Ends everything, including all threads, before it returns.
     func stop() {
         expire()
         goDown()
         threads.joinAll()
     }
 
-    /// Ends everything, and waits for nothing.
+    /// Ends everything without waiting for the threads.
     func expire() {
         life.raise()
         state.withLock { state in
@@ -93,7 +94,7 @@ final class ProxyCore: Sendable {
         }
     }
 
-    /// Serves a new connection on a thread of its own.
+    /// Serves a new connection on a new thread.
     func serve(_ descriptor: Int32, _ signal: ProxySignal) {
         let number = state.withLock { state in
             defer { state.connections += 1 }
@@ -104,7 +105,7 @@ final class ProxyCore: Sendable {
                 ProxyConnection(number, ProxySocket(descriptor), self, signal).run()
             }
         } catch {
-            // Without a thread there is no service.
+            // Without a thread the connection can't be served.
             Sockets.close(descriptor)
         }
     }

@@ -1,24 +1,24 @@
 internal import SettlePlatform
 
-/// One request on its way to the server, and the answer on its way back, both at a time.
+/// Forwards one request to the server and its answer back, concurrently.
 ///
 ///     client.input ── takeRequest ──▶ up ───── sendUp ────▶ server
 ///     client ◀────── sendDown ────── down ◀── takeAnswer ── server.input
 ///
-/// Both queues are bounded: nobody reads what can't be passed on. Where a head is not understood, all bytes pass in both
-/// directions until the connections end.
+/// Both queues are bounded: nothing is read that can't be forwarded. If a head can't be parsed, all bytes are
+/// forwarded in both directions until the connections end.
 final class ProxyExchange {
-    /// Why it is over.
+    /// The reason for the end of an exchange.
     enum End {
-        /// The answer has passed; the connection may serve another request.
+        /// The answer was forwarded; the connection may serve another request.
         case complete
-        /// The answer has passed, and nothing may follow.
+        /// The answer was forwarded, and the connection must end.
         case last
-        /// As many bytes have passed as may.
+        /// The limit of a cut is reached.
         case cut
-        /// The answer has begun, and no more of it was wanted.
+        /// The answer has begun, and the rest of it is not needed.
         case answered
-        /// One of the two has gone.
+        /// The client or the server disconnected.
         case left
         /// The proxy goes down.
         case stopped
@@ -42,25 +42,25 @@ final class ProxyExchange {
     private var answer = Progress.head
     private var valve = ProxyValve()
     private var upLimit = Int.max
-    /// The position in the answer's content of the byte to change, when it is in what comes.
+    /// The position in the answer's content of the byte to change, once it is known.
     private var flip: Int?
     private var keepsConnection: Bool
 
     private let fault: Fault
-    /// Ends when the answer begins; the client gets nothing of it.
+    /// Whether the exchange ends when the answer begins, without forwarding it.
     private let isForNobody: Bool
-    /// How many bytes of the request the server got.
+    /// The number of request bytes that the server got.
     private(set) var requestBytes = 0
-    /// How many bytes of the answer the client got.
+    /// The number of answer bytes that the client got.
     var answerBytes: Int { valve.passed }
-    /// Called before anybody can notice the fault.
+    /// Called before the fault is visible.
     var onDone: () -> Void = {}
     /// Called with the answer's status.
     var onStatus: (Int) -> Void = { _ in }
 
-    /// Begins to pass a request on, of which at least the head has been read; a fault that is none of an exchange is none.
+    /// Starts to forward a request whose head was read; a fault that is not about exchanges has no effect.
     ///
-    /// For nobody, it ends when the answer begins, and the client sees nothing of it.
+    /// With `isForNobody` it ends when the answer begins, and the client gets no byte of it.
     init(
         _ request: ProxyRequest, from client: ProxySocket, to server: ProxySocket, _ signal: ProxySignal,
         fault: Fault = .none, isForNobody: Bool = false
@@ -79,7 +79,7 @@ final class ProxyExchange {
         }
     }
 
-    /// Passes bytes until it is over.
+    /// Forwards bytes until the exchange ends.
     func run() -> End {
         while true {
             takeRequest()
@@ -87,13 +87,13 @@ final class ProxyExchange {
             sendUp()
             sendDown()
             if let end { return end }
-            // What was sent made room for more that is here already, of which `poll` would not tell.
+            // Sending made room for bytes that were already read, which `poll` does not report.
             if canTake { continue }
             guard wait() else { return .stopped }
         }
     }
 
-    /// Why it is over, if it is.
+    /// The reason for the end, if it has ended.
     private var end: End? {
         if requestBytes >= upLimit { return .cut }
         if valve.isExhausted, valve.passed > 0 || !down.isEmpty { return .cut }
@@ -106,7 +106,7 @@ final class ProxyExchange {
         return server.hasEnded && server.input.isEmpty ? (isAnswered ? .last : .left) : nil
     }
 
-    /// Whether something that has been read can go into a queue.
+    /// Whether bytes that were read fit into a queue.
     private var canTake: Bool {
         if !request.isDone, up.count < Self.room, !client.input.isEmpty { return true }
         if case .body = answer { return down.count < Self.room && !server.input.isEmpty }
@@ -128,7 +128,7 @@ final class ProxyExchange {
             requestBytes += count
             up.drop(count)
         }
-        // Who does not read the request may have answered it already.
+        // A server that does not read the request may have answered it already.
         if server.isBroken {
             up.removeAll()
             request = .length(0)
@@ -145,7 +145,7 @@ final class ProxyExchange {
         }
     }
 
-    /// Waits until something can go on; false when the proxy goes down.
+    /// Waits until bytes can be read or sent; `false` when the proxy goes down.
     private func wait() -> Bool {
         let isWriting = !down.isEmpty && valve.isOpen
         var polled = [
@@ -162,7 +162,7 @@ final class ProxyExchange {
 
     // MARK: - The answer
 
-    /// Takes what came of the answer; says whether it has begun and no more of it is wanted.
+    /// Takes received bytes of the answer; returns whether it has begun and the rest is not needed.
     private func takeAnswer() -> Bool {
         while down.count < Self.room {
             switch answer {
@@ -178,7 +178,7 @@ final class ProxyExchange {
         return false
     }
 
-    /// Takes a head: whether it is the answer's last, or `nil` when it has not come as a whole.
+    /// Takes a head: whether it is the answer's final one, or `nil` when it is incomplete.
     private func nextHead() -> Bool? {
         let waiting = server.input.waiting
         guard let length = MessageHead.length(in: waiting) else {
@@ -200,7 +200,7 @@ final class ProxyExchange {
         return true
     }
 
-    /// Lets everything pass that can't be understood.
+    /// Forwards everything unchanged, because it can't be parsed.
     private func giveUp() -> Bool {
         answer = .body(.untilEnd)
         return false
@@ -233,7 +233,7 @@ final class ProxyExchange {
         return true
     }
 
-    /// Begins the answer as the fault wants it.
+    /// Starts the answer as the fault requires.
     private func begin(_ head: MessageHead, _ framing: BodyFraming) {
         var head = head
         switch fault {
@@ -250,7 +250,7 @@ final class ProxyExchange {
             guard let length = framing.length, !framing.isDone, max(0, length + difference) != length else { break }
             onDone()
             head.replaceLength(max(0, length + difference))
-            // Who waits for more than comes has to learn that it does not.
+            // A client that waits for more bytes than follow has to see the connection end.
             if difference > 0 { keepsConnection = false }
         case .flipBit(let position) where head.has("content-type", "json") && !framing.isDone:
             flip = framing.length.map { max(0, position) % $0 } ?? max(0, position)

@@ -1,17 +1,17 @@
-/// A request as far as it has been read.
+/// The part of a request that was read.
 struct ProxyRequest {
-    /// Empty for bytes that are no request.
+    /// Empty for bytes that are not a request.
     let method: String
     let path: String
     let keepsConnection: Bool
     /// Whether the client waits for a `100 Continue` before it sends the body.
     let isWaiting: Bool
-    /// How the rest is found.
+    /// The framing of the remaining body.
     var body: BodyFraming
-    /// What has been read, the head first.
+    /// The bytes that were read, beginning with the head.
     var held = ByteQueue()
 
-    /// A request that begins with a head; `nil` when its end can't be told.
+    /// Makes a request from its head; `nil` when its end can't be determined.
     init?(_ head: MessageHead) {
         guard let method = head.method, let body = head.requestFraming else { return nil }
         self.method = method
@@ -22,7 +22,7 @@ struct ProxyRequest {
         held.append(head.bytes)
     }
 
-    /// Bytes that are no request: all that come.
+    /// Makes a request of bytes that are not HTTP: all that arrive.
     init() {
         (method, path, keepsConnection, isWaiting, body) = ("", "", false, false, .untilEnd)
     }

@@ -1,12 +1,12 @@
 internal import SettlePlatform
 
-/// A time in which the proxy is up: its listening socket, and the thread that accepts connections.
+/// A period in which the proxy is up: its listening socket, and the thread that accepts connections.
 struct ProxySeason: Sendable {
-    /// Comes when the season ends; connections end with it.
+    /// Raised when the period ends, which ends its connections.
     let signal: ProxySignal
     private let thread: SystemThread
 
-    /// Begins to listen at a port; when this returns, clients can connect.
+    /// Starts to listen at a port; when this returns, clients can connect.
     init(_ core: ProxyCore, port: Int, until deadline: ContinuousClock.Instant) throws(FaultProxyError) {
         let signal = try ProxySignal()
         let listener = try Loopback.bound(to: port)
@@ -28,7 +28,7 @@ struct ProxySeason: Sendable {
         self.signal = signal
     }
 
-    /// Ends it; when this returns, new connections are refused.
+    /// Ends the period; when this returns, new connections are refused.
     func end() {
         signal.raise()
         thread.join()
@@ -38,7 +38,7 @@ struct ProxySeason: Sendable {
         _ core: ProxyCore, _ listener: Int32, _ signal: ProxySignal, _ deadline: ContinuousClock.Instant
     ) {
         while ContinuousClock.now < deadline {
-            // Who comes when all places are taken waits in the system's queue.
+            // Connections beyond the limit wait in the system's queue.
             let isFull = core.isFull
             let pause = isFull ? ContinuousClock.now + .milliseconds(20) : deadline
             var polled = [

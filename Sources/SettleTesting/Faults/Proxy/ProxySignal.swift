@@ -2,11 +2,11 @@ internal import Settle
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Something that happens once, and that any number of threads can wait for with `poll`.
+/// A one-time signal that any number of threads can wait for with `poll`.
 ///
-/// A byte in a pipe that nobody takes out.
+/// It is a byte in a pipe that is never read.
 final class ProxySignal: Sendable {
-    /// Can be read from once it has happened.
+    /// Readable once the signal is raised.
     let descriptor: Int32
     private let writer: Int32
     private let isRaised = Guarded(false)
@@ -23,7 +23,7 @@ final class ProxySignal: Sendable {
         close(writer)
     }
 
-    /// Lets it happen.
+    /// Raises the signal.
     func raise() {
         isRaised.withLock { isRaised in
             guard !isRaised else { return }
@@ -32,7 +32,7 @@ final class ProxySignal: Sendable {
         }
     }
 
-    /// Waits until it happens or a time comes; says whether it happened.
+    /// Waits until the signal is raised or a deadline; returns whether it was raised.
     func wait(until deadline: ContinuousClock.Instant) -> Bool {
         while true {
             var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

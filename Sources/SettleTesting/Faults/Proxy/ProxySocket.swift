@@ -1,21 +1,21 @@
 internal import SettlePlatform
 
-/// One end of a connection that never blocks, with what has been read of it. Used by one thread at a time.
+/// One end of a non-blocking connection, with its input buffer. Used by one thread at a time.
 final class ProxySocket {
-    /// How much is read ahead, in bytes: more than the longest head.
+    /// The size of the input buffer in bytes: more than the longest head.
     static let room = 2 * MessageHead.longest
 
     private let descriptor: Int32
-    /// What came and has not been used.
+    /// The received bytes that were not used yet.
     var input = ByteQueue()
-    /// Whether the peer sends no more.
+    /// Whether the peer has finished sending.
     private(set) var hasEnded = false
-    /// Whether nothing can be sent any more.
+    /// Whether sending is no longer possible.
     private(set) var isBroken = false
     private var isOpen = true
     private var hasFinishedSending = false
 
-    /// Takes over an open socket.
+    /// Takes ownership of an open socket.
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
         Loopback.prepare(descriptor)
@@ -24,7 +24,7 @@ final class ProxySocket {
 
     deinit { end(by: .close) }
 
-    /// Sends as much as goes now, and returns how many bytes that was.
+    /// Sends as much as is possible without blocking, and returns the number of bytes.
     func send(_ bytes: ArraySlice<UInt8>) -> Int {
         guard isOpen, !isBroken, !bytes.isEmpty else { return 0 }
         let count = bytes.withUnsafeBytes { Sockets.send(descriptor, $0) }
@@ -33,7 +33,7 @@ final class ProxySocket {
         return 0
     }
 
-    /// Says that nothing more will be sent.
+    /// Shuts down the sending direction.
     func finishSending() {
         guard !hasFinishedSending else { return }
         hasFinishedSending = true
@@ -46,7 +46,7 @@ final class ProxySocket {
         isOpen = false
         switch ending {
         case .close:
-            // What came and was not read would turn the end into a reset.
+            // Unread input would turn the close into a reset.
             for _ in 0..<16 where !hasEnded {
                 input.removeAll()
                 let isEmpty = !receive()
@@ -60,17 +60,17 @@ final class ProxySocket {
         Sockets.close(descriptor)
     }
 
-    /// Whether there is room for more.
+    /// Whether the input buffer has room.
     private var isReading: Bool { !hasEnded && input.count < Self.room }
 
-    /// What `poll` is to look for; the end of the connection is always looked for, unless nothing is left to learn.
+    /// The events for `poll`; the end of the connection is included, unless it is already known.
     func polled(isWriting: Bool) -> pollfd {
         let events = (isReading ? Int16(POLLIN) : 0) | (isWriting && !isBroken ? Int16(POLLOUT) : 0)
         let isWatched = isOpen && (events != 0 || !isBroken)
         return pollfd(fd: isWatched ? descriptor : -1, events: events, revents: 0)
     }
 
-    /// Reads what `poll` found.
+    /// Reads the input that `poll` reported.
     func take(_ polled: pollfd) {
         let isOver = polled.revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0
         if isReading, isOver || polled.revents & Int16(POLLIN) != 0 {
@@ -80,7 +80,7 @@ final class ProxySocket {
         }
     }
 
-    /// Reads what is there, and returns whether that was something.
+    /// Reads available input, and returns whether there was any.
     @discardableResult
     private func receive() -> Bool {
         var piece = [UInt8](repeating: 0, count: min(1 << 16, max(1, Self.room - input.count)))

@@ -2,7 +2,7 @@ internal import Settle
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Threads that end by themselves, and can be waited for.
+/// Threads that end on their own, and can be joined.
 final class ProxyThreads: Sendable {
     private struct State {
         var running: [Int: SystemThread] = [:]
@@ -12,16 +12,16 @@ final class ProxyThreads: Sendable {
 
     private let state = Guarded(State())
 
-    /// How many are running.
+    /// The number of running threads.
     var count: Int { state.withLock { $0.running.count } }
 
-    /// Starts one.
+    /// Starts a thread.
     func start(_ body: @escaping @Sendable () -> Void) throws(FaultProxyError) {
         joinEnded()
         let result = state.withLock { state -> Result<Void, SystemError> in
             let number = state.next
             state.next += 1
-            // The thread takes the lock to note its end, so it finds itself noted.
+            // The thread takes the lock to record its end, so it is recorded as started before.
             return Result { () throws(SystemError) in
                 state.running[number] = try SystemThread { [self] in
                     body()
@@ -32,7 +32,7 @@ final class ProxyThreads: Sendable {
         do { try result.get() } catch { throw FaultProxyError(error.call, error.code) }
     }
 
-    /// Waits for the end of all, those too that are started meanwhile.
+    /// Waits for the end of all threads, including those started meanwhile.
     func joinAll() {
         while true {
             let all = state.withLock { state in
