@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Replays what a CouchDB answered against a server of this build, a topic after the other: Scripts/conformance.sh [TOPIC …]
-# The corpus is looked for in SETTLE_CONFORMANCE. With topics it fails when a step of them does. Without, it replays those
-# the server answers, and fails when fewer steps of one pass than Scripts/conformance-floors.txt says; what is missing to
-# all of them docs/COMPATIBILITY.md names.
+# Replays recorded responses of a CouchDB against a server of this build, topic by topic: Scripts/conformance.sh
+# [TOPIC …]
+# SETTLE_CONFORMANCE names the corpus. With topics it fails when any of their steps fails. Without, it replays the
+# topics that the server supports, and fails when fewer steps of one pass than Scripts/conformance-floors.txt
+# requires. docs/COMPATIBILITY.md lists the differences behind the remaining steps.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,7 +28,7 @@ python3 "$corpus/replay.py" --base "http://127.0.0.1:$port" "${only[@]}" ${REPLA
     status=$?
 (($# == 0)) || exit "$status"
 
-# A line of the table at the end: topic, passed/total.
+# A line of the final table: topic, passed/total.
 fewer=$(awk '
     NR == FNR { floor[$1] = $2; next }
     NF == 2 && ($1 in floor) && $2 ~ /^[0-9]+\/[0-9]+$/ { split($2, counts, "/"); passed[$1] = counts[1] }

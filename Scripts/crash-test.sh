@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Kills a writing process ROUNDS times and checks that nothing it acknowledged is lost. SEED replays a run's choices.
+# Kills a writing process ROUNDS times and checks that no acknowledged write is lost. SEED replays a run's choices.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Shows Settle at work, by the command-line tool alone: the package catalogue of this machine becomes a database, which
-# two devices share through a server, edit while apart, and bring together again.
+# Demonstrates Settle with the command-line tool alone: the package catalogue of this machine becomes a database,
+# which two devices share through a server, edit offline, and replicate again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,14 +18,14 @@ documents="$room/documents.jsonl"
 laptop="$room/laptop"
 phone="$room/phone"
 started=$SECONDS
-# Of a server that nobody else reaches and that ends with this script.
+# The password of a local server that ends with this script.
 password=$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
 
 bold='' plain=''
 if [[ -t 1 && -z ${NO_COLOR:-} && ${TERM:-dumb} != dumb ]]; then bold=$'\033[1m' plain=$'\033[0m'; fi
 heading() { printf '\n%s== %s%s\n' "$bold" "$1" "$plain"; }
 
-# Prints the command as a reader would type it, then runs it.
+# Prints the command as a user would type it, then runs it.
 show() {
     local word
     printf '$ settle'
@@ -77,11 +77,11 @@ echo "gives a star and attaches a file."
     '{"package": "bash", "stars": 4, "votes": 15, "tags": ["shell", "classic"], "text": "Runs everywhere."}'
 "$settle" attach "$phone" review:bash Scripts/demo.sh --type text/plain >/dev/null
 
-# Gives the first packages of a database to a filter, and saves what it makes of them.
+# Filters the first packages of a database, and saves the result.
 edit() {
     local database=$1
     shift
-    # By way of a file, since a database belongs to one process at a time.
+    # Uses a file, since only one process at a time can open a database.
     "$settle" docs "$database" --bodies --limit 200 >"$room/before"
     grep -v '"_id":"review:' "$room/before" | perl -pe 's/"_rev":"[^"]*",//' | "$@" >"$room/after"
     "$settle" import "$database" "$room/after" --on-conflict overwrite --quiet
@@ -122,7 +122,7 @@ show resolve "$phone" --all --policy deletesWin
 heading "They meet again: both wrote the same revisions, so the second has nothing to say"
 show sync "$laptop" "$hub"
 show sync "$phone" "$hub"
-# A copy's winners and leaves, without the positions of their changes, which are each copy's own.
+# A copy's winners and leaves, without their sequences, which differ per copy.
 leaves() { "$settle" changes "$1" --all-leaves --json | sed -E 's/"seq":("[^"]*"|[0-9]+),//' | LC_ALL=C sort; }
 leaves "$laptop" >"$room/leaves-laptop"
 leaves "$phone" >"$room/leaves-phone"

@@ -27,7 +27,7 @@ mkdir -p "$graphs"
 
 bin=$(swift build --show-bin-path)
 
-# `import Settle` brings four modules, and whoever reads the documentation knows but one.
+# `import Settle` imports four modules, but readers of the documentation see only one.
 for graph in "${bin%/*}"/symbolgraph/{RevisionTree,Settle,SettleDatabase,SettleViews}{,@*}.symbols.json; do
     [[ -e $graph ]] || continue
     sed -E 's/"module":\{"name":"(RevisionTree|SettleDatabase|SettleViews)"/"module":{"name":"Settle"/' \

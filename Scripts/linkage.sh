@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks which C libraries each product needs, on Linux: Scripts/linkage.sh [--write]
-# What it finds must be what Scripts/linkage.txt says; with --write that file is made anew. A program of this package stands
-# for a library: CrashTool for Settle, ShoppingList for SettleServer, and one that is made here for RevisionTree.
+# The result must match Scripts/linkage.txt; with --write that file is rewritten. A program of this package represents
+# a library: CrashTool for Settle, ShoppingList for SettleServer, and a temporary one for RevisionTree.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,7 +19,7 @@ SWIFT
 swiftc -I "$bin/Modules" -I Sources/CCrypto "$room/main.swift" "$bin"/{SettlePlatform,RevisionTree}.build/*.o \
     -module-name Probe -o "$room/RevisionTree"
 
-# The libraries of a program but for Swift's own and the system's, in one line.
+# The libraries of a program except Swift's own and the system's, on one line.
 needed() {
     readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\.so.*\]/\1/p' |
         grep -vE '^(lib(swift.*|Foundation.*|_Foundation.*|BlocksRuntime|dispatch|c|m|gcc_s|stdc\+\+|pthread|dl|rt)|ld-.*)$' |

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the fuzzers' seeds that nobody can write by hand again: packed trees, and the files of small databases.
+# Makes the fuzzers' seeds that can't be written by hand: packed trees, and the files of small databases.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the fixture of a file format: a small database with something of everything. A format that was released keeps its
-# fixture for good; this is for a new one, or for one that was not released yet.
+# Makes the fixture of a file format: a small database with all kinds of content. The fixture of a released format is
+# never changed; this is for a format that is new or not yet released.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env perl
-# Reads a Debian package catalogue ("Name: value" paragraphs) and writes one JSON document a line.
+# Reads a Debian package catalogue ("Name: value" paragraphs) and writes one JSON document per line.
 #
-# The id is the package's name. A further record of the same name gets "<name>_<version>", and failing that
-# "<name>_<version>_<architecture>"; what is still the same is the same record and is left out.
+# The id is the package's name. Another record with the same name gets "<name>_<version>", and then
+# "<name>_<version>_<architecture>"; a record that still has the same id is a duplicate and is skipped.
 use strict;
 use warnings;
 
@@ -11,7 +11,7 @@ my %seen;
 
 sub quoted {
     my ($text) = @_;
-    # Bytes which are not UTF-8 are taken as Latin-1, so that every line is valid JSON.
+    # Bytes that are not UTF-8 are read as Latin-1, so that every line is valid JSON.
     utf8::decode($text) or utf8::upgrade($text);
     $text =~ s/(["\\\x00-\x1f])/$escapes{$1} \/\/ sprintf('\\u%04x', ord $1)/ge;
     utf8::encode($text);

@@ -12,7 +12,7 @@ require_swift() {
     have swift || fail "Swift is missing. Install Swift 6.3 or later from https://www.swift.org/install and run this again."
 }
 
-# Prints the Debian packages which are missing, one a line.
+# Prints the missing Debian packages, one per line.
 missing_on_debian() {
     have make || echo make
     if ! have pkg-config; then
@@ -30,7 +30,7 @@ missing_on_debian() {
     pkg-config --exists javascriptcoregtk-4.1 || echo libjavascriptcoregtk-4.1-dev
 }
 
-# Test data alone: without it the tests run as well, all but those that read it.
+# Test data only: without it the tests run as well, except those that read it.
 missing_for_tests() {
     [[ $tests == yes ]] || return 0
     [[ -d /usr/share/json-schema-test-suite ]] || echo json-schema-test-suite
@@ -45,7 +45,7 @@ missing_on_macos() {
     local installed name
     installed=$(brew list --formula)
     for name in sqlite openssl@3 zlib pcre2 libmicrohttpd curl pkg-config; do
-        # Today's formula for pkg-config is called pkgconf.
+        # The current formula for pkg-config is called pkgconf.
         if [[ $name == pkg-config ]] && have pkg-config; then continue; fi
         grep -qx "$name" <<<"$installed" || echo "$name"
     done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs all tests. When some fail, what failed is printed once more at the end, where one looks first.
+# Runs all tests. If some fail, their failures are printed again at the end.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

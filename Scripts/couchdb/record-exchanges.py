@@ -19,7 +19,7 @@ VOLATILE = {"seq", "last_seq", "update_seq", "purge_seq", "instance_start_time",
             "pending", "bookmark", "disk_format_version", "props"}
 UNORDERED = "unordered"
 
-# (name, method, path behind the database, body, options). {a} is the last revision CouchDB gave the document a.
+# (name, method, path after the database, body, options). {a} is the last revision CouchDB gave the document a.
 REQUESTS = [
     ("a new database is empty", "GET", "", None),
     ("a document is created", "PUT", "/a", {"v": 1, "tags": [1, 2, 3]}),

@@ -60,7 +60,7 @@ class Recorder:
         if status in (200, 201):
             self.revisions[identifier] = answer["rev"]
             if method == "DELETE" and not tail or '"_deleted":true' in recorded.get("text", ""):
-                # What follows a tombstone grows from it without naming it.
+                # A new edit becomes a child of the tombstone without naming it.
                 del self.revisions[identifier]
             step["expect"] = {"status": status, "json": {"rev": answer["rev"]}}
         else:
@@ -92,7 +92,7 @@ def data(content):
 
 
 def integers():
-    # CouchDB answers 500 to those of more than about 307 digits.
+    # CouchDB answers 500 to integers of more than about 307 digits.
     edges = [0, 1, 127, 128, 254, 255, 256, 32767, 65535, 65536]
     for power in (27, 28, 31, 32, 53, 59, 60, 62, 63, 64, 65, 127, 128, 255, 256, 512, 1000):
         edges += [2**power - 1, 2**power, 2**power + 1]
@@ -135,7 +135,7 @@ def structures():
                 '{"a":[1.0]}', '{"a":[1,2.0]}', '{"a":{"_id":"inner","_rev":"1-x","_x":1}}')
     yield '{"a":%s1%s}' % ("[" * 200, "]" * 200)
     yield "{%s}" % ",".join('"m%d":%d' % (number, number) for number in range(300))
-    # Lists of bytes have a form of their own, up to a length.
+    # Lists of bytes have a special form, up to a length.
     for numbers in ([0], [255], [256], [-1], [1, 2, 3], [0, 255], [255, 256], [1, -1], [1, "a"], [1, None], [1, [2]],
                     list(range(256)), [7] * 255, [7] * 256, [300] * 3):
         yield json.dumps({"l": numbers})

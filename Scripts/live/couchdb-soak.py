@@ -56,7 +56,7 @@ class Server:
         return answer
 
     def leaves(self):
-        """For each document its leaves, as the feed tells them."""
+        """The leaves of each document, from the changes feed."""
         rows = self.ask("GET", "/%s/_changes?style=all_docs" % NAME)["results"]
         return {row["id"]: sorted(change["rev"] for change in row["changes"]) for row in rows}
 
@@ -81,7 +81,7 @@ class Soak:
         for source, target in ((here, there), (there, here)):
             body = {"source": source, "target": target, "continuous": True}
             if cancels:
-                # One that does not run can't be cancelled, which is as well.
+                # A replication that is not running can't be cancelled, which is fine.
                 self.couch.send("POST", "/_replicate", {**body, "cancel": True})
             else:
                 self.couch.ask("POST", "/_replicate", body)
@@ -104,7 +104,7 @@ class Soak:
                 status = server.send("DELETE", "/%s/%s?rev=%s" % (NAME, identifier, body["_rev"]))[0]
             elif status == 200:
                 if kind == 4:
-                    # None is empty: CouchDB 3.5.0 waits without end for an empty one, from another CouchDB too.
+                    # No empty attachments: CouchDB 3.5.0 waits indefinitely for one, from another CouchDB too.
                     content = bytes(self.chance.getrandbits(8) for _ in range(self.chance.choice([9, 3000, 90000])))
                     body.setdefault("_attachments", {})["file-%d" % self.chance.randint(0, 3)] = {
                         "content_type": self.chance.choice(["image/png", "text/plain"]),
@@ -160,14 +160,14 @@ class Soak:
         self.replicate()
         self.wait_until_same()
         for source, read in self.read().items():
-            # What changed since the last checkpoint is read again, never everything.
+            # Only changes since the last checkpoint are read again.
             again = read - before.get(source, 0)
             if len(self.ids) > 300 and again > len(self.ids) // 2:
                 raise Failure("the replication from %s read %d of %d documents again" % (source, again, len(self.ids)))
         self.counts["restarts"] += 1
 
     def run(self, seconds):
-        # An earlier run that failed leaves its databases and replications for a look.
+        # An earlier failed run leaves its databases and replications for inspection.
         self.clean()
         for server in (self.couch, self.settle):
             server.ask("PUT", "/" + NAME)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Synchronizes two PouchDBs in memory with a database of Settle while all three are edited.
+// Synchronizes two PouchDBs in memory with a Settle database while all three are edited.
 //
 //     SETTLE_POUCHDB=FOLDER Scripts/live/pouchdb-rounds.js SETTLE [ROUNDS]
 //
@@ -8,7 +8,7 @@
 // attachments. The last line says what was done; the status is 1 when anything differed.
 'use strict';
 globalThis.self = globalThis.window = globalThis;
-// What a browser has and Node lacks.
+// Globals that browsers have and Node lacks.
 globalThis.FileReader = class {
   async #read(blob, convert) {
     this.result = convert(await blob.arrayBuffer());
@@ -19,7 +19,7 @@ globalThis.FileReader = class {
   readAsArrayBuffer(blob) { this.#read(blob, (bytes) => bytes); }
   readAsBinaryString(blob) { this.#read(blob, (bytes) => Buffer.from(bytes).toString('latin1')); }
 };
-// PouchDB tells of answers with status 404 that it expects.
+// PouchDB logs answers with status 404 that it expects.
 console.info = () => {};
 const folder = require('path').resolve(process.env.SETTLE_POUCHDB || '.');
 const PouchDB = globalThis.PouchDB = require(folder + '/pouchdb.js');
@@ -28,7 +28,7 @@ require(folder + '/pouchdb.memory.js');
 const [address, rounds = '8'] = process.argv.slice(2);
 const counts = {rounds: 0, edits: 0, conflicts: 0, attachments: 0, deletions: 0};
 
-// The same choices in every run.
+// Reproducible choices for every run.
 let state = 9001;
 function chance(below) {
   state = (Math.imul(state, 1103515245) + 12345) >>> 0;
@@ -47,7 +47,7 @@ async function edit(db, name) {
       counts.deletions += 1;
       return db.remove(old);
     case 2: {
-      // Each has a name of its own: after one was replaced, PouchDB 9 shows another content than the CouchDB it is from.
+      // Each has a unique name: after one was replaced, PouchDB 9 shows another content than the CouchDB it is from.
       counts.attachments += 1;
       const data = Buffer.from(name.repeat(1 + chance(2000)));
       const type = chance(2) ? 'text/plain' : 'image/png';
@@ -69,7 +69,7 @@ async function settle(db) {
   }
 }
 
-// What a database holds: all leaves with their bodies, histories and attachments.
+// The content of a database: all leaves with their bodies, histories and attachments.
 async function contents(db) {
   const changes = await db.changes({style: 'all_docs'});
   const all = {};
@@ -78,8 +78,8 @@ async function contents(db) {
     all[id] = [];
     for (const rev of revisions) {
       const doc = await db.get(id, {rev, revs: true, attachments: true});
-      // A server keeps some types compressed and digests that, PouchDB digests the content; and PouchDB counts the
-      // revision of an attachment in its own way. Both are so with a CouchDB too.
+      // A server stores some types compressed and digests the compressed bytes, PouchDB digests the content; and
+      // PouchDB sets `revpos` differently. Both also differ with a CouchDB.
       for (const attachment of Object.values(doc._attachments || {})) {
         delete attachment.digest;
         delete attachment.revpos;
@@ -111,7 +111,7 @@ async function main() {
     require('assert').deepStrictEqual(one, three);
     require('assert').deepStrictEqual(two, three);
   }
-  // Nothing is left to replicate: the checkpoints hold.
+  // Nothing is left to replicate: the checkpoints are complete.
   const again = await locals[0].sync(remote);
   if (again.push.docs_read || again.pull.docs_read) throw new Error('a synchronization began anew');
   await remote.destroy();

@@ -13,7 +13,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TARGET = "docs/SEMANTICS.md"
-# Numbers with commas or dashes between them, also over the end of a line of a comment.
+# Numbers separated by commas or dashes, also across a line break in a comment.
 GAP = r"(?:\s|///?)*"
 LABEL = re.compile(r"SEMANTICS%s(K?\d+(?:%s[,–-]%sK?\d+)*)" % (GAP, GAP, GAP))
 INTRODUCTION = """# What Settle promises, and where it is proven

@@ -8,7 +8,7 @@
 ///
 /// For each member:
 ///
-///     nobody changed it ─────────────────────────→ it stays
+///     no version changed it ─────────────────────→ unchanged
 ///     one changed it, or several alike ──────────→ that change
 ///     several changed it, and differently ─┬─ it has a rule that fits ───→ the rule
 ///                                          ├─ all of them are objects ───→ the same again, inside

@@ -19,7 +19,7 @@ extension RevisionTree {
     /// If a path was stemmed, the newest common ancestor may be among the forgotten revisions. That includes the
     /// paths of closed branches, since the survivor is based on them:
     ///
-    ///     1-a ── 2-w ── 3-m           3-m was merged of 2-w and 2-y; 2-y stood on 1-x, which nobody knows any more
+    ///     1-a ── 2-w ── 3-m           3-m was merged of 2-w and 2-y; 2-y was a child of 1-x, which was stemmed
     ///     2-y ── 3-closed for 3-m
     ///     1-x                         a leaf, as far as is known here; its base with 3-m is 1-x itself
     ///

@@ -5,7 +5,7 @@ extension RowRange {
     /// The rows whose keys are arrays of values in ranges: those between the least and the greatest array with all
     /// values in range.
     ///
-    ///     1 < a ≤ 5, 2 ≤ b      →     behind all [1, …]  …  up to all [5, …]
+    ///     1 < a ≤ 5, 2 ≤ b      →     after all [1, …]  …  up to all [5, …]
     init(arraysFrom ranges: [FieldRange], descending: Bool) {
         self.init(descending: descending)
         let array: UInt8 = 0x50

@@ -6,7 +6,7 @@ internal import SettleDatabase
 ///     catalogue AND deb*        the same
 ///     sofa OR couch             one of them, or both
 ///     sofa NOT leather          one without the other; also: sofa -leather
-///     "old books"               one after the other; "old books"~5 with five words between them at the most
+///     "old books"               one after the other; "old books"~5 with at most five words between them
 ///     title:(sofa OR couch)     in a field
 ///     not\:a\:field             a sign that would mean something else
 struct TextParser {
