@@ -9,7 +9,7 @@
 ///
 /// Changes that overlap or touch are a clash, unless they are the same.
 enum MergeLines {
-    /// How many lines may be removed and added in one version.
+    /// The maximum number of removed and added lines in one version.
     static let limit = 1000
 
     /// The base with the changes of all versions.

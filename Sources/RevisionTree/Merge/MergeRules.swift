@@ -40,7 +40,7 @@ public struct MergeRules: Sendable {
         members.keys.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Those of ``paths`` that name no member and so have no effect; for rules entered by a user.
+    /// The ``paths`` that name no member and so have no effect; for rules entered by a user.
     public var badPaths: [String] { paths.filter { !MergePath.isPointer($0) } }
 
     /// Whether a member is a counter, or may contain one.

@@ -3,8 +3,8 @@ public struct RevisionMarks: OptionSet, Hashable, Sendable {
     /// The marks as bits.
     public let rawValue: UInt8
 
-    /// It closes the losing branch of a settled conflict: a tombstone whose body says `{"$closed":"<surviving
-    /// revision>"}`. It is not a user's deletion (SEMANTICS K2).
+    /// It closes the losing branch of a settled conflict: a tombstone whose body says
+    /// `{"$closed":"<surviving revision>"}`. It is not a user's deletion (SEMANTICS K2).
     public static let closing = RevisionMarks(rawValue: 1)
     /// It is known to be a user's deletion: the whole document was deleted where it was made (K2, first test).
     public static let deletion = RevisionMarks(rawValue: 2)

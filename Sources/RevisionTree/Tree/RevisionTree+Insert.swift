@@ -1,5 +1,5 @@
 extension RevisionTree {
-    /// What an insertion did to the tree.
+    /// The effect of an insertion on the tree.
     public enum Insertion: Hashable, Sendable {
         /// The revision was known, and so was its path; the tree is unchanged (SEMANTICS 200).
         case known

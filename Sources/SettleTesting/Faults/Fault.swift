@@ -1,4 +1,4 @@
-/// What a ``FaultProxy`` does to one request and its answer.
+/// A fault that a ``FaultProxy`` injects into one request and its answer.
 ///
 ///     client ──── request ───▶ proxy ──── request ───▶ server
 ///            ◀─── answer ────        ◀─── answer ────
@@ -47,11 +47,11 @@ public enum Fault: Hashable, Sendable {
 
     /// The bytes that are counted before a cut.
     public enum Place: String, Hashable, Sendable, CaseIterable {
-        /// Those of the request, from the beginning of its head.
+        /// The bytes of the request, from the beginning of its head.
         case request
-        /// Those of the answer, from the beginning of its head.
+        /// The bytes of the answer, from the beginning of its head.
         case answer
-        /// Those of the answer's body: the head is complete, and a body with a known length never is.
+        /// The bytes of the answer's body: the head is complete, and a body with a known length never is.
         case body
     }
 

@@ -3,9 +3,9 @@ import SettleDatabase
 
 /// Chooses the index that answers a query, as CouchDB does.
 ///
-///     all indexes ──→ without partial ones, but for those asked for by name
-///                 ──→ usable: the selector asks for all of its fields that are not sorted by, and it serves the order
-///                 ──→ those asked for by name, if there are any
+///     all indexes ──→ without partial ones, except those requested by name
+///                 ──→ usable: the selector requires all of its fields that are not sorted by, and it has the order
+///                 ──→ those requested by name, if there are any
 ///                 ──→ an index of fields rather than the list of all documents
 ///                 ──→ most conditions on its first fields, then fewest fields, then the names
 ///

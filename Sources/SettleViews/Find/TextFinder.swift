@@ -3,8 +3,8 @@ internal import SettleDatabase
 
 /// Finds the documents of a query's `$text`, in batches.
 ///
-///     without an order: those that fit best first, as far as they are wanted
-///     in an order:      all are looked at, the first of them are kept, and then given; for more all are looked at again
+///     without an order: by relevance, as many as are requested
+///     with an order:    all are read, the first of them are kept and returned; for more, all are read again
 struct TextFinder {
     /// A document with its sort key.
     struct Hit {

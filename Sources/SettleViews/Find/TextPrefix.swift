@@ -6,7 +6,6 @@ enum TextPrefix {
     /// That requires letters that sort independently of the following ones, as in ASCII and in the syllables and
     /// ideographs of Japanese, Chinese and Korean. In Thai a leading vowel is swapped with the next consonant, in
     /// Cyrillic some letters with an accent are separate letters, and an accent may be sorted before an earlier one.
-    /// letters with an accent are letters of their own, and an accent may stand before another one that was there already.
     static func searchable(_ prefix: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in prefix.unicodeScalars {

@@ -13,7 +13,7 @@ struct IndexTables: Sendable {
     /// The tables of views that share their functions.
     ///
     ///     documents   id, positions    which rows a document has
-    ///     directory   view, first, number, count, reductions      the chunks in order, and what their rows come to
+    ///     directory   view, first, number, count, reductions      the chunks in order, with their reductions
     ///     chunks      number, rows
     static let views = IndexTables(
         version: 2, names: ["state", "documents", "directory", "chunks"],
@@ -28,7 +28,7 @@ struct IndexTables: Sendable {
 
     /// The tables of a search index.
     ///
-    ///     documents   number, id       which row of `texts` a document is
+    ///     documents   number, id       the row of each document in `texts`
     ///     texts       c0, c1 …         the texts of each column, and the words in them, in SQLite's FTS5
     static func texts(columns: Int, tokenizer: String) -> IndexTables {
         let names = (0..<columns).map { "c\($0)" }.joined(separator: ", ")

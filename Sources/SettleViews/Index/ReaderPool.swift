@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Readers of an index file that are not in use, each with a connection of its own.
+/// Readers of an index file that are not in use, each with its own connection.
 final class ReaderPool<Reader>: Sendable {
     private struct State {
         var readers: [Reader] = []

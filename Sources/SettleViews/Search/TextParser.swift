@@ -2,13 +2,13 @@ internal import SettleDatabase
 
 /// Parses a search.
 ///
-///     catalogue deb*            both words, of the second the beginning
+///     catalogue deb*            both words, the second as a prefix
 ///     catalogue AND deb*        the same
 ///     sofa OR couch             one of them, or both
 ///     sofa NOT leather          one without the other; also: sofa -leather
-///     "old books"               one after the other; "old books"~5 with at most five words between them
+///     "old books"               consecutive words; "old books"~5 with at most five words between them
 ///     title:(sofa OR couch)     in a field
-///     not\:a\:field             a sign that would mean something else
+///     not\:a\:field             escaped special characters
 struct TextParser {
     private let index: TextIndex
     private let joinsAll: Bool
