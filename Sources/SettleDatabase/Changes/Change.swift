@@ -1,8 +1,8 @@
 public import RevisionTree
 
-/// A document that was changed, at the position of its last change.
+/// A changed document, at the position of its last change.
 public struct Change: Sendable {
-    /// Which leaves a change tells of.
+    /// Which leaves a change lists.
     public enum Style: Sendable, Hashable {
         /// The winner only: CouchDB's `main_only`.
         case winner
@@ -18,12 +18,12 @@ public struct Change: Sendable {
     public let winner: RevisionID
     /// Whether the document is deleted.
     public let isDeleted: Bool
-    /// The leaves beside the winner that the change tells of.
+    /// The listed leaves beside the winner.
     private let otherLeaves: [RevisionID]
-    /// The winner as a document, a tombstone too, where documents were asked for.
+    /// The winner as a document, even if it is a tombstone; `nil` unless documents were requested.
     public let document: Document?
 
-    /// The leaves the change tells of, winner first; live ones before tombstones.
+    /// The listed leaves, winner first; live ones before tombstones.
     public var leaves: [RevisionID] { [winner] + otherLeaves }
 
     init?(_ record: DocumentRecord, style: Style, origin: UInt64) {

@@ -1,9 +1,9 @@
 internal import SettlePlatform
 
-/// Wakes those who wait for something to be committed.
+/// Wakes observers that wait for a commit.
 ///
-/// It knows one number, the newest sequence; a waiter says what it has seen and is woken once there is more. Nothing is
-/// queued, so a slow observer costs nothing.
+/// It stores only the newest sequence. A waiter passes the sequence it has seen, and is woken once there is a newer
+/// one. Nothing is queued, so a slow observer costs nothing.
 final class ChangeNotifier: Sendable {
     private struct State {
         var newest: UpdateSequence = 0
@@ -14,7 +14,7 @@ final class ChangeNotifier: Sendable {
 
     private let state = Guarded(State())
 
-    /// Says that all up to a sequence is committed.
+    /// Announces that everything up to a sequence is committed.
     func announce(_ newest: UpdateSequence) {
         let woken = state.withLock { state -> [@Sendable (Bool) -> Void] in
             state.newest = newest
@@ -25,7 +25,7 @@ final class ChangeNotifier: Sendable {
         for waiter in woken { waiter(true) }
     }
 
-    /// Lets go of all who wait, for good.
+    /// Wakes all waiters for the last time.
     func finish() {
         let woken = state.withLock { state in
             state.isFinished = true
@@ -35,17 +35,17 @@ final class ChangeNotifier: Sendable {
         for waiter in woken { waiter(false) }
     }
 
-    /// Whether nothing will be announced any more, for the database is closed.
+    /// Whether the database is closed, so that nothing more will be announced.
     var isFinished: Bool { state.withLock { $0.isFinished } }
 
-    /// Waits until something after a sequence is committed; false when the database is closed or the task cancelled.
+    /// Waits for a commit after a sequence; false if the database is closed or the task is cancelled.
     func wait(after seen: UpdateSequence) async -> Bool {
         let number = newWaiter()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 if Task.isCancelled { return continuation.resume(returning: false) }
                 register(number, after: seen) { continuation.resume(returning: $0) }
-                // Cancelled meanwhile, the handler below has found nobody to wake.
+                // If the task was cancelled meanwhile, the handler below found no waiter to wake.
                 if Task.isCancelled { cancel(number) }
             }
         } onCancel: {
@@ -53,15 +53,15 @@ final class ChangeNotifier: Sendable {
         }
     }
 
-    /// Calls a closure once: as soon as something after a sequence is committed, on the thread that did it, or with false
-    /// when the database is closed. Returns the number by which to ``cancel(_:)``.
+    /// Calls a closure once: on the committing thread, as soon as something after a sequence is committed, or with
+    /// false if the database is closed. Returns the number for ``cancel(_:)``.
     func notify(after seen: UpdateSequence, _ waiter: @escaping @Sendable (Bool) -> Void) -> Int {
         let number = newWaiter()
         register(number, after: seen, waiter)
         return number
     }
 
-    /// Calls a waiter with false, if it was not called yet.
+    /// Calls a waiter with false, unless it was called already.
     func cancel(_ number: Int) {
         let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
         waiter?(false)

@@ -6,9 +6,9 @@
 ///
 /// ## Buffering
 ///
-/// Nothing is buffered. The observation knows the last position it gave out and reads on from there, a page at a time.
-/// So a slow observer costs no memory and misses no document; a document that was changed several times
-/// between two looks is seen once, as it is then.
+/// Nothing is buffered. The observation stores the position of the last change it returned and reads on from there, a
+/// page at a time. So a slow observer costs no memory and misses no document; a document that changed several times
+/// between two reads is returned once, in its newest state.
 ///
 /// It ends when the database is closed or the task is cancelled.
 public struct ChangeObservation: AsyncSequence, Sendable {
@@ -18,10 +18,10 @@ public struct ChangeObservation: AsyncSequence, Sendable {
     let includingDocuments: Bool
     let isIncluded: @Sendable (Change) -> Bool
 
-    /// Begins to observe.
+    /// Starts observing.
     public func makeAsyncIterator() -> Iterator { Iterator(observation: self) }
 
-    /// The place of one observer.
+    /// The position of one observer.
     public struct Iterator: AsyncIteratorProtocol {
         private let observation: ChangeObservation
         private var since: UpdateSequence
@@ -33,9 +33,9 @@ public struct ChangeObservation: AsyncSequence, Sendable {
             since = observation.since
         }
 
-        /// The next change; waits for one. `nil` when the database is closed or the task is cancelled.
+        /// The next change; waits for one. `nil` if the database is closed or the task is cancelled.
         ///
-        /// - Throws: ``DatabaseError`` when the database can't be read.
+        /// - Throws: ``DatabaseError`` if the database can't be read.
         public mutating func next() async throws -> Change? {
             while true {
                 while let change = page.popFirst() {
@@ -46,7 +46,8 @@ public struct ChangeObservation: AsyncSequence, Sendable {
                 let (observation, seen) = (observation, since)
                 let newest: UpdateSequence
                 do {
-                    // A purge moves the sequence on without a change, so an empty page says how far it has come.
+                    // A purge advances the sequence without a change, so the position comes from the page even if that
+                    // is empty.
                     (page, newest) = try await observation.database.perform { database in
                         try database.snapshot {
                             let newest = try database.lastSequence()

@@ -1,14 +1,14 @@
 /// A commit of a database since it was opened.
 package struct Commit: Sendable, Equatable {
-    /// How many there were before it.
+    /// How many commits preceded it.
     private var number: UInt64 = 0
-    /// The position of the newest change then. A purge has one too, and a setting has none.
+    /// The position of the newest change as of this commit. A purge advances it, a setting does not.
     package private(set) var sequence: UpdateSequence
 
-    /// What was there when the database was opened.
+    /// The state when the database was opened.
     init(sequence: UpdateSequence) { self.sequence = sequence }
 
-    /// Goes on to the next commit.
+    /// Advances to the next commit.
     mutating func follow(_ sequence: UpdateSequence) {
         number += 1
         self.sequence = sequence

@@ -6,13 +6,13 @@ extension Database {
     ///
     /// - Parameters:
     ///   - since: The position; 0 for all.
-    ///   - limit: How many at the most; all unless given, which takes memory for all of them.
+    ///   - limit: The maximum number; all unless given, which takes memory for all of them.
     ///   - descending: Whether the newest comes first.
-    ///   - style: Which leaves each change tells of.
-    ///   - includingDocuments: Whether each change holds the document.
-    ///   - isIncluded: A filter; changes it refuses do not count towards the limit.
+    ///   - style: Which leaves each change lists.
+    ///   - includingDocuments: Whether each change includes the document.
+    ///   - isIncluded: A filter; changes it rejects do not count towards the limit.
     /// - Returns: The changes.
-    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`, or what the filter throws.
+    /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`, or errors of the filter.
     /// - Complexity: O(*k*) in changes after the position.
     public func changes(
         since: UpdateSequence = 0, limit: Int? = nil, descending: Bool = false, style: Change.Style = .winner,
@@ -21,7 +21,7 @@ extension Database {
         var changes: [Change] = []
         let range = SequenceRange(after: since, descending: descending)
         if let limit, limit <= 0 { return [] }
-        // One state from beginning to end, or a document that changes meanwhile would come twice or not at all.
+        // Without a snapshot, a document that changes meanwhile would be returned twice or not at all.
         try engine.snapshot { _ in
             try forEachChange(in: range, style: style, includingDocuments: includingDocuments) { change in
                 if try isIncluded(change) { changes.append(change) }
@@ -33,10 +33,10 @@ extension Database {
 
     /// Calls a closure for each document changed in a range, until it returns `false`.
     ///
-    /// Memory is bounded: documents are read a page at a time. A document that is changed while this runs moves to the
-    /// newest end: going forward it is seen there, perhaps a second time; going backward it may be missed. Inside of
-    /// ``snapshot(_:)`` neither happens. Of a damaged document the change has no ``Change/document``, or is left out where
-    /// its revisions can't be read; it is named to ``DatabaseOptions/warn``.
+    /// Memory is bounded: documents are read a page at a time. A document that changes meanwhile moves to the newest
+    /// end: going forward it is returned there, perhaps a second time; going backward it may be missed. Inside
+    /// ``snapshot(_:)`` neither happens. The change of a damaged document has no ``Change/document``, or is left out if
+    /// its revisions can't be read; ``DatabaseOptions/warn`` is called with its id.
     public func forEachChange(
         in range: SequenceRange, style: Change.Style = .winner, includingDocuments: Bool = false,
         _ body: (Change) throws -> Bool

@@ -4,12 +4,12 @@ extension Database {
     /// Observes the database: every document changed after a position, as it happens.
     ///
     /// - Parameters:
-    ///   - since: Where to begin; from now on unless given.
-    ///   - style: Which leaves each change tells of.
-    ///   - includingDocuments: Whether each change holds the document.
-    ///   - isIncluded: Only changes it accepts are given out.
+    ///   - since: The position to start after; the current one unless given.
+    ///   - style: Which leaves each change lists.
+    ///   - includingDocuments: Whether each change includes the document.
+    ///   - isIncluded: A filter for changes.
     /// - Returns: The changes, without end.
-    /// - Throws: ``DatabaseError`` when the present position can't be read.
+    /// - Throws: ``DatabaseError`` if the current position can't be read.
     public func observe(
         since: UpdateSequence? = nil, style: Change.Style = .winner, includingDocuments: Bool = false,
         where isIncluded: @escaping @Sendable (Change) -> Bool = { _ in true }
@@ -19,6 +19,6 @@ extension Database {
             includingDocuments: includingDocuments, isIncluded: isIncluded)
     }
 
-    /// Observes one document: first as it is, then each time its winner is another.
+    /// Observes one document: first its current state, then each change of its winner.
     public func observe(_ id: DocumentID) -> DocumentObservation { DocumentObservation(database: self, id: id) }
 }

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// Counts commits that changed design documents, so that what was read of them is known to be current.
+/// Counts commits that changed design documents, so that cached design documents can be checked for being current.
 final class DesignChanges: Sendable {
     private let isPending = Atomic<Bool>(false)
     private let count = Atomic<UInt64>(0)
 
-    /// A design document is being written.
+    /// Records that a design document is being written.
     func note() { isPending.store(true, ordering: .sequentiallyConsistent) }
 
-    /// Something was committed, and nobody was told yet.
+    /// Records a commit, before its writer is notified.
     func commit() {
         guard isPending.exchange(false, ordering: .sequentiallyConsistent) else { return }
         count.add(1, ordering: .sequentiallyConsistent)

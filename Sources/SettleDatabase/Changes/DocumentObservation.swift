@@ -1,17 +1,17 @@
 internal import RevisionTree
 
-/// One document as it changes, without end: first as it is, then each time its winner is another.
+/// One document as it changes, without end: first its current state, then each change of its winner.
 ///
-/// Nothing is buffered: an observer that is slow sees the newest state next and may miss those between. A document that
-/// is missing or deleted is `nil`. It ends when the database is closed or the task is cancelled.
+/// Nothing is buffered: a slow observer gets the newest state next and may miss intermediate ones. A missing or deleted
+/// document is `nil`. It ends if the database is closed or the task is cancelled.
 public struct DocumentObservation: AsyncSequence, Sendable {
     let database: Database
     let id: DocumentID
 
-    /// Begins to observe.
+    /// Starts observing.
     public func makeAsyncIterator() -> Iterator { Iterator(database: database, id: id) }
 
-    /// The place of one observer.
+    /// The position of one observer.
     public struct Iterator: AsyncIteratorProtocol {
         private let database: Database
         private let id: DocumentID
@@ -25,7 +25,7 @@ public struct DocumentObservation: AsyncSequence, Sendable {
 
         /// The next state of the document; waits for one. `nil` at the outer level is the end.
         ///
-        /// - Throws: ``DatabaseError`` when the database can't be read.
+        /// - Throws: ``DatabaseError`` if the database can't be read.
         public mutating func next() async throws -> Document?? {
             while !Task.isCancelled {
                 do {

@@ -9,24 +9,24 @@ public import RevisionTree
 ///       arrays    element by element, then the shorter one first
 ///       objects   member by member in the order they stand, name before value, then the one with fewer first
 ///
-/// It is a total order in which different values may be the same: `1` and `1.0`, or two spellings of one letter. The
-/// order of members counts, so `{"a":1,"b":2}` and `{"b":2,"a":1}` differ.
+/// It is a total preorder: different values may compare as equal, like `1` and `1.0`, or two encodings of one letter.
+/// The order of members matters, so `{"a":1,"b":2}` and `{"b":2,"a":1}` differ.
 public enum Collation {
-    /// Where one value stands to another.
+    /// The result of comparing two values.
     public enum Order: Int, Sendable {
         /// The first comes before the second.
         case before = -1
-        /// Neither comes before the other.
+        /// They compare as equal.
         case same = 0
         /// The first comes after the second.
         case after = 1
 
-        /// The order of two values that Swift can compare.
+        /// Compares two values that Swift can compare.
         init<Value: Comparable>(_ left: Value, _ right: Value) {
             self = left < right ? .before : left == right ? .same : .after
         }
 
-        /// What it is with the two values exchanged.
+        /// The order with the two values exchanged.
         public var reversed: Order { Order(rawValue: -rawValue) ?? .same }
     }
 
@@ -37,15 +37,15 @@ public enum Collation {
         JSONWalk.compare(left, right, leaf: leafOrder, name: StringCollator.shared.compare)
     }
 
-    /// Whether the first value comes before the second, as sorting asks.
+    /// Whether the first value comes before the second, for sorting.
     public static func isBefore(_ left: JSON, _ right: JSON) -> Bool { compare(left, right) == .before }
 
-    /// The version of the order of strings, which may change with the system.
+    /// The version of the order of strings, which may change with an update of the system.
     ///
-    /// Whatever is stored in this order has to be built anew when this is another one.
+    /// Indexes stored in this order have to be rebuilt when the version changes.
     public static var version: String { StringCollator.shared.version }
 
-    /// The order of two values that are not both arrays or both objects.
+    /// Compares two values that are not both arrays or both objects.
     private static func leafOrder(_ left: JSON, _ right: JSON) -> Order {
         switch (left, right) {
         case (.number(let left), .number(let right)): NumberOrder.compare(left, right)

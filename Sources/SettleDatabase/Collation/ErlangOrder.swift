@@ -1,19 +1,19 @@
 package import RevisionTree
 
-/// Erlang's own order of JSON values, where CouchDB compares without collation.
+/// Erlang's term order of JSON values, which CouchDB uses where it compares without collation.
 ///
 ///     numbers < false < null < true < objects < arrays < strings
 ///
-/// Strings are compared by their bytes. A selector's conditions on `_id` are of this order, because ids are sorted so;
-/// and `$all` looks for elements that are the same in the strictest sense.
+/// Strings are compared by their bytes. A selector's conditions on `_id` use this order, because ids are sorted by it,
+/// and `$all` uses it to find identical elements.
 package enum ErlangOrder {
     /// Compares two values.
     package static func compare(_ left: JSON, _ right: JSON) -> Collation.Order {
         JSONWalk.compare(left, right, leaf: leafOrder, name: StringCollator.shared.bytes)
     }
 
-    /// Whether the values are the same and their numbers of the same kind, where ``compare(_:_:)`` takes 1 and 1.0
-    /// for one.
+    /// Whether the values are equal and their numbers of the same kind, whereas ``compare(_:_:)`` treats 1 and 1.0 as
+    /// equal.
     static func isIdentical(_ left: JSON, _ right: JSON) -> Bool {
         let order = JSONWalk.compare(
             left, right,

@@ -6,7 +6,7 @@ internal import RevisionTree
 ///     [1, {"a": 3}]               {"a": 2} against {"a": 3}, next 1
 ///                        then 2 against 3 decides
 ///
-/// Only the containers which are open on both sides are remembered, so the depth of a value costs memory, not stack.
+/// Only the containers that are open on both sides are stored, so deep nesting costs memory, not stack.
 enum JSONWalk {
     private enum Frame {
         case arrays([JSON], [JSON], next: Int)
@@ -18,8 +18,8 @@ enum JSONWalk {
     /// - Parameters:
     ///   - left: The first value.
     ///   - right: The second value.
-    ///   - leaf: The order of two values that are not both arrays or both objects.
-    ///   - name: The order of two names of members.
+    ///   - leaf: Compares two values that are not both arrays or both objects.
+    ///   - name: Compares two names of members.
     /// - Returns: The first difference in the order of the text.
     static func compare(
         _ left: JSON, _ right: JSON, leaf: (JSON, JSON) -> Collation.Order,

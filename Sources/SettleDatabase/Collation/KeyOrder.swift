@@ -1,10 +1,10 @@
 package import RevisionTree
 
-/// In which order a view has its keys.
+/// The order of a view's keys.
 package enum KeyOrder: Sendable {
     /// That of ``Collation``.
     case collation
-    /// That of ``ErlangOrder``, which CouchDB calls raw: texts by their bytes.
+    /// That of ``ErlangOrder``, which CouchDB calls raw: strings by their bytes.
     case raw
 
     /// Compares two keys.
@@ -15,7 +15,7 @@ package enum KeyOrder: Sendable {
         }
     }
 
-    /// What the bytes of a key begin with. All are different, so that a key tells its order.
+    /// The first byte of a key. No two orders share one, so that a key identifies its order.
     func tag(of value: JSON) -> UInt8 {
         switch (value, self) {
         case (.null, .collation): 0x10

@@ -3,8 +3,8 @@ internal import RevisionTree
 
 /// The order of JSON numbers by value, without rounding an integer to a float.
 ///
-/// Erlang, and so CouchDB, keeps integers of any size and compares them with floats exactly: no two integers are the
-/// same, and an integer is a float only if that float is this very integer.
+/// Erlang, and so CouchDB, has integers of any size and compares them with floats exactly: different integers are never
+/// equal, and an integer equals a float only if their values are identical.
 enum NumberOrder {
     /// Compares two numbers.
     ///
@@ -29,7 +29,7 @@ enum NumberOrder {
         }
     }
 
-    /// Compares digits; JSON has no zeros in front of a number, so the longer one is greater.
+    /// Compares digits; JSON has no leading zeros, so the longer one is greater.
     private static func magnitudes(
         _ left: Substring.UTF8View, _ right: Substring.UTF8View
     ) -> Collation.Order {
@@ -38,14 +38,14 @@ enum NumberOrder {
         return left.lexicographicallyPrecedes(right) ? .before : .after
     }
 
-    /// A float past 2⁵³ as the integer that it is.
+    /// A float beyond 2⁵³ as the equal integer.
     static func integer(of value: Double) -> JSONNumber {
         JSONNumber(text: String(format: "%.0f", value)) ?? JSONNumber(0)
     }
 
     private static func integer(_ text: String, float: Double) -> Collation.Order {
         let whole = float.rounded(.towardZero)
-        // Past 2⁶³ a float is an integer, whose digits C prints exactly.
+        // Beyond 2⁶³ a float is an integer, whose digits C prints exactly.
         let digits = Int(exactly: whole).map(String.init) ?? String(format: "%.0f", whole)
         let order = integers(text, digits)
         return order == .same ? Collation.Order(whole, float) : order

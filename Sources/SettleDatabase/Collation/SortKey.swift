@@ -1,20 +1,20 @@
 package import RevisionTree
 
-/// The bytes of a JSON value whose order, byte by byte, is that of ``Collation``, or the raw one.
+/// A JSON value encoded as bytes whose byte order is that of ``Collation``, or raw order.
 ///
 ///     null 10   false 20   true 21   number 30 …   string 40 …   array 50 …   object 60 …
 ///
-///     number   sign, the place of its first digit, its digits two by two, an end; all inverted below zero
-///     string   the key that Unicode's collation has for it, and 00
+///     number   sign, the position of its first digit, its digits two by two, an end; all inverted below zero
+///     string   its sort key in Unicode's collation, and 00
 ///     array    the keys of its elements, and 00
 ///     object   for each member the keys of its name and of its value, and 00
 ///
-/// In raw order (``KeyOrder``) what they begin with is another, and a string is its UTF-8, with 00 and 01 as 01 01 and 01 02.
+/// In raw order (``KeyOrder``) the first bytes differ, and a string is its UTF-8, with 00 and 01 as 01 01 and 01 02.
 ///
 ///     number 80 …   false 90   null 91   true 92   object A0 …   array A1 …   string B0 …
 ///
-/// No key is the beginning of another, so that what is behind one, such as a document's id, decides between values that are
-/// the same. Values that ``Collation/compare(_:_:)`` calls the same have one key.
+/// No key is a prefix of another, so what follows it, such as a document's id, orders values that compare as equal.
+/// Values that ``Collation/compare(_:_:)`` treats as equal have the same key.
 package enum SortKey {
     /// The key of a value.
     ///
@@ -28,8 +28,8 @@ package enum SortKey {
     /// Appends the key of a value that is given as JSON text.
     ///
     /// - Parameters:
-    ///   - text: The text, which has to be JSON.
-    ///   - bytes: Where to.
+    ///   - text: The text, which must be valid JSON.
+    ///   - bytes: The bytes to append to.
     ///   - order: The order.
     /// - Throws: ``JSONError`` for text that is not JSON.
     package static func append(
@@ -73,8 +73,8 @@ package enum SortKey {
         }
     }
 
-    /// A number's key: floats go by their shortest spelling, which lies between the same integers as the float; from 2⁵³ on
-    /// they are integers themselves, and go by all their digits.
+    /// A number's key. Floats use their shortest decimal representation, which lies between the same integers as the
+    /// float; from 2⁵³ on they are integers themselves, and use all their digits.
     private static func append(_ number: JSONNumber, to bytes: inout [UInt8]) {
         let decimal = JSONDecimal(number.isInteger ? number : exact(number.double))
         guard !decimal.digits.isEmpty else { return bytes.append(0x80) }
@@ -100,14 +100,14 @@ package enum SortKey {
 }
 
 extension SortKey {
-    /// Where the key that stands in front of some bytes ends.
+    /// The end of the key at the start of some bytes.
     package static func end(of bytes: ArraySlice<UInt8>) -> Int {
         var place = bytes.startIndex
         skip(bytes, &place)
         return place
     }
 
-    /// Where the first elements of an array's key end, or the key where it has no more than so many, or is no array's.
+    /// The end of an array key's first elements; the end of the key if it has no more elements or is not an array's.
     package static func end(of bytes: ArraySlice<UInt8>, elements count: Int) -> Int {
         guard bytes.first == 0x50 || bytes.first == 0xA1 else { return end(of: bytes) }
         var place = bytes.startIndex + 1

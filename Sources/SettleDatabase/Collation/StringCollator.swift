@@ -4,9 +4,9 @@ internal import CICU
 internal import Foundation
 #endif
 
-/// The order of strings by Unicode's root collation, as CouchDB has it from ICU.
+/// Compares strings by Unicode's root collation, as CouchDB does with ICU.
 ///
-/// On Apple's systems Foundation compares by the same ICU; on 20,000 pairs the two agreed.
+/// On Apple's systems Foundation uses the same ICU; the two agreed on 20,000 pairs.
 struct StringCollator: Sendable {
     /// The collator of the process.
     static let shared = StringCollator()
@@ -24,7 +24,8 @@ struct StringCollator: Sendable {
         return Collation.Order(rawValue: order.rawValue) ?? .same
     }
     #else
-    // Unchecked, no lock: opened once, never closed and immutable since. ICU lets any number of threads compare by it at once.
+    // Unchecked, no lock: opened once, never closed and immutable since. ICU allows any number of threads to compare
+    // with it concurrently.
     nonisolated(unsafe) private let collator = settle_collator_open()
 
     /// The version of the order.
@@ -35,7 +36,7 @@ struct StringCollator: Sendable {
     }
 
     private func collate(_ left: String, _ right: String) -> Collation.Order {
-        // ICU's root data is part of its library; without it there would be no order but that of the bytes.
+        // ICU's root data is part of its library; if it can't be opened, only byte order is left.
         guard let collator else { return bytes(left, right) }
         var (left, right) = (left, right)
         let result = left.withUTF8 { left in
@@ -53,7 +54,7 @@ struct StringCollator: Sendable {
     }
     #endif
 
-    /// Appends the bytes by which a string is ordered, which hold no zero, and a zero.
+    /// Appends a string's sort key, which contains no zero byte, and a zero.
     func appendSortKey(of text: String, to bytes: inout [UInt8]) {
         #if canImport(Darwin)
         guard let collator = Self.keys else { return Self.appendEscaped(text, to: &bytes) }
@@ -62,7 +63,7 @@ struct StringCollator: Sendable {
         #endif
         let units = Array(text.utf16)
         let start = bytes.count
-        // Most keys are hardly longer than their text.
+        // Most sort keys are hardly longer than their text.
         var room = units.count * 3 + 16
         while true {
             bytes.append(contentsOf: repeatElement(0, count: room))
@@ -79,7 +80,7 @@ struct StringCollator: Sendable {
         }
     }
 
-    /// The bytes of the text, those below two written as two, and a zero.
+    /// Appends the bytes of the text, those below two escaped as two, and a zero.
     static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
             if byte < 2 { bytes.append(1) }
@@ -88,7 +89,7 @@ struct StringCollator: Sendable {
         bytes.append(0)
     }
 
-    /// Compares two strings; canonically equivalent ones are the same.
+    /// Compares two strings; canonically equivalent ones are equal.
     func compare(_ left: String, _ right: String) -> Collation.Order {
         left.utf8.elementsEqual(right.utf8) ? .same : collate(left, right)
     }

@@ -1,20 +1,20 @@
 internal import RevisionTree
 
-/// The tombstone that closes a branch which lost when a conflict was settled.
+/// The tombstone that closes a losing branch when a conflict is settled.
 ///
-///     3-x ── 4-deleted   {"$closed":"4-y"}                              4-y was written in its place
-///     3-x ── 4-deleted   {"$closed":"4-y","$kept":true}                 4-y was there already, and stayed
-///     3-x ── 4-deleted   {"$closed":"4-y","$resolver":"merge@2"}        so decided resolver merge, version 2
+///     3-x ── 4-deleted   {"$closed":"4-y"}                              4-y was written to settle the conflict
+///     3-x ── 4-deleted   {"$closed":"4-y","$kept":true}                 4-y existed already, and stayed
+///     3-x ── 4-deleted   {"$closed":"4-y","$resolver":"merge@2"}        decided by resolver merge, version 2
 ///
-/// The mark tells it from a user's deletion, wherever it travels (SEMANTICS K2). Nothing else is in it, so that
-/// whoever closes the same branch for the same survivor writes the same revision (83).
+/// The mark distinguishes it from a user's deletion at every peer (SEMANTICS K2). It contains nothing else, so that
+/// every replica that closes the same branch for the same survivor writes the same revision (83).
 struct ClosingTombstone: Hashable {
-    /// The revision that took the branch's place.
+    /// The revision that replaced the branch.
     let survivor: RevisionID
-    /// Whether the survivor is an edit that was there and stayed; else it was written to settle the conflict, and is an
+    /// Whether the survivor is an existing edit that stayed; otherwise it was written to settle the conflict, and is an
     /// answer that may race with others.
     let isKept: Bool
-    /// The resolver that decided so, if it has a name.
+    /// The resolver that decided; `nil` if it has no name.
     let resolver: ResolverIdentity?
 
     init(survivor: RevisionID, isKept: Bool = false, resolver: ResolverIdentity? = nil) {
@@ -23,7 +23,7 @@ struct ClosingTombstone: Hashable {
         self.resolver = resolver
     }
 
-    /// Reads the mark; `nil` for a body that holds anything else.
+    /// Reads the mark; `nil` for a body with other members.
     init?(_ body: DocumentBody) {
         guard body.utf8.count > 2, let survivor = body["$closed"]?.string.flatMap({ RevisionID($0) }) else {
             return nil
@@ -34,7 +34,7 @@ struct ClosingTombstone: Hashable {
         self.init(survivor: survivor, isKept: isKept, resolver: resolver)
     }
 
-    /// The names a user's tombstone can't keep, or it might be taken for one that closes a branch.
+    /// The names that a user's tombstone must not have, so that it is not mistaken for a closing one.
     static let names: Set<String> = ["$closed", "$kept", "$resolver"]
 
     /// The tombstone's members.

@@ -1,9 +1,9 @@
 internal import RevisionTree
 
 extension Conflict {
-    /// Answers that replicas gave at the same moment to one question, or to one and a part of it.
+    /// Concurrent answers of replicas to one question, or to one and a part of it.
     struct Race {
-        /// The answer that stays: it has seen all that the others have seen.
+        /// The answer that stays: it has seen everything that the others have seen.
         let survivor: RevisionID
         /// All answers, in the order of leaves.
         let answers: [RevisionID]
@@ -11,19 +11,19 @@ extension Conflict {
 
     /// The live leaves that are answers to one question; `nil` unless there are at least two.
     ///
-    /// Replicas that settle the same conflict at the same moment by different or impure resolvers write different
-    /// children of the same winner and close the same leaves, each for its own survivor:
+    /// Replicas that settle the same conflict concurrently with different or impure resolvers write different children
+    /// of the same winner and close the same leaves, each for its own survivor:
     ///
     ///     3-c ─┬─ 4-m                     one replica's merge
-    ///          └─ 4-n                     another one's
+    ///          └─ 4-n                     another replica's
     ///     3-x ─┬─ 4-deleted  $closed 4-m
     ///          └─ 4-deleted  $closed 4-n
     ///
-    /// Both merges have seen the same edits, 3-c and 3-x, so the CouchDB winner of the two stays and the other is closed,
-    /// without asking the resolver: asked again on each replica it might answer differently for ever (DESIGN.md 4). An
-    /// answer that has seen more edits, since its replica had more leaves, stays over one that has seen only some of
-    /// them. Merging the two would count the shared edits twice. A leaf that was edited since is no answer any more but
-    /// a new edit, and where each has seen what the other has not, the resolver is asked.
+    /// Both merges have seen the same edits, 3-c and 3-x, so the CouchDB winner of the two stays and the other is
+    /// closed, without calling the resolver: called again on each replica it might answer differently every time
+    /// (DESIGN.md 4). An answer that has seen more edits, since its replica had more leaves, stays over one that has
+    /// seen only some of them. Merging the two would count the shared edits twice. A leaf that was edited since is a
+    /// new edit, not an answer. If each answer has seen an edit that the other has not, the resolver is called.
     ///
     /// - Complexity: O(*l*² *c*) for *l* leaves that are answers and *c* closing tombstones.
     var race: Race? {
@@ -45,8 +45,8 @@ extension Conflict {
         return nil
     }
 
-    /// The live leaves that closing tombstones name as survivors, in the order of leaves, with the edits each has seen:
-    /// the one it was made on and those closed for it.
+    /// The live leaves that closing tombstones name as survivors, in the order of leaves, each with the edits it has
+    /// seen: its parent and the leaves closed for it.
     private var seenByAnswers: [(revision: RevisionID, seen: Set<RevisionID>)] {
         var closed: [RevisionID: Set<RevisionID>] = [:]
         for (revision, tombstones) in closings {
@@ -61,6 +61,6 @@ extension Conflict {
         }
     }
 
-    /// The resolvers that decided over branches of this document before.
+    /// The resolvers that decided branches of this document before.
     var resolvers: Set<ResolverIdentity> { Set(closings.values.joined().compactMap(\.resolver)) }
 }

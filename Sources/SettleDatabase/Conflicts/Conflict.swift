@@ -1,33 +1,33 @@
 public import RevisionTree
 
-/// A document whose edits were made apart, as a resolver sees it: a value that nothing changes any more.
+/// A document with concurrent edits, as a resolver gets it: an immutable value.
 ///
 ///     base 1-a ─┬─ 2-b ── 3-c     leaves[0], the winner, which every read shows
 ///               └─ 2-x            leaves[1]
 ///
-/// It is the same for an app's call, for what a pull brings, and for the command line.
+/// An app's call, a pull and the command line pass the same value.
 public struct Conflict: Sendable {
     /// The document's id.
     public let documentID: DocumentID
-    /// What stands against what.
+    /// The kind of conflict.
     public let kind: ConflictKind
-    /// The leaves there is to decide between, each with its members and attachments: the live ones, the winner first
-    /// (SEMANTICS 60, 68), then the deletions that contradict them.
+    /// The leaves to decide between, each with its members and attachments: the live ones, the winner first (SEMANTICS
+    /// 60, 68), then the deletions that contradict them.
     public let leaves: [Document]
-    /// The newest revision all leaves descend from, if its content is still kept; never a guess: `nil` too where histories
-    /// were cut, so that a newer one may have been forgotten.
+    /// The newest common ancestor of all leaves, if its content is still kept. It is never a guess: `nil` also if
+    /// histories were stemmed, so that a newer common ancestor may have been lost.
     public let base: Document?
-    /// The leaf that was here: the highest that did not arrive while another one was here; `nil` when all did.
+    /// The local leaf: the highest that did not arrive beside an existing one; `nil` if all did.
     public let local: Document?
-    /// The leaf that came: the highest that arrived from a peer while another one was here; `nil` when none did.
+    /// The remote leaf: the highest that arrived from a peer beside an existing one; `nil` if none did.
     public let remote: Document?
     /// The document's whole revision tree.
     public let tree: RevisionTree
-    /// The steps in which the live leaves are merged; `nil` where there are more than can be.
+    /// The steps for merging the live leaves; `nil` if there are too many to merge.
     let steps: [MergeStep]?
-    /// The contents of the bases of those steps, as far as they are kept.
+    /// The contents of the bases of those steps, if they are kept.
     let bases: [RevisionID: Document]
-    /// The closing tombstones among the leaves, with the revision each one closes.
+    /// The closing tombstones among the leaves, by the revision each one closes.
     let closings: [RevisionID: [ClosingTombstone]]
 
     /// The leaf that every read shows.
@@ -37,15 +37,15 @@ public struct Conflict: Sendable {
     /// The deletions that contradict a live leaf, highest first.
     public var deletions: [Document] { leaves.filter(\.isDeleted) }
 
-    /// The most leaves a conflict may have, for all their contents are in memory at once.
+    /// The maximum number of leaves of a conflict, because all their contents are in memory at once.
     static let maximumLeaves = 1000
-    /// The most live leaves that are merged, for finding their bases takes the third power of their number.
+    /// The maximum number of live leaves to merge, because finding their bases takes cubic time.
     static let maximumMerged = 200
 
-    /// One of the leaves.
+    /// A leaf by its revision.
     public func leaf(_ revision: RevisionID?) -> Document? { leaves.first { $0.revision == revision } }
 
-    /// The revisions of the leaves: as long as they are the same, it is the same conflict.
+    /// The revisions of the leaves: the conflict is the same while they are the same.
     var revisions: [RevisionID] { leaves.compactMap(\.revision) }
 
     /// The revisions to be settled in a tree, winner first.
@@ -57,7 +57,7 @@ public struct Conflict: Sendable {
         return revisions
     }
 
-    /// Reads the conflict of a document; `nil` when there is nothing to settle.
+    /// Reads the conflict of a document; `nil` if there is nothing to settle.
     init?(
         _ record: DocumentRecord, concerns: Set<ConflictKind>, origin: UInt64,
         content: (UInt64) throws -> RevisionContent?

@@ -1,12 +1,12 @@
 public import RevisionTree
 
 extension Database {
-    /// The conflict of a document, ready to be shown or settled; `nil` when there is none.
+    /// The conflict of a document, ready to be shown or settled; `nil` if there is none.
     ///
     /// - Parameters:
     ///   - id: The document.
-    ///   - kinds: What to look for; both kinds unless given.
-    /// - Returns: The conflict as of now.
+    ///   - kinds: The kinds to look for; both unless given.
+    /// - Returns: The current conflict.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(*n* + *l*²) for a tree of *n* revisions with *l* leaves.
     public func conflict(

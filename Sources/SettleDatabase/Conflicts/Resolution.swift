@@ -1,28 +1,27 @@
 public import RevisionTree
 
-/// What is to become of a conflict.
+/// How a conflict is resolved.
 public enum Resolution: Sendable, Hashable {
-    /// One of the leaves survives as it is; every other one is closed.
+    /// One of the leaves survives unchanged; all others are closed.
     ///
-    /// Where it is the winner, or has the winner's content, nothing is written but the closing tombstones (SEMANTICS
-    /// 74, K9). Another leaf's content is written as a child of the winner (70): closing the winner itself could, with
-    /// another replica closing this leaf at the same moment, leave nothing alive. A disputed deletion that is kept closes
-    /// the live leaves.
+    /// If it is the winner, or has the winner's content, only the closing tombstones are written (SEMANTICS 74, K9).
+    /// Another leaf's content is written as a child of the winner (70): closing the winner itself could leave nothing
+    /// alive, if another replica concurrently closes this leaf. Keeping a disputed deletion closes the live leaves.
     case keep(RevisionID)
-    /// A new content, written as a child of the winner (K8). Its attachments may be those of any leaf or new ones.
+    /// New content, written as a child of the winner (K8). Its attachments may be those of any leaf or new ones.
     case merged(DocumentBody, attachments: [Attachment])
-    /// The content of a document, one of the conflict's changed or a new one: ``keep(_:)`` when it is one of the leaves
-    /// unchanged, else ``merged(_:attachments:)`` (SEMANTICS 15, 26).
+    /// The content of a document, which is a leaf, a changed leaf or new: ``keep(_:)`` if it is an unchanged leaf, else
+    /// ``merged(_:attachments:)`` (SEMANTICS 15, 26).
     ///
-    /// Its id should be the conflict's: another one is reported as a warning, and the content is saved under the
-    /// conflict's (21). One that was read from another database is refused (22).
+    /// Its id should be the conflict's: another id is reported as a warning, and the content is saved under the
+    /// conflict's (21). A document that was read from another database is refused (22).
     case document(Document)
-    /// The document is deleted (SEMANTICS 16); where a disputed deletion is among the leaves, that one stays (17).
+    /// The document is deleted (SEMANTICS 16); a disputed deletion among the leaves stays (17).
     case delete
-    /// Nothing changes and the conflict stays, which is no error (SEMANTICS 75).
+    /// Nothing changes and the conflict stays, which is not an error (SEMANTICS 75).
     case leaveConflicted
 
-    /// Whether both decide the same.
+    /// Whether both resolve alike.
     public static func == (left: Resolution, right: Resolution) -> Bool {
         switch (left, right) {
         case (.keep(let left), .keep(let right)): left == right
@@ -36,7 +35,7 @@ public enum Resolution: Sendable, Hashable {
         }
     }
 
-    /// Hashes what is decided, without contents.
+    /// Hashes the kind of resolution, without contents.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .keep(let revision): hasher.combine(revision)

@@ -1,16 +1,15 @@
-/// The name and version of a resolver, stored with what it decides.
+/// The name and version of a resolver, stored with its decisions.
 ///
-/// Replicas that settle by different rules still go quiet, but the last word is then a matter of revision ids. An
-/// identity makes such a mixed fleet visible: ``Settlement/otherResolvers`` lists those that decided before by
-/// another name or version. It becomes part of the closing tombstones and so of their revision ids; every replica of
-/// one version should use the same.
+/// Replicas that settle by different rules still converge, but on a revision chosen by its id. An identity makes such a
+/// mixed fleet visible: ``Settlement/otherResolvers`` lists earlier resolvers with another name or version. It becomes
+/// part of the closing tombstones and so of their revision ids; every replica of one version should use the same.
 public struct ResolverIdentity: Hashable, Sendable, CustomStringConvertible {
     /// The resolver's name, without `@`.
     public let name: String
-    /// Its version; raise it when it would decide differently.
+    /// Its version; raise it when the resolver would decide differently.
     public let version: String
 
-    /// Makes an identity; an `@` in the name becomes `-`.
+    /// Creates an identity; an `@` in the name becomes `-`.
     public init(name: String, version: String) {
         self.name = String(name.map { $0 == "@" ? "-" : $0 })
         self.version = version

@@ -3,22 +3,23 @@ public import RevisionTree
 extension Database {
     /// Deletes a document by storing a tombstone on the revision it was read at.
     ///
-    /// The tombstone replicates, so that the document goes everywhere. It is empty but for the members to be kept: a
-    /// filtered replication passes a deletion on only if the tombstone still has what the filter looks at
-    /// (SEMANTICS 131, K19). In a document with conflicts only the one leaf goes (SEMANTICS 201).
+    /// The tombstone replicates, so that the document is deleted at all peers. It is empty except for the members to
+    /// keep: a filtered replication replicates a deletion only if the tombstone still has the members that the filter
+    /// tests (SEMANTICS 131, K19). In a document with conflicts only the one leaf is deleted (SEMANTICS 201).
     ///
     /// - Parameters:
     ///   - document: The document as it was read.
-    ///   - keeping: Which members the tombstone keeps, besides ``membersKeptOnDelete()``: some by their names,
-    ///     `["owner"]`, or ``KeptMembers/all``. Those of a closing tombstone (`$closed`, `$kept`, `$resolver`) are not kept.
-    ///   - adding: Members the tombstone has besides, such as who deleted the document; one that is kept as well has this
-    ///     value.
-    ///   - conflict: What to do when the document was changed since it was read. When the last write or the deletion wins, a
-    ///     document that is deleted or purged already is left as it is (SEMANTICS 51); so is a deleted one when a handler
-    ///     merges. A branch deletes the revision that was read, and edits made since stay.
-    /// - Returns: The tombstone, or `nil` when there was nothing to delete.
-    /// - Throws: ``DatabaseError`` with code `notFound` for a document never saved or purged, `conflict`, `refused`, `invalid`
-    ///   for an added member of a closing tombstone, and as ``save(_:onConflict:)``.
+    ///   - keeping: Which members the tombstone keeps, in addition to ``membersKeptOnDelete()``: names, like
+    ///     `["owner"]`, or ``KeptMembers/all``. Those of a closing tombstone (`$closed`, `$kept`, `$resolver`) are not
+    ///     kept.
+    ///   - adding: Members to add to the tombstone, such as who deleted the document; they replace kept members of the
+    ///     same name.
+    ///   - conflict: What to do if the document was changed since it was read. If the last write or the deletion wins,
+    ///     a document that is deleted or purged already stays unchanged (SEMANTICS 51); so does a deleted one if a
+    ///     handler merges. A branch deletes the revision that was read, and later edits stay.
+    /// - Returns: The tombstone; `nil` if there was nothing to delete.
+    /// - Throws: ``DatabaseError`` with code `notFound` for a document that was never saved or was purged, `conflict`,
+    ///   `refused`, `invalid` for an added member of a closing tombstone, and as ``save(_:onConflict:)``.
     @discardableResult
     public func delete(
         _ document: Document, keeping: KeptMembers = [], adding: DocumentBody = .empty,
@@ -36,15 +37,15 @@ extension Database {
         }
     }
 
-    /// Deletes whatever is stored under an id, as ``delete(_:keeping:adding:onConflict:)`` does when the last write wins.
+    /// Deletes the current document with an id, like ``delete(_:keeping:adding:onConflict:)`` if the last write wins.
     ///
-    /// - Throws: ``DatabaseError`` with code `notFound` when there is no such document.
+    /// - Throws: ``DatabaseError`` with code `notFound` if there is no such document.
     @discardableResult
     public func delete(
         _ id: DocumentID, keeping: KeptMembers = [], adding: DocumentBody = .empty
     ) throws -> Document? {
         try transaction {
-            // Its content is not needed, and so one that is damaged is deleted too.
+            // The content is not needed, so that a damaged document can be deleted too.
             guard let winner = try tree(of: id)?.winner, !winner.isDeleted else {
                 throw DatabaseError(.notFound, "there is no document \"\(id)\" to delete")
             }
@@ -60,7 +61,7 @@ extension Database {
         return Set(((try? JSON(parsing: text))?.array ?? []).compactMap(\.string))
     }
 
-    /// Sets the top-level members every tombstone of this database keeps, such as those its filters look at.
+    /// Sets the top-level members every tombstone of this database keeps, such as those that its filters test.
     public func setMembersKeptOnDelete(_ names: Set<String>) throws {
         let list = names.isEmpty ? nil : JSON.array(names.sorted().map(JSON.string)).description
         try engine.write { try $0.setSetting("members_kept_on_delete", to: list) }
@@ -70,7 +71,7 @@ extension Database {
         _ document: Document, _ content: TombstoneContent, onConflict conflict: SaveConflict,
         with editor: DocumentEditor
     ) throws -> Document? {
-        // A delete that wins and a last write are the same.
+        // For a delete, the two options mean the same.
         let overwrites = conflict.isLastWriteWins || conflict.isDeletesWin
         let record = try editor.writer.storedRecord(of: document.id, withContent: true)?.checkedTree()
         guard let record, let winner = record.tree.winner else {

@@ -3,15 +3,15 @@ package import RevisionTree
 extension Database {
     /// Writes edits in one transaction; one that is refused does not stop the others.
     ///
-    /// The rules are CouchDB's: an edit is made on a leaf; in a document whose leaves are all
-    /// tombstones none can be edited, but a document without a revision is there again, on the winning one.
-    /// Sequences are given in the order of ids.
+    /// The rules are CouchDB's: an edit is made on a leaf. If all leaves of a document are tombstones, none can be
+    /// edited, but an edit without a revision revives the document on the winning one. Sequences are assigned in the
+    /// order of ids.
     ///
     /// - Parameters:
     ///   - edits: What to write.
-    ///   - check: What is asked about each before it is stored.
-    /// - Returns: For each edit, in the order given, the new revision or why there is none.
-    /// - Throws: ``DatabaseError`` when the transaction as a whole fails, ``WriteCheck/IsOld``; nothing is written then.
+    ///   - check: Called for each edit before it is stored.
+    /// - Returns: For each edit, in the given order, the new revision or why there is none.
+    /// - Throws: ``DatabaseError`` if the transaction as a whole fails, ``WriteCheck/IsOld``; nothing is written then.
     package func write(
         _ edits: [DocumentEdit], asking check: WriteCheck? = nil
     ) throws -> [Result<RevisionID, DatabaseError>] {
@@ -33,7 +33,7 @@ extension Database {
     private static func write(_ edit: DocumentEdit, with editor: DocumentEditor) throws -> RevisionID {
         let document = Document(id: edit.id, body: edit.body, attachments: edit.attachments)
         if edit.parent == nil, !edit.isDeleted, !editor.asksAnything {
-            // Most new documents are new indeed, so a look for an old one is saved; the write tells.
+            // Most documents without a revision are new, so the lookup is skipped; the write detects an existing one.
             do {
                 let saved = try editor.edit(document, body: edit.body, on: nil, isDeleted: false, in: nil)
                 if let revision = saved.revision { return revision }

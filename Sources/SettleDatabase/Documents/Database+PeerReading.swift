@@ -1,23 +1,24 @@
 package import RevisionTree
 
-/// What a replication asks of a database, many documents at a time.
+/// Batch reads for replication.
 extension Database {
-    /// A revision as it is stored, with the path that led to it.
+    /// A stored revision with its history.
     package struct StoredRevision: Sendable {
         /// The revision and its ancestors, newest first.
         package let history: RevisionHistory
         /// Whether it is a tombstone.
         package let isDeleted: Bool
-        /// What it holds.
+        /// Its content.
         package let content: RevisionContent
     }
 
-    /// What is missing here of documents that a peer has, and which of its deletions this database does not know as such.
+    /// Compares a peer's leaves with this database: which are missing here, and which of its deletions are not marked
+    /// here.
     ///
     /// - Parameter changes: For each document the peer's leaves, its winner first, and whether that is a tombstone.
-    /// - Returns: A row for each document of which something is missing, in order; and the tombstones that are here but
-    ///   not marked as a user's deletion (SEMANTICS K2).
-    /// - Throws: ``DatabaseError`` of the storage.
+    /// - Returns: A row for each document with missing revisions, in order; and the tombstones that are here but not
+    ///   marked as a user's deletion (SEMANTICS K2).
+    /// - Throws: ``DatabaseError`` if the storage fails.
     package func differences(
         from changes: [(id: DocumentID, leaves: [RevisionID], isDeleted: Bool)]
     ) throws -> (missing: [RevisionsDiff], deletions: [(id: DocumentID, revision: RevisionID)]) {
@@ -44,7 +45,7 @@ extension Database {
         }
     }
 
-    /// Marks tombstones as users' deletions, since a peer says that it shows these documents as deleted.
+    /// Marks tombstones as users' deletions, because a peer reports these documents as deleted.
     package func noteDeletions(_ deletions: [(id: DocumentID, revision: RevisionID)]) throws {
         guard !deletions.isEmpty else { return }
         try insertReplicated(
@@ -55,13 +56,13 @@ extension Database {
             })
     }
 
-    /// Revisions with their contents and histories, all of one state of the database.
+    /// Reads revisions with their contents and histories from one snapshot of the database.
     ///
     /// - Parameters:
-    ///   - requests: Which ones; those of one document best stand together.
-    ///   - body: Is handed each one, `nil` for one that is not kept and the error of one that is damaged, until it returns
-    ///     `false`.
-    /// - Throws: ``DatabaseError`` of the storage, or what `body` throws.
+    ///   - requests: The revisions; those of one document are best adjacent.
+    ///   - body: Called with each revision, `nil` for one that is not kept, or the error of a damaged one, until it
+    ///     returns `false`.
+    /// - Throws: ``DatabaseError`` if the storage fails, or errors of `body`.
     package func forEachRevision(
         _ requests: [(id: DocumentID, revision: RevisionID)],
         _ body: (Result<StoredRevision?, DatabaseError>) throws -> Bool
@@ -83,7 +84,7 @@ extension Database {
         }
     }
 
-    /// Which of some documents are in conflict.
+    /// The documents that are in conflict.
     package func conflicted(
         among ids: [DocumentID], _ kinds: Set<ConflictKind>
     ) throws -> [DocumentID] {
@@ -116,7 +117,7 @@ extension Database {
 }
 
 extension Database {
-    /// The last change of a document, with all its leaves; `nil` for one never written or purged.
+    /// The last change of a document, with all its leaves; `nil` if it was never written or was purged.
     package func change(of id: DocumentID) throws -> Change? {
         try storedRecord(of: id, withContent: false).flatMap {
             Change($0, style: .allLeaves, origin: identity)

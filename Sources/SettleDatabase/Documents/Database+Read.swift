@@ -1,7 +1,7 @@
 public import RevisionTree
 
 extension Database {
-    /// The document as every peer shows it: its winner. `nil` when there is none or it is deleted.
+    /// The document's winner, which every peer picks. `nil` if there is none or the document is deleted.
     ///
     /// - Throws: ``DatabaseError`` with code `damagedDocument`, `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(log *n*) in documents.
@@ -11,8 +11,8 @@ extension Database {
         return Document(id: id, revision: winner.revision, isDeleted: false, content, origin: identity)
     }
 
-    /// A document at one of its revisions, tombstones included; `nil` when the content of that revision is not kept
-    /// (see ``compact(keepingOldContentsFor:progress:)``) or the revision is not known.
+    /// A document at one of its revisions, tombstones included; `nil` if the content of that revision is not kept (see
+    /// ``compact(keepingOldContentsFor:progress:)``) or the revision is unknown.
     public func document(_ id: DocumentID, revision: RevisionID) throws -> Document? {
         try engine.snapshot { reader in
             guard let record = try reader.storedRecord(of: id, withContent: true)?.checkedTree(),
@@ -25,13 +25,13 @@ extension Database {
         }
     }
 
-    /// The revision tree of a document, deleted ones included; `nil` when there is none.
+    /// The revision tree of a document, also of a deleted one; `nil` if there is none.
     public func tree(of id: DocumentID) throws -> RevisionTree? {
         try engine.read { try $0.record(of: id, withContent: false)?.tree }
     }
 
-    /// The document at each of its leaves, winner first, tombstones included; none for an unknown document
-    /// (SEMANTICS 60, 143).
+    /// The document at each of its leaves, winner first, tombstones included; empty for an unknown document (SEMANTICS
+    /// 60, 143).
     public func leaves(of id: DocumentID) throws -> [Document] {
         try engine.snapshot { reader in
             guard let record = try reader.record(of: id, withContent: true) else { return [] }
@@ -43,12 +43,12 @@ extension Database {
         }
     }
 
-    /// Documents in the order of their ids' bytes, without deleted ones. Damaged ones are left out, and named to
+    /// Documents in the byte order of their ids, without deleted ones. Damaged documents are left out and reported to
     /// ``DatabaseOptions/warn``.
     ///
     /// - Parameters:
-    ///   - range: Which ids; all unless given.
-    ///   - limit: How many at the most; all unless given, which takes memory for all of them.
+    ///   - range: The range of ids; all unless given.
+    ///   - limit: The maximum number; all unless given, which takes memory for all of them.
     /// - Returns: The documents.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     public func documents(in range: DocumentRange = DocumentRange(), limit: Int? = nil) throws -> [Document] {
@@ -61,9 +61,9 @@ extension Database {
         return documents
     }
 
-    /// Calls a closure for each document in the order of their ids' bytes, without deleted ones, until it returns
-    /// `false`. Memory is bounded; each page of documents is one state of the database. Damaged documents are left out, and
-    /// named to ``DatabaseOptions/warn``.
+    /// Calls a closure for each document in the byte order of their ids, without deleted ones, until it returns
+    /// `false`. Memory is bounded; each page of documents is a snapshot of the database. Damaged documents are left out
+    /// and reported to ``DatabaseOptions/warn``.
     public func forEachDocument(
         in range: DocumentRange = DocumentRange(), _ body: (Document) throws -> Bool
     ) throws {
@@ -86,12 +86,12 @@ extension Database {
     /// The ids of documents in conflict, ascending, each once (SEMANTICS 66, 67).
     ///
     /// - Parameters:
-    ///   - kind: Which conflicts; those between two or more live leaves unless given.
-    ///   - after: Where to go on, or `nil` for the beginning.
-    ///   - limit: How many at most; all unless given. Where there may be very many, read them page by page.
+    ///   - kind: The kind of conflict; between two or more live leaves unless given.
+    ///   - after: The id to start after; `nil` for the beginning.
+    ///   - limit: The maximum number; all unless given. If there may be very many, read them page by page.
     /// - Returns: The ids.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
-    /// - Complexity: O(*k*) in ids returned; an index holds them.
+    /// - Complexity: O(*k*) in ids returned; an index has them.
     public func conflictedDocumentIDs(
         _ kind: ConflictKind = .branches, after: DocumentID? = nil, limit: Int = .max
     ) throws -> [DocumentID] {

@@ -3,25 +3,27 @@ internal import SettlePlatform
 internal import Synchronization
 
 extension Database {
-    /// A document with its whole tree, its sequence, and the winner's content; `nil` for one never written or purged.
+    /// A document with its whole tree, its sequence, and the winner's content; `nil` if it was never written or was
+    /// purged.
     package func record(of id: DocumentID) throws -> DocumentRecord? {
         try engine.read { try $0.record(of: id, withContent: true) }
     }
 
-    /// The same as far as it can be read: a damaged document has its ``DocumentRecord/damage``, and is named to the app.
+    /// The same as far as it is readable: a damaged document has its ``DocumentRecord/damage``, and is reported to the
+    /// app.
     package func storedRecord(of id: DocumentID, withContent: Bool = true) throws -> DocumentRecord? {
         try engine.read { try $0.storedRecord(of: id, withContent: withContent) }.flatMap { noting([$0]).first }
     }
 
-    /// What one revision of a record holds; `nil` when it is not kept.
+    /// The content of one revision of a record; `nil` if it is not kept.
     package func content(of revision: RevisionID, in record: DocumentRecord) throws -> RevisionContent? {
         guard let node = record.tree[revision] else { return nil }
         if node.bodyToken == BodyToken.record, record.damage == nil { return record.content }
         return try engine.read { try $0.content(of: node, in: record) }
     }
 
-    /// Documents in the order of their ids' bytes, deleted ones too, at most `limit`. Damaged ones have their
-    /// ``DocumentRecord/damage``, and are named to the app.
+    /// Documents in the byte order of their ids, including deleted ones, at most `limit`. Damaged ones have their
+    /// ``DocumentRecord/damage``, and are reported to the app.
     package func records(in range: DocumentRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
         noting(try engine.read { try $0.records(in: range, limit: limit, withContent: withContent) })
     }
@@ -44,7 +46,7 @@ extension Database {
         try engine.read { try $0.count(changedIn: range) }
     }
 
-    /// A setting under a name; `nil` when it was never set.
+    /// A setting by name; `nil` if it was never set.
     package func setting(_ name: String) throws -> String? { try engine.read { try $0.setting(name) } }
 
     /// An epoch that changes before and after every ``setSetting(_:to:)``; read it before the setting, and use it as a cache
@@ -55,11 +57,11 @@ extension Database {
     /// documents, and use it as a cache key.
     package var designEpoch: UInt64 { designChanges.age }
 
-    /// The newest commit, of which each writer is told after this tells of it; `nil` inside a transaction of this thread,
-    /// which sees more than that.
+    /// The newest commit, published before its writer is notified; `nil` inside a transaction of this thread, which
+    /// sees more than the commit.
     ///
-    /// What was made of a state that reaches its sequence, after this was asked for, is as it is now while this stays the
-    /// same.
+    /// Read it before the data, and use it as a cache key: a result from a state that includes its sequence stays valid
+    /// while this stays the same.
     package var newestCommit: Commit? { engine.isWriting ? nil : newest.withLock { $0 } }
 
     /// Sets or clears a setting.
@@ -69,8 +71,8 @@ extension Database {
         try engine.write { try $0.setSetting(name, to: value) }
     }
 
-    /// A name of this very database, made when it is first asked for: one that was deleted and created anew under the same
-    /// name has another, so that positions in the old one's changes are known not to be of this one.
+    /// The instance name of this database, created on first use. A database that was deleted and created again under
+    /// the same name has another, so that positions in the old one's changes are recognized as invalid.
     package func instanceName() throws -> String {
         if let name = try setting(Self.instanceSetting) { return name }
         return try engine.write { writer in
@@ -83,21 +85,21 @@ extension Database {
 
     private static var instanceSetting: String { "instance" }
 
-    /// Whether it was closed, or deleted.
+    /// Whether the database was closed or deleted.
     package var isClosed: Bool { notifier.isFinished }
 
-    /// Calls a closure once: as soon as something after a sequence is committed, on the thread that did it and so to be
-    /// left quickly; or with false when the database is closed, or it is cancelled.
+    /// Calls a closure once: on the committing thread, as soon as something after a sequence is committed, so it must
+    /// return quickly; or with false if the database is closed or the call is cancelled.
     package func notify(after seen: UpdateSequence, _ body: @escaping @Sendable (Bool) -> Void) -> Int {
         notifier.notify(after: seen, body)
     }
 
-    /// Waits until something after a sequence is committed; false when the database is closed or the task cancelled.
+    /// Waits for a commit after a sequence; false if the database is closed or the task is cancelled.
     package func waitForChange(after seen: UpdateSequence) async -> Bool { await notifier.wait(after: seen) }
 
-    /// Gives a notice up, by the number it was asked for under.
+    /// Cancels a notification, by the number that registering it returned.
     package func cancelNotice(_ number: Int) { notifier.cancel(number) }
 
-    /// Puts a local document with a revision of the caller's choice.
+    /// Writes a local document with a revision of the caller's choice.
     package func put(_ document: LocalDocument) throws { try engine.write { try $0.put(document) } }
 }

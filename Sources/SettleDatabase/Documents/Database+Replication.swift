@@ -1,28 +1,28 @@
 public import RevisionTree
 
 extension Database {
-    /// Stores revisions as peers have made them, with their histories: a write with `new_edits=false`.
+    /// Stores revisions from peers, with their histories: a write with `new_edits=false`.
     ///
-    /// It never conflicts and never computes an id (SEMANTICS 199); a known revision changes nothing (200). Validations
-    /// run, and one that is refused does not stop the others (117). All that is stored is stored in one transaction.
+    /// It never conflicts and never computes a revision id (SEMANTICS 199); a known revision changes nothing (200).
+    /// Validations run, and a refused revision does not stop the others (117). Everything is stored in one transaction.
     ///
-    /// - Returns: For each revision, in order, what became of it.
-    /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
+    /// - Returns: The outcome of each revision, in order.
+    /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is written then.
     @discardableResult
     public func insertReplicated(_ revisions: [ReplicatedRevision]) throws -> [ReplicatedRevision.Outcome] {
         try insertReplicated(revisions, refusingBranches: false)
     }
 
-    /// Stores revisions as ``insertReplicated(_:)`` does.
+    /// Stores revisions like ``insertReplicated(_:)``.
     ///
     /// - Parameters:
     ///   - revisions: The revisions.
-    ///   - refusingBranches: Whether what was made without knowing the winner here is refused with code `conflict`, and
-    ///     what would leave a document with several live leaves; see ``DocumentEditor/refuseBranches(_:)``. It is looked at
-    ///     within the transaction.
-    ///   - check: What is asked about each whose content is stored.
-    /// - Returns: For each revision, in order, what became of it.
-    /// - Throws: ``DatabaseError`` when the transaction as a whole fails, ``WriteCheck/IsOld``; nothing is written then.
+    ///   - refusingBranches: Whether revisions that don't descend from the winner here, or would leave several live
+    ///     leaves, are refused with code `conflict`; see ``DocumentEditor/refuseBranches(_:)``. This is checked within
+    ///     the transaction.
+    ///   - check: Called for each revision whose content is stored.
+    /// - Returns: The outcome of each revision, in order.
+    /// - Throws: ``DatabaseError`` if the transaction as a whole fails, ``WriteCheck/IsOld``; nothing is written then.
     package func insertReplicated(
         _ revisions: [ReplicatedRevision], refusingBranches: Bool, asking check: WriteCheck? = nil
     ) throws -> [ReplicatedRevision.Outcome] {
@@ -44,7 +44,7 @@ extension Database {
     /// Which of a peer's revisions are not here: CouchDB's `_revs_diff`.
     ///
     /// - Parameter revisions: For each document the revisions the peer has.
-    /// - Returns: What is missing, in the order given; documents of which nothing is missing are left out.
+    /// - Returns: The missing revisions, in the given order, without documents of which nothing is missing.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(*k* log *n*) for *k* documents asked about.
     public func revisionsDiff(
@@ -61,10 +61,10 @@ extension Database {
         }
     }
 
-    /// Notes that a peer holds revisions, since it acknowledged them. Their contents are then bases that three-way merges
-    /// may need, and compaction keeps them while there is work on top that no peer has.
+    /// Records that a peer acknowledged revisions. Their contents are then merge bases that three-way merges may need,
+    /// and compaction keeps them while there are descendants that no peer has.
     public func markShared(_ revisions: [(id: DocumentID, revision: RevisionID)]) throws {
-        // Most are known to be shared when a replication begins anew, and a write would wait for others.
+        // Most are known to be shared when a replication restarts, and a write would wait for other writers.
         let news = try engine.snapshot { reader in
             try revisions.filter { id, revision in
                 try reader.storedRecord(of: id, withContent: false)?.tree[revision]?.isShared == false
@@ -83,13 +83,13 @@ extension Database {
 }
 
 extension DocumentEditor {
-    /// The documents whose revisions are refused where there are to be no branches.
+    /// Returns the documents whose revisions are refused because they would create a branch.
     ///
-    /// A document's revisions belong together. They are stored if whoever made them knew the winner here, so that it is in
-    /// one of their histories, and if no more than one leaf is live then. So an edit goes through, and so does a
-    /// settled conflict, whichever side its winner was on:
+    /// A document's revisions are accepted or refused together. They are stored if the winner here is in one of their
+    /// histories, and at most one leaf is live then. So an edit is stored, and so is a settled conflict, whichever side
+    /// its winner was on:
     ///
-    ///     here   1-a        comes   1-b ── 2-m               stored: 1-a was known, and one leaf is live
+    ///     here   1-a     received   1-b ── 2-m               stored: 1-a was known, and one leaf is live
     ///                               1-a ── 2-t ($closed)
     fileprivate func refuseBranches(_ revisions: [ReplicatedRevision]) throws -> [DocumentID: DatabaseError] {
         var refusals: [DocumentID: DatabaseError] = [:]

@@ -3,19 +3,19 @@ internal import RevisionTree
 extension Database {
     /// Saves a document as an edit of the revision it was read at, and returns it with its new revision.
     ///
-    /// A document without a revision is created; over a deleted one it is revived, as an edit of the winning tombstone
-    /// (SEMANTICS 88). Any leaf can be edited, a conflict's too. The same content saved again is a new revision, as
-    /// in CouchDB.
+    /// A document without a revision is created; if a deleted one exists, it is revived, as an edit of the winning
+    /// tombstone (SEMANTICS 88). Any leaf can be edited, also one in conflict. Saving the same content again creates a
+    /// new revision, as in CouchDB.
     ///
-    /// What wins where a save meets a deletion is for `conflict` to say: the save, with ``SaveConflict/lastWriteWins``, or the
-    /// deletion, with ``SaveConflict/deletesWin``. The policies of replication are not asked (SEMANTICS 13, 50).
+    /// `conflict` decides what wins if a save meets a deletion: the save, with ``SaveConflict/lastWriteWins``, or the
+    /// deletion, with ``SaveConflict/deletesWin``. Replication policies are not used (SEMANTICS 13, 50).
     ///
     /// - Parameters:
-    ///   - document: What to save.
-    ///   - conflict: What to do when the document was changed since it was read.
-    /// - Returns: The document as it is stored now.
-    /// - Throws: ``DatabaseError`` with code `conflict`; `notFound` when the document was purged since it was read, unless
-    ///   the last write wins, and for a branch on a revision that is not known; `refused` by a validation; `invalid`,
+    ///   - document: The document to save.
+    ///   - conflict: What to do if the document was changed since it was read.
+    /// - Returns: The document as stored.
+    /// - Throws: ``DatabaseError`` with code `conflict`; `notFound` if the document was purged since it was read,
+    ///   unless the last write wins, and for a branch on an unknown revision; `refused` by a validation; `invalid`,
     ///   `documentTooLarge`, `attachmentMissing`; `diskFull` or `inputOutput`. Nothing is written then.
     @discardableResult
     public func save(_ document: Document, onConflict conflict: SaveConflict) throws -> Document {
@@ -31,11 +31,11 @@ extension Database {
         }
     }
 
-    /// Saves many documents in one transaction, or one by one where a handler has to merge; one that can't be saved does
-    /// not stop the others.
+    /// Saves many documents in one transaction, or one by one if a handler merges; one that can't be saved does not
+    /// stop the others.
     ///
-    /// - Returns: For each document, in order, what was stored or why not.
-    /// - Throws: ``DatabaseError`` when the transaction as a whole fails; nothing is written then.
+    /// - Returns: For each document, in order, what was stored or the error.
+    /// - Throws: ``DatabaseError`` if the transaction as a whole fails; nothing is written then.
     @discardableResult
     public func saveAll(
         _ documents: [Document], onConflict conflict: SaveConflict
@@ -53,7 +53,7 @@ extension Database {
         }
     }
 
-    /// What became of one document of a batch; an error of the storage ends the whole batch.
+    /// The result for one document of a batch; an error of the storage ends the whole batch.
     static func outcome(_ write: () throws -> Document) throws -> Result<Document, any Error> {
         do { return .success(try write()) } catch let error as DatabaseError where !error.code.isOfOneDocument {
             throw error
@@ -67,7 +67,7 @@ extension Database {
             throw DatabaseError(.invalid, "\"\(document.id)\" is local; use saveLocalDocument(_:body:)")
         }
         if document.revision == nil, editor.validations.isEmpty {
-            // Most new documents are new indeed, so a look for an old one is saved; the write tells.
+            // Most documents without a revision are new, so the lookup is skipped; the write detects an existing one.
             do { return try editor.edit(document, body: body, on: nil, isDeleted: false, in: nil) } catch let error
                 as DatabaseError where error.code == .conflict
             {}
@@ -75,14 +75,14 @@ extension Database {
         let record = try editor.writer.storedRecord(of: document.id, withContent: true)?.checkedTree()
         let parent = try Self.parent(of: document, in: record, conflict)
         let saved = try editor.edit(document, body: body, on: parent, isDeleted: false, in: record)
-        // A branch beside a deletion leaves that in dispute.
+        // A branch beside a deletion leaves the deletion disputed.
         if let record, record.tree.isDeleted, parent.flatMap({ record.tree[$0]?.isDeleted }) == true {
             try editor.closeDeletions(of: saved)
         }
         return saved
     }
 
-    /// The revision an edit is made on.
+    /// The revision that an edit is based on.
     private static func parent(
         of document: Document, in record: DocumentRecord?, _ conflict: SaveConflict
     ) throws -> RevisionID? {
@@ -105,7 +105,7 @@ extension Database {
         throw Self.conflict(document, winner)
     }
 
-    /// The revision a branch begins on; `nil` for one that has no revision before it.
+    /// The revision that a branch starts from; `nil` for a first revision.
     static func branchPoint(of document: Document, in record: DocumentRecord) throws -> RevisionID? {
         guard let revision = document.revision else { return nil }
         if record.tree.contains(revision) { return revision }
@@ -127,7 +127,7 @@ extension Database {
             """)
     }
 
-    /// Writes until it fits, asking a handler to merge each time something got in between (SEMANTICS 52–57).
+    /// Writes until it succeeds, calling a handler to merge after each intervening write (SEMANTICS 52–57).
     func merging<Result>(
         _ document: Document, _ handler: (inout Document, Document?) throws -> Bool,
         write: (Document) throws -> Result

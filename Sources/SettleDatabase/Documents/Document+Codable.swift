@@ -1,7 +1,7 @@
 public import RevisionTree
 
 extension Document {
-    /// Makes a document that was never saved of a model.
+    /// Creates a new document from a model.
     ///
     ///     struct Note: Codable { var title: String; var done = false }
     ///
@@ -11,19 +11,19 @@ extension Document {
     ///     note.done = true
     ///     try document.setBody(encoding: note)
     ///
-    /// Members stand in the order in which the model encodes them, its declaration order as a rule, because order
-    /// enters the revision id (SEMANTICS 198).
+    /// Members are in the order in which the model encodes them, usually its declaration order, because their order is
+    /// part of the revision id (SEMANTICS 198).
     ///
-    /// - Throws: `EncodingError` for what JSON can't hold, or ``DatabaseError`` with code `invalid` when the model is no
-    ///   object or has a name that starts with an underscore (SEMANTICS 89).
+    /// - Throws: `EncodingError` for values that JSON can't represent, or ``DatabaseError`` with code `invalid` if the
+    ///   model is not an object or has a name that starts with an underscore (SEMANTICS 89).
     public init(id: DocumentID, encoding model: some Encodable) throws {
         self.init(id: id)
         try setBody(encoding: model)
     }
 
-    /// Replaces all members by those of a model.
+    /// Replaces all members with those of a model.
     ///
-    /// - Throws: As ``init(id:encoding:)``; the document is as it was.
+    /// - Throws: As ``init(id:encoding:)``; the document is unchanged then.
     public mutating func setBody(encoding model: some Encodable) throws {
         let value = try JSON(encoding: model)
         do { setBody(try DocumentBody(value)) } catch {
@@ -34,7 +34,7 @@ extension Document {
 
     /// The members as a model.
     ///
-    /// - Throws: `DecodingError` with the path of what does not fit.
+    /// - Throws: `DecodingError` with the path of the mismatch.
     public func decode<Model: Decodable>(_ type: Model.Type = Model.self) throws -> Model {
         try json.decode(type)
     }

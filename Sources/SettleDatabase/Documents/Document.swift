@@ -6,7 +6,7 @@ public import RevisionTree
 ///     milk["count"] = 2
 ///     milk = try database.save(milk, onConflict: .fail)
 ///
-/// Changing a document changes nothing in the database until it is saved, and saving returns it with its new revision.
+/// Changes stay in memory until the document is saved; saving returns it with its new revision.
 public struct Document: Sendable, Identifiable {
     private enum Content: Sendable {
         case body(DocumentBody)
@@ -15,17 +15,17 @@ public struct Document: Sendable, Identifiable {
 
     /// The document's id.
     public let id: DocumentID
-    /// The revision it was read at or saved as, which the next save is an edit of; `nil` for one never saved.
+    /// The revision it was read at or saved as, on which the next save is based; `nil` if it was never saved.
     public internal(set) var revision: RevisionID?
     /// Whether that revision is a tombstone.
     public internal(set) var isDeleted: Bool
-    /// The attachments, in order; the order enters the revision id (SEMANTICS 198).
+    /// The attachments, in order; the order is part of the revision id (SEMANTICS 198).
     public var attachments: [Attachment]
-    /// The database it was read from, 0 for one that was made by the app.
+    /// The database it was read from; 0 if the app created it.
     let origin: UInt64
     private var content: Content
 
-    /// Makes a document that was never saved.
+    /// Creates a new document.
     public init(id: DocumentID, body: DocumentBody = .empty, attachments: [Attachment] = []) {
         self.init(id: id, revision: nil, isDeleted: false, RevisionContent(body: body, attachments: attachments))
     }
@@ -41,9 +41,9 @@ public struct Document: Sendable, Identifiable {
         self.content = .body(content.body)
     }
 
-    /// The members as a value. Setting one that is no object leaves the document without members.
+    /// The members as a value. Setting a value that is not an object removes all members.
     ///
-    /// - Complexity: O(*n*) in bytes for a document that was read and not changed.
+    /// - Complexity: O(*n*) in bytes for an unchanged document.
     public var json: JSON {
         get {
             switch content {
@@ -54,7 +54,7 @@ public struct Document: Sendable, Identifiable {
         set { content = .members(newValue.object ?? JSONObject()) }
     }
 
-    /// One top-level member; `nil` for none. Setting `nil` removes it.
+    /// One top-level member; `nil` if it is absent. Setting `nil` removes it.
     public subscript(name: String) -> JSON? {
         get {
             switch content {
@@ -71,7 +71,7 @@ public struct Document: Sendable, Identifiable {
 
     /// The members as they are stored.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` when a member was set that starts with an underscore
+    /// - Throws: ``DatabaseError`` with code `invalid` if a member was set whose name starts with an underscore
     ///   (SEMANTICS 89), with the ``JSONError`` as cause.
     public func body() throws -> DocumentBody {
         switch content {
@@ -83,19 +83,19 @@ public struct Document: Sendable, Identifiable {
         }
     }
 
-    /// The members as they are stored, or none where ``body()`` would throw.
+    /// The members as they are stored; empty if ``body()`` would throw.
     package var bodyOrEmpty: DocumentBody { (try? body()) ?? .empty }
 
     /// Replaces all members.
     public mutating func setBody(_ body: DocumentBody) { content = .body(body) }
 
-    /// Adds an attachment in front, in place of one of the same name, as CouchDB orders them.
+    /// Adds an attachment at the front, replacing one of the same name, which is CouchDB's order.
     public mutating func attach(_ attachment: Attachment) {
         attachments.removeAll { $0.isNamed(attachment.name) }
         attachments.insert(attachment, at: 0)
     }
 
-    /// Removes an attachment; returns whether there was one of that name.
+    /// Removes an attachment; returns whether it existed.
     @discardableResult
     public mutating func detach(_ name: String) -> Bool {
         let count = attachments.count
@@ -103,7 +103,7 @@ public struct Document: Sendable, Identifiable {
         return attachments.count < count
     }
 
-    /// The attachment of a name.
+    /// The attachment with a name.
     public func attachment(_ name: String) -> Attachment? { attachments.first { $0.isNamed(name) } }
 }
 

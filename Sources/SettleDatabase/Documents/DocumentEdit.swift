@@ -1,10 +1,10 @@
 package import RevisionTree
 
-/// An edit as CouchDB's interactive writes bring it: what shall become of a document, and on which revision.
+/// An edit from CouchDB's interactive writes: a document's new content, and the revision it is based on.
 package struct DocumentEdit: Sendable {
     /// The document's id.
     package var id: DocumentID
-    /// The leaf it is an edit of; `nil` for a document that is new, or deleted and to be there again.
+    /// The leaf it is an edit of; `nil` to create a document, or to revive a deleted one.
     package var parent: RevisionID?
     /// Whether it deletes the document; a tombstone may be a document's first revision.
     package var isDeleted: Bool
@@ -13,7 +13,7 @@ package struct DocumentEdit: Sendable {
     /// The attachments, in order.
     package var attachments: [Attachment]
 
-    /// Makes an edit.
+    /// Creates an edit.
     package init(
         id: DocumentID, parent: RevisionID?, isDeleted: Bool = false, body: DocumentBody,
         attachments: [Attachment] = []

@@ -1,16 +1,16 @@
 internal import RevisionTree
 
 extension DocumentEditor {
-    /// The content of a revision that is kept and can be read, or `nil`.
+    /// The content of a revision; `nil` if it is not kept or not readable.
     func content(of revision: RevisionID, in record: DocumentRecord?) throws -> RevisionContent? {
         guard let record, let node = record.tree[revision] else { return nil }
         return try writer.readableContent(of: node, in: record)
     }
 
-    /// The attachments of a new revision: each has its content in the database and its `revpos`.
+    /// The attachments of a new revision: each with its content in the database and its `revpos`.
     ///
-    /// One that the parent has, with the same bytes and type, keeps the generation it came in; one from a peer keeps
-    /// what the peer says; any other came with this revision.
+    /// An attachment that the parent has, with the same bytes and type, keeps its `revpos`; one from a peer has the
+    /// peer's; any other was added with this revision.
     func settled(
         _ attachments: [Attachment], of id: DocumentID, before: RevisionContent?, generation: UInt64,
         keepsRevpos: Bool = false, keepsZero: Bool = false

@@ -1,7 +1,7 @@
 internal import RevisionTree
 
 extension DocumentEditor {
-    /// Writes what settling a conflict takes: the document's record once, with all of it.
+    /// Writes the revisions that settle a conflict: the document's record is written once, with all of them.
     func write(_ plan: SettlementPlan, of id: DocumentID) throws {
         guard !plan.writes.isEmpty, let old = try writer.record(of: id, withContent: true) else { return }
         try withoutJournal.carryOut(plan, in: old)
@@ -13,7 +13,7 @@ extension DocumentEditor {
         var record = old
         let id = record.id
         if plan.writes.contains(where: { record.tree.contains($0.revision) }) {
-            // A peer has made some of it before, on a parent that was not known here until now.
+            // A peer has made some of the revisions before, on a parent that was unknown here until now.
             for write in plan.writes { try self.write(write, of: id) }
             return
         }
@@ -30,10 +30,10 @@ extension DocumentEditor {
         try writer.put(record)
     }
 
-    /// Closes the deletions that a document has besides the tombstone it was revived on. Whoever revived the document has
-    /// seen it deleted; without this, another deletion would stand against the new edit on peers that know only parts of
-    /// the tree. One whose closing a validation refuses stays open. The caller of the write is not asked about them: their
-    /// bodies are this function's own.
+    /// Closes the deletions that a document has besides the tombstone it was revived on. A writer that revives the
+    /// document has seen it deleted; without this, another deletion would contradict the new edit on peers that know
+    /// only parts of the tree. If a validation refuses to close a deletion, that stays open. The write check is not
+    /// called for these tombstones, because this function creates their bodies.
     ///
     ///     1-a ─┬─ 2-t deleted ── 3-deleted  $closed 4-new
     ///          └─ 2-y ── 3-deleted  $closed 2-t  ── 4-new
@@ -41,7 +41,7 @@ extension DocumentEditor {
         guard let survivor = revived.revision,
             let tree = try writer.record(of: revived.id, withContent: true)?.tree
         else { return }
-        // One of the highest generation can have no child, and stays open.
+        // A tombstone of the highest generation can have no child, and stays open.
         let open = tree.leaves.filter {
             $0.isDeleted && !$0.marks.contains(.closing) && $0.revision.generation < RevisionID.maximumGeneration
         }

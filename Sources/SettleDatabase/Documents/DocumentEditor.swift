@@ -1,15 +1,15 @@
 internal import RevisionTree
 
-/// Puts revisions into documents, inside a storage engine's write.
+/// Adds revisions to documents, inside a storage engine's write.
 ///
-/// This is the only way into storage. Whoever brings a revision, it ends in ``store(_:in:)``:
+/// This is the only way into storage. Every revision, whatever its source, ends in ``store(_:in:)``:
 ///
 ///     save, delete ─ parent, hash ─┐
 ///                                  ├─ validations ─ tree ─ contents ─ stem ─ record
 ///     replication ─ given history ─┘
 ///
-/// The winner's content stands in the document's record, every other one apart. When an edit changes who wins, contents
-/// change places: the old winner's moves out, the new winner's moves in.
+/// The winner's content is in the document's record, every other content is stored separately. When an edit changes the
+/// winner, contents are swapped: the old winner's moves out, the new winner's moves in.
 struct DocumentEditor {
     let writer: any StorageWriter
     let hasher: RevisionHasher
@@ -18,24 +18,24 @@ struct DocumentEditor {
     let options: DatabaseOptions
     let revisionLimit: Int
     let identity: UInt64
-    /// Stamps changes; `nil` for edits that are nobody's change.
+    /// Stamps changes; `nil` for edits that are not attributed to this device.
     var clocks: DeviceClock?
-    /// Keeps the journal; `nil` where there is none, and for edits that are no operations.
+    /// Writes the journal; `nil` if there is none, and for edits that are not operations.
     var journal: JournalRecorder?
-    /// What is in the journal, whose contents must not be lost; `nil` where there is none.
+    /// The entries of the journal, whose contents must not be lost; `nil` if there is no journal.
     let journalCache: PendingCache?
 
-    /// The same for edits that are no local operations.
+    /// The same for edits that are not local operations.
     var withoutJournal: DocumentEditor {
         var editor = self
         editor.journal = nil
         return editor
     }
     let designChanges: DesignChanges
-    /// What the caller asks about each revision, beside the validations; see ``WriteCheck``.
+    /// The caller's check for each revision, in addition to the validations; see ``WriteCheck``.
     var question: Validation?
 
-    /// A revision on its way into a document.
+    /// A revision to be added to a document.
     struct Edit {
         var revision: RevisionID
         var history: RevisionHistory?
@@ -46,7 +46,7 @@ struct DocumentEditor {
         var isDeletionAtSource = false
     }
 
-    /// Makes an edit on a parent and stores it; returns it as the document it now is.
+    /// Makes an edit on a parent and stores it; returns the resulting document.
     func edit(
         _ document: Document, body: DocumentBody, on parent: RevisionID?, isDeleted: Bool, in record: DocumentRecord?
     ) throws -> Document {
@@ -63,7 +63,7 @@ struct DocumentEditor {
             revision: revision, parent: parent, isDeleted: isDeleted,
             content: RevisionContent(body: body, attachments: attachments), origin: .local)
         if let record, record.tree.contains(revision) {
-            // A branch that was begun before is there as it is.
+            // The same branch was created before.
             if let parent, record.tree.parent(of: revision) != parent { try adopt(edit, on: parent, in: record) }
         } else {
             try store(
@@ -72,7 +72,7 @@ struct DocumentEditor {
         return Document(id: document.id, revision: revision, isDeleted: isDeleted, edit.content, origin: identity)
     }
 
-    /// Makes an edit that a peer has made before, whose parent was not known here until now: the two are one revision.
+    /// Stores an edit that a peer has made before, whose parent was unknown here until now: the two are one revision.
     private func adopt(_ edit: Edit, on parent: RevisionID, in record: DocumentRecord) throws {
         guard let ancestors = record.tree.history(of: parent) else { return }
         let history = try RevisionHistory(
@@ -83,7 +83,7 @@ struct DocumentEditor {
         _ = try join(revision, in: record)
     }
 
-    /// Stores a revision as a peer has made it.
+    /// Stores a revision from a peer.
     func insert(_ replicated: ReplicatedRevision) throws -> ReplicatedRevision.Outcome {
         try clocks?.learn(replicated.body, writer)
         let record = try writer.storedRecord(of: replicated.id, withContent: true)?.checkedTree()
@@ -94,8 +94,8 @@ struct DocumentEditor {
         return .stored
     }
 
-    /// Takes from a known revision what is lacking here: a stemmed root may find its parent, and an inner revision that
-    /// was only named in the history of another gets its content, which CouchDB would not keep.
+    /// Completes a known revision: a stemmed root may get its parent, and an inner revision that was known only from
+    /// another one's history gets its content, which CouchDB would not keep.
     private func join(_ replicated: ReplicatedRevision, in old: DocumentRecord) throws -> ReplicatedRevision.Outcome {
         var record = old
         let revision = replicated.history.revision
@@ -105,7 +105,7 @@ struct DocumentEditor {
         var content: RevisionContent?
         if let node = record.tree[revision], !node.isLeaf, node.bodyToken == BodyToken.none {
             let edit = try self.edit(replicated)
-            // All that can refuse comes before the first change.
+            // Everything that can refuse runs before the first change.
             try check(edit, in: old)
             content = edit.content
         }
@@ -128,7 +128,7 @@ struct DocumentEditor {
         return content == nil ? .known : .stored
     }
 
-    /// Notes that a tombstone is a user's deletion; returns whether that was news.
+    /// Marks a tombstone as a user's deletion; returns whether that changed anything.
     private static func noteDeletion(_ revision: RevisionID, in tree: inout RevisionTree) -> Bool {
         guard let node = tree[revision], node.isLeaf, node.isDeleted, !node.marks.contains(.closing) else {
             return false
@@ -136,7 +136,7 @@ struct DocumentEditor {
         return tree.mark(revision, .deletion)
     }
 
-    /// The edit that stores a revision as a peer has made it.
+    /// The edit that stores a revision from a peer.
     private func edit(_ replicated: ReplicatedRevision) throws -> Edit {
         let revision = replicated.history.revision
         let attachments = try settled(
@@ -148,7 +148,7 @@ struct DocumentEditor {
             isDeletionAtSource: replicated.isDeletionAtSource)
     }
 
-    /// Puts a revision into a document's tree and writes the document.
+    /// Adds a revision to a document's tree and writes the document.
     private func store(_ edit: Edit, in old: DocumentRecord) throws {
         var record = old
         try apply(edit, to: &record)
@@ -161,7 +161,7 @@ struct DocumentEditor {
         try journal?.note(edit, from: old, to: record, with: self)
     }
 
-    /// Puts a revision into a record that is to be written then. Where it throws, something may be written already.
+    /// Adds a revision to a record that is written afterwards. If it throws, something may be written already.
     func apply(_ edit: Edit, to record: inout DocumentRecord) throws {
         try check(edit, in: record)
         let old = record.tree
@@ -181,8 +181,8 @@ struct DocumentEditor {
         try stem(&record)
     }
 
-    /// Forgets ancestors beyond the limit. The parents of closing tombstones stay in any case, for they tell which answers
-    /// race.
+    /// Removes ancestors beyond the limit. The parents of closing tombstones always stay, because they show which
+    /// answers race.
     private func stem(_ record: inout DocumentRecord) throws {
         let isSettled = revisionLimit < 2 && record.tree.allNodes.contains { $0.marks.contains(.closing) }
         let before = record
@@ -192,7 +192,7 @@ struct DocumentEditor {
         for node in stemmed { try writer.removeContent(at: node.bodyToken) }
     }
 
-    /// Notes what a new revision is, for those who settle conflicts.
+    /// Marks a new revision with its origin, for settling conflicts.
     private func mark(
         _ edit: Edit, _ insertion: RevisionTree.Insertion, from old: RevisionTree, in tree: inout RevisionTree
     ) {
@@ -207,8 +207,8 @@ struct DocumentEditor {
         }
     }
 
-    /// Whether a peer's revision is the remote side of a conflict: it began a branch beside what was here, or goes on
-    /// with one that did while the conflict lasts.
+    /// Whether a peer's revision is the remote side of a conflict: it started a branch beside an existing one, or
+    /// continues such a branch while the conflict lasts.
     private func isRemoteSide(
         _ revision: RevisionID, _ insertion: RevisionTree.Insertion, from old: RevisionTree, to tree: RevisionTree
     ) -> Bool {
@@ -219,10 +219,10 @@ struct DocumentEditor {
         return tree.isConflicted || tree.isContested
     }
 
-    /// Keeps the content of a new revision: in the record if it wins, else apart.
+    /// Stores the content of a new revision: in the record if it wins, otherwise separately.
     private func place(_ edit: Edit, in record: inout DocumentRecord, oldWinner: RevisionID?) throws {
         guard let winner = record.tree.winner, winner.revision == edit.revision else {
-            // What can fail comes before the first change.
+            // Everything that can fail runs before the first change.
             let content = try winnersContent(in: record, oldWinner: oldWinner)
             record.tree.setBodyToken(try writer.putContent(edit.content), of: edit.revision)
             return try moveIn(content, to: &record, oldWinner: oldWinner)
@@ -230,14 +230,14 @@ struct DocumentEditor {
         try moveIn(edit.content, to: &record, oldWinner: oldWinner)
     }
 
-    /// Sees that the content in the record is the winner's, when another revision wins now.
+    /// Ensures that the content in the record is the winner's, if the winner has changed.
     private func moveContents(in record: inout DocumentRecord, oldWinner: RevisionID?) throws {
         try moveIn(winnersContent(in: record, oldWinner: oldWinner), to: &record, oldWinner: oldWinner)
     }
 
-    /// What the record is to hold besides its tree.
+    /// The content that the record has to hold.
     ///
-    /// - Throws: ``DatabaseError`` with code `damagedDocument` when that can't be read.
+    /// - Throws: ``DatabaseError`` with code `damagedDocument` if that can't be read.
     private func winnersContent(in record: DocumentRecord, oldWinner: RevisionID?) throws -> RevisionContent? {
         guard let winner = record.tree.winner, winner.revision != oldWinner else {
             if let damage = record.damage { throw damage }
@@ -246,8 +246,7 @@ struct DocumentEditor {
         return try writer.content(of: winner, in: record)
     }
 
-    /// Puts a content into the record as the winner's, and the one of the old winner apart; one that can't be read is let
-    /// go of.
+    /// Moves a content into the record as the winner's, and the old winner's out; an unreadable one is discarded.
     private func moveIn(_ content: RevisionContent?, to record: inout DocumentRecord, oldWinner: RevisionID?) throws {
         guard let winner = record.tree.winner, winner.revision != oldWinner else { return }
         if let oldWinner {
@@ -259,7 +258,7 @@ struct DocumentEditor {
         (record.content, record.damage) = (content, nil)
     }
 
-    /// Asks what may refuse the revision.
+    /// Runs the checks that may refuse the revision.
     private func check(_ edit: Edit, in record: DocumentRecord) throws {
         if edit.content.body.utf8.count > options.maximumDocumentSize {
             throw DatabaseError(
@@ -281,7 +280,8 @@ struct DocumentEditor {
     /// Whether anything but the size can refuse a revision.
     var asksAnything: Bool { question != nil || !validations.isEmpty }
 
-    /// The revision that an edit changes, as far as it is kept: its parent or, of a peer's, the newest ancestor here.
+    /// The revision that an edit changes, if it is kept: its parent or, for a peer's revision, the newest ancestor
+    /// here.
     private func base(of edit: Edit, in record: DocumentRecord) throws -> Document? {
         for revision in edit.parent.map({ [$0] }) ?? edit.history.map({ Array($0.revisions.dropFirst()) }) ?? [] {
             guard let node = record.tree[revision], let content = try content(of: revision, in: record) else {

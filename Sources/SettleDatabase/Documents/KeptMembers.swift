@@ -9,15 +9,15 @@ public struct KeptMembers: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// All members.
     public static let all = KeptMembers(names: nil)
 
-    /// Some top-level members, by their names; what a document does not have is passed over.
+    /// Some top-level members, by name; members that a document does not have are ignored.
     public init(_ names: some Sequence<String>) { self.init(names: Set(names)) }
 
-    /// Some top-level members, by their names.
+    /// Some top-level members, by name.
     public init(arrayLiteral names: String...) { self.init(names: Set(names)) }
 
     private init(names: Set<String>?) { self.names = names }
 
-    /// These and others.
+    /// The union of these and other members.
     func union(_ others: Set<String>) -> KeptMembers { names.map { KeptMembers($0.union(others)) } ?? .all }
 
     /// Whether a member is among them.

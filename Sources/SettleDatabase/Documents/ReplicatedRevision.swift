@@ -1,6 +1,6 @@
 public import RevisionTree
 
-/// A revision that a peer has made, with the path that led to it.
+/// A revision from a peer, with its history.
 public struct ReplicatedRevision: Sendable {
     /// The document's id.
     public var id: DocumentID
@@ -8,19 +8,19 @@ public struct ReplicatedRevision: Sendable {
     public var history: RevisionHistory
     /// Whether the revision is a tombstone.
     public var isDeleted: Bool
-    /// Whether the revision is the source's own winner and a tombstone, so that the document is deleted there: then it
-    /// is a user's deletion, and no tombstone that closes a branch (SEMANTICS K2). A source's `_changes` row tells by its
-    /// `deleted`.
+    /// Whether the revision is a tombstone and the source's own winner, so that the document is deleted there: then it
+    /// is a user's deletion, and not a tombstone that closes a branch (SEMANTICS K2). The row of the source's
+    /// `_changes` has `deleted` then.
     public var isDeletionAtSource = false
     /// The members.
     public var body: DocumentBody
-    /// The attachments, in order; what their digests name must be in the database or pending.
+    /// The attachments, in order; the contents of their digests must be in the database or pending.
     public var attachments: [Attachment]
-    /// Whether a `revpos` of 0 stays, as CouchDB has it where a peer says none; else it is taken for
-    /// not known, and becomes the revision's generation.
+    /// Whether a `revpos` of 0 is kept, as CouchDB does for a peer that sends none; otherwise it counts as unknown, and
+    /// is set to the revision's generation.
     package var keepsZeroRevpos = false
 
-    /// Makes a replicated revision.
+    /// Creates a replicated revision.
     public init(
         id: DocumentID, history: RevisionHistory, isDeleted: Bool = false, body: DocumentBody = .empty,
         attachments: [Attachment] = []
@@ -32,7 +32,7 @@ public struct ReplicatedRevision: Sendable {
         self.attachments = attachments
     }
 
-    /// What became of a replicated revision.
+    /// The outcome for a replicated revision.
     public enum Outcome: Sendable {
         /// It was stored.
         case stored

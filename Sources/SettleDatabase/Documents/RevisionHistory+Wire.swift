@@ -1,7 +1,7 @@
 package import RevisionTree
 
 extension RevisionHistory {
-    /// What can be wrong with a `_revisions` member.
+    /// The errors of a `_revisions` member.
     package enum WireFault: Error {
         case startIsNoInteger
         case idsAreNoArray
@@ -12,8 +12,8 @@ extension RevisionHistory {
 
     /// Reads the value of `_revisions`: `{"start": 3, "ids": ["c", "b", "a"]}`, newest first.
     ///
-    /// - Returns: The history, or `nil` when no revision is listed.
-    /// - Throws: What is wrong with it.
+    /// - Returns: The history; `nil` if no revision is listed.
+    /// - Throws: The first error found.
     /// - Complexity: O(*n*) in revisions.
     package static func read(_ members: JSONObject) throws(WireFault) -> RevisionHistory? {
         guard let start = members["start"]?.int else { throw .startIsNoInteger }

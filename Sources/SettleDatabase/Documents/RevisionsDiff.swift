@@ -6,10 +6,10 @@ public struct RevisionsDiff: Sendable, Hashable {
     public let id: DocumentID
     /// The revisions that are not here.
     public let missing: [RevisionID]
-    /// Leaves here that the missing ones may descend from; a peer that knows one may leave out what it has too.
+    /// Leaves here that the missing revisions may descend from; a peer that has one of them may omit what that has too.
     public let possibleAncestors: [RevisionID]
 
-    /// Makes a row.
+    /// Creates a row.
     public init(id: DocumentID, missing: [RevisionID], possibleAncestors: [RevisionID] = []) {
         self.id = id
         self.missing = missing

@@ -1,11 +1,11 @@
 internal import RevisionTree
 
-/// What a tombstone has of the document it deletes, and besides.
+/// The members of a tombstone: kept ones of the deleted document, and added ones.
 struct TombstoneContent {
     private let kept: KeptMembers
     private let added: JSONObject
 
-    /// - Throws: ``DatabaseError`` with code `invalid` for an added member that says the tombstone closes a branch.
+    /// - Throws: ``DatabaseError`` with code `invalid` for an added member that marks a closing tombstone.
     init(keeping kept: KeptMembers, adding: DocumentBody = .empty) throws {
         self.kept = kept
         added = adding.json.object ?? JSONObject()
@@ -16,7 +16,7 @@ struct TombstoneContent {
         }
     }
 
-    /// The members of a tombstone, those that are kept in their order first.
+    /// The members of a tombstone, the kept ones first and in their order.
     func body(of document: DocumentBody?) throws -> DocumentBody {
         if kept == [], added.isEmpty { return .empty }
         var members = JSONObject()

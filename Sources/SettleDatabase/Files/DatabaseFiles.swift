@@ -4,14 +4,14 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The folder a database is: `NAME.settle`, with everything that belongs to it.
+/// The folder of a database: `NAME.settle`, with all its files.
 ///
 ///     groceries.settle/
 ///       database.sqlite        documents, small attachments; beside it SQLite's -wal while it is open
-///       database.new           the same while it is being made
+///       database.new           the same while it is being created
 ///       attachments/ab/…       large attachments, by their SHA-256
 ///       attachments/new/…      attachments that are being written
-///       attachments/partial/…  attachments that have come in part, and whose rest may come
+///       attachments/partial/…  incomplete attachments, whose download can be resumed
 ///       lock                   locked by the process that has the database open
 struct DatabaseFiles: Sendable {
     let folder: String
@@ -21,7 +21,7 @@ struct DatabaseFiles: Sendable {
     }
 
     var database: String { folder + "/database.sqlite" }
-    /// What the database is called while it is being made, and what SQLite may leave beside it.
+    /// The name of the database file while it is being created; SQLite may leave files beside it.
     var unfinishedDatabase: String { folder + "/database.new" }
     var unfinished: [String] { ["", "-journal", "-wal", "-shm"].map { unfinishedDatabase + $0 } }
     var attachments: String { folder + "/attachments" }
@@ -29,10 +29,10 @@ struct DatabaseFiles: Sendable {
     var partialAttachments: String { attachments + "/partial" }
     var lock: String { folder + "/lock" }
 
-    /// Whether there is a database in the folder.
+    /// Whether the folder contains a database.
     var exist: Bool { FileManager.default.fileExists(atPath: database) }
 
-    /// Makes the folder and those inside.
+    /// Creates the folder and its subfolders.
     func create() throws {
         do {
             try makePrivateFolder(newAttachments)
@@ -41,16 +41,16 @@ struct DatabaseFiles: Sendable {
         }
     }
 
-    /// What the folder's name ends in while it is being removed.
+    /// The suffix of the folder's name while it is being removed.
     static let doomedSuffix = ".deleted"
 
-    /// Removes the folder with all it holds; it is renamed first, so that a crash leaves no half of a database.
+    /// Removes the folder and its content; it is renamed first, so that a crash leaves no partial database.
     func remove() throws {
         let doomed = folder + Self.doomedSuffix
         do {
             if FileManager.default.fileExists(atPath: doomed) { try FileManager.default.removeItem(atPath: doomed) }
             try FileManager.default.moveItem(atPath: folder, toPath: doomed)
-            // Another process that opens the store may remove it at the same time.
+            // Another process that opens the store may remove it concurrently.
             try? FileManager.default.removeItem(atPath: doomed)
             if FileManager.default.fileExists(atPath: doomed) { try FileManager.default.removeItem(atPath: doomed) }
         } catch {

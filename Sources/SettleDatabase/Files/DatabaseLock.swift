@@ -1,8 +1,8 @@
-/// The lock that lets one process have a database open.
+/// The lock that ensures that one process at a time has a database open.
 struct DatabaseLock: Sendable {
     private let lock: FileLock
 
-    /// - Throws: ``DatabaseError`` with code `inUse` when another process has it.
+    /// - Throws: ``DatabaseError`` with code `inUse` if another process has it.
     init(_ files: DatabaseFiles) throws {
         guard let lock = try FileLock(path: files.lock) else {
             throw DatabaseError(
@@ -11,6 +11,6 @@ struct DatabaseLock: Sendable {
         self.lock = lock
     }
 
-    /// Lets another take the lock, also when this was not the only copy.
+    /// Releases the lock, even if there are other copies of this value.
     func release() { lock.release() }
 }

@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// A file that is open for reading, closed with the object.
+/// A file that is open for reading; releasing the object closes it.
 final class FileHandleReader {
     private let descriptor: Int32
     private let path: String
@@ -21,18 +21,18 @@ final class FileHandleReader {
         return Int64(status.st_size)
     }
 
-    /// The length of a file that is not opened for it: closing it would end the locks that SQLite has on it.
+    /// The length of a file, without opening it: closing it would release SQLite's locks on it.
     static func size(ofFileAt path: String) -> Int64? {
         var status = stat()
         return stat(path, &status) == 0 ? Int64(status.st_size) : nil
     }
 
-    /// Goes to a position, in bytes from the start.
+    /// Moves to a position, in bytes from the start.
     func seek(to offset: Int64) throws {
         guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw systemError("seeking in \(path)") }
     }
 
-    /// The next bytes, so many at the most; none at the end.
+    /// The next bytes, at most `count`; empty at the end.
     func read(upTo count: Int) throws -> [UInt8] {
         var failed = false
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

@@ -1,11 +1,11 @@
 internal import SettlePlatform
 
-/// A file that is being written, closed with the object.
+/// A file that is open for writing; releasing the object closes it.
 final class FileHandleWriter {
     private let descriptor: Int32
     private let path: String
 
-    /// Makes a new file; one that is there is emptied, or goes on.
+    /// Creates a file; an existing one is truncated, or appended to.
     init(path: String, goesOn: Bool = false) throws {
         descriptor = open(path, O_WRONLY | O_CREAT | (goesOn ? O_APPEND : O_TRUNC) | O_CLOEXEC, 0o600)
         self.path = path
@@ -24,7 +24,7 @@ final class FileHandleWriter {
         }
     }
 
-    /// Forces what was written to the disk.
+    /// Forces the written bytes to the disk.
     func synchronize() throws {
         if fsync(descriptor) != 0 { throw systemError("forcing \(path) to the disk") }
     }
@@ -36,7 +36,7 @@ package func renameDurably(_ old: String, to new: String) throws {
     try synchronizeFolder(above: new)
 }
 
-/// Forces the entries of the folder something lies in to the disk.
+/// Forces the entries of a file's folder to the disk.
 func synchronizeFolder(above path: String) throws {
     let folder = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
     let descriptor = open(folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder, O_RDONLY | O_CLOEXEC)
@@ -45,7 +45,7 @@ func synchronizeFolder(above path: String) throws {
     if fsync(descriptor) != 0 { throw systemError("forcing \(folder) to the disk") }
 }
 
-/// Removes a file if there is one.
+/// Removes a file if it exists.
 func removeIfThere(_ path: String) throws {
     if unlink(path) != 0, errno != ENOENT { throw systemError("removing \(path)") }
 }

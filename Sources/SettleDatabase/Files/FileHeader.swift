@@ -1,4 +1,4 @@
-/// What the first hundred bytes of a SQLite file say, read without opening it: so a file that is not ours is never
+/// The first hundred bytes of a SQLite file, read without opening it as a database, so that a foreign file is never
 /// touched.
 enum FileHeader {
     /// Throws unless the file is a Settle database this version can read.

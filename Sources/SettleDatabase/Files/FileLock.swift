@@ -1,13 +1,13 @@
 internal import SettlePlatform
 
-/// A lock on a file that one process has at a time; the system lets go of it when the process ends, however it ends.
+/// A lock on a file that one process holds at a time; the system releases it when the process ends, however it ends.
 package final class FileLock: Sendable {
-    /// The locked file; `nil` once the lock was let go.
+    /// The locked file; `nil` once the lock was released.
     private let locked: Guarded<Int32?>
 
     /// Takes the lock, and creates the file if it does not exist.
     ///
-    /// - Returns: `nil` when another one has it.
+    /// - Returns: `nil` if another process has it.
     /// - Throws: ``DatabaseError`` with code `inputOutput`.
     package init?(path: String) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -21,7 +21,7 @@ package final class FileLock: Sendable {
         locked = Guarded(descriptor)
     }
 
-    /// Writes a line into the locked file, for others to read, and replaces its content.
+    /// Replaces the locked file's content with a line for other processes to read.
     package func note(_ line: String) {
         locked.withLock { descriptor in
             guard let descriptor else { return }
@@ -32,10 +32,10 @@ package final class FileLock: Sendable {
 
     deinit { release() }
 
-    /// Lets another take the lock.
+    /// Releases the lock.
     ///
-    /// Unlocked by name, for a process that is just being started has a copy of the descriptor until it runs its own
-    /// program; closing ours alone would leave the lock taken until then.
+    /// It unlocks explicitly: a child process that is just being started has a copy of the descriptor until it executes
+    /// its own program, so closing only this descriptor would keep the lock until then.
     package func release() {
         locked.withLock { descriptor in
             if let open = descriptor {

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Makes a folder that only its owner may enter, and those above it that are missing; one that is there stays as it is.
+/// Creates a folder that only its owner may enter, with missing parent folders; an existing one stays unchanged.
 package func makePrivateFolder(_ path: String) throws {
     try FileManager.default.createDirectory(
         atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

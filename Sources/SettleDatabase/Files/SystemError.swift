@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// An error of the system, in its own words.
+/// An error of the system, with its message.
 package func systemError(_ doing: String) -> DatabaseError {
     let number = errno
     if number == ENOSPC || number == EDQUOT {

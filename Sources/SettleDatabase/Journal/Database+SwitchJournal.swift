@@ -1,9 +1,9 @@
 extension Database {
     private static var journalSetting: String { "journal" }
 
-    /// Switches the journal on or off as the options say, or as the file says where they say nothing, and reads it.
+    /// Switches the journal on or off according to the options, or the file if the options don't say, and reads it.
     ///
-    /// Switching it off forgets what is in it; the documents stay as they are.
+    /// Switching it off deletes its entries; the documents stay unchanged.
     static func openJournal(_ isWanted: Bool?, _ engine: any StorageEngine) throws -> PendingCache? {
         let isOn = try engine.read { try $0.setting(journalSetting) } != nil
         if let isWanted, isWanted != isOn {
@@ -15,6 +15,6 @@ extension Database {
         return isWanted ?? isOn ? try PendingCache(reading: engine) : nil
     }
 
-    /// What keeps the journal in a write; `nil` where it is off.
+    /// Writes the journal; `nil` if it is off.
     var journalRecorder: JournalRecorder? { pendingCache.map { JournalRecorder(cache: $0, now: options.now) } }
 }

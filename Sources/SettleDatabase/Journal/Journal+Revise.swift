@@ -1,21 +1,23 @@
 package import RevisionTree
 
-/// What a session needs that sends operations one by one: it learns what the server made of each, and lays the later ones
-/// on top of that.
+/// Support for sessions that send operations one by one: after the server has accepted an operation, the later ones are
+/// rebased on the server's revision.
 ///
 ///     before   1-a ── 2-b ── 3-c        operations: b, c          the server took b as 2-x
 ///     after    1-a ── 2-x ── 3-c'       operations: c'
 extension Journal {
-    /// Takes an operation off, or gives it another result, and lays the later ones of the same document on top.
+    /// Removes an operation, or gives it another result, and rebases the later ones of the same document.
     ///
     /// - Parameters:
-    ///   - number: The operation's entry. Where it was undone meanwhile, what is here now is laid on the server's revision.
+    ///   - number: The operation's entry. If it was undone meanwhile, the current content is rebased on the server's
+    ///     revision.
     ///   - id: The document.
-    ///   - content: What the document is after it; `nil` for none.
+    ///   - content: The document's content after the operation; `nil` for none.
     ///   - isKept: Whether the operation stays, with this result.
-    ///   - server: The revision a server made of it, which takes the place of all local ones; `nil` to leave the tree.
-    /// - Returns: Whether the operation was there.
-    /// - Throws: ``DatabaseError`` of the storage, or with code `refused` by a validation.
+    ///   - server: The revision that a server made of it, which replaces all local ones; `nil` to leave the tree
+    ///     unchanged.
+    /// - Returns: Whether the operation existed.
+    /// - Throws: ``DatabaseError`` if the storage fails, or with code `refused` by a validation.
     package func revise(
         _ number: Int64, of id: DocumentID, to content: RevisionContent?, isKept: Bool,
         onto server: ReplicatedRevision? = nil
@@ -47,7 +49,7 @@ extension Journal {
         }
     }
 
-    /// Lays what there is now on top of a server's revision whose operation was undone while it was on its way.
+    /// Rebases the current content on a server's revision whose operation was undone while it was being sent.
     private func revise(
         _ entries: [JournalEntry], undoneSince server: ReplicatedRevision, of id: DocumentID,
         to content: RevisionContent?, with editor: DocumentEditor
@@ -75,7 +77,7 @@ extension Journal {
         try database.purgeLeaves(of: id, but: server.history.revision, with: editor.writer)
     }
 
-    /// Takes all operations on a document off that cancel each other out, so that nothing need be sent.
+    /// Removes all operations on a document that cancel each other out, so that nothing needs to be sent.
     package func forget(_ id: DocumentID) throws {
         try database.edit { editor in
             for entry in try cache.stored(of: id, in: editor.writer) {
@@ -85,7 +87,7 @@ extension Journal {
         }
     }
 
-    /// Gives a document that only exists here another id, and changes what refers to it in documents with operations.
+    /// Gives a document that exists only here another id, and updates references to it in documents with operations.
     package func rename(_ id: DocumentID, to new: DocumentID, references: (JSON) -> JSON) throws {
         try database.edit { editor in
             let moved = try cache.entries(of: id, in: editor.writer).map { entry in
@@ -96,7 +98,7 @@ extension Journal {
             try database.purgeLeaves(of: id, but: nil, with: editor.writer)
             try lay(moved, of: new, with: editor)
             editor.writer.afterCommit { [cache] in cache.set(id, to: []) }
-            // A page at a time; what refers to it is rewritten when all are found, for that moves entries.
+            // Reads page by page; references are rewritten when all are found, because that moves entries.
             var referring: [DocumentID] = []
             var last: Int64 = 0
             while case let page = try editor.writer.journalEntries(after: last, limit: 100), let end = page.last {
@@ -119,10 +121,10 @@ extension Journal {
         return entry
     }
 
-    /// Takes a server's revision, which is here already, for the document: all other leaves go. A document with operations
-    /// keeps its own.
+    /// Makes a server's revision, which is here already, the document's only leaf. A document with operations keeps its
+    /// own leaves.
     ///
-    /// - Returns: Whether the server's revision is what the document is now.
+    /// - Returns: Whether the document is the server's revision now.
     package func adopt(_ revision: RevisionID, of id: DocumentID) throws -> Bool {
         try database.edit { editor in
             guard let tree = try editor.writer.record(of: id, withContent: false)?.tree else { return false }
@@ -135,7 +137,8 @@ extension Journal {
         }
     }
 
-    /// Writes what each operation makes of the document, silently, and the entries with the revisions this gives.
+    /// Writes the result of each operation on the document, without recording it, and updates the entries with the new
+    /// revisions.
     private func lay(_ entries: [JournalEntry], of id: DocumentID, with editor: DocumentEditor) throws {
         var laid: [JournalEntry] = []
         for entry in entries {
@@ -156,8 +159,7 @@ extension Journal {
         try write(content, of: id, instead: current, with: editor)
     }
 
-    /// A later content, when what it was made from becomes another one. Where both changed a member, the later change
-    /// stays.
+    /// Rebases a later content on a changed earlier one. If both changed a member, the later change stays.
     private static func moved(
         _ content: RevisionContent?, from old: RevisionContent?, to new: RevisionContent?
     ) -> RevisionContent? {

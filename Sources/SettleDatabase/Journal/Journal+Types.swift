@@ -1,18 +1,18 @@
 public import RevisionTree
 
 extension Journal {
-    /// What is to be sent, as type → id → changes of attributes (SEMANTICS 149).
+    /// The pending changes, as type → id → changes of attributes (SEMANTICS 149).
     ///
     ///     let changes = try journal.pendingByType()
     ///     changes["envelopes"]?["17bb2c1c-313d-41a6-ae31-c90785155687"]      // [name = "A New Name"]
     ///
-    /// The type is that of the document as it is now, or was before it was deleted. Documents without one stand under the
-    /// empty name. A document that is to be deleted has no changes.
+    /// The type is the document's current one, or the last one before it was deleted. Documents without a type are
+    /// under the empty name. A document that is to be deleted has no changes.
     ///
-    /// - Parameter member: The member that holds the type, which is not among the changes.
-    /// - Returns: The changes of each document of each type, in the order in which attributes were changed first.
-    /// - Throws: ``DatabaseError`` of the storage.
-    /// - Complexity: O(*n* log *m*) for *n* documents to be sent of *m*; ``pending`` reads none of them.
+    /// - Parameter member: The member with the type, which is not among the changes.
+    /// - Returns: The changes of each document of each type, in the order in which attributes were first changed.
+    /// - Throws: ``DatabaseError`` if the storage fails.
+    /// - Complexity: O(*n* log *m*) for *n* pending documents of *m*; ``pending`` reads no documents.
     public func pendingByType(
         _ member: String = "type"
     ) throws -> [String: [DocumentID: [PendingChange.Attribute]]] {

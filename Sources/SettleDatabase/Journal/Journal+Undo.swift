@@ -1,19 +1,19 @@
 public import RevisionTree
 
 extension Journal {
-    /// Takes the newest operations back, the last one first.
+    /// Undoes the newest operations, the last one first.
     ///
-    /// Each document gets the content it had before, as a new revision, or for a create a tombstone; the operation leaves
-    /// the journal. Nothing is asked of a server (SEMANTICS 193). What others have changed meanwhile in the same document
-    /// stays: the operation's own changes are taken out by a three-way merge. All of it happens in one transaction.
+    /// Each document gets the content it had before, as a new revision, or for a create a tombstone; the operation is
+    /// removed from the journal. The server is not contacted (SEMANTICS 193). Changes by others in the same document
+    /// stay: a three-way merge removes only the operation's own changes. All of it happens in one transaction.
     ///
-    /// An operation that was on its way while it was taken back may be acknowledged afterwards; then the taking back is an
+    /// A peer may acknowledge an operation after it was undone, if it was being sent; then the undo becomes an
     /// operation itself, and will be sent.
     ///
     /// - Parameter count: How many operations.
-    /// - Returns: The operations that were taken back, newest first; fewer where there are no more.
-    /// - Throws: ``DatabaseError`` with code `conflict` where others have changed the same members since; `refused` by a
-    ///   validation; of the storage. Nothing is taken back then.
+    /// - Returns: The undone operations, newest first; fewer if there are no more.
+    /// - Throws: ``DatabaseError`` with code `conflict` if others have changed the same members since, `refused` by a
+    ///   validation, or if the storage fails. Nothing is undone then.
     @discardableResult
     public func undo(_ count: Int = 1) throws -> [JournalEntry] {
         try database.edit { editor in
@@ -30,7 +30,7 @@ extension Journal {
         }
     }
 
-    /// Takes all operations on one document back, the last one first; see ``undo(_:)-(Int)``.
+    /// Undoes all operations on one document, the last one first; see ``undo(_:)-(Int)``.
     @discardableResult
     public func undo(_ id: DocumentID) throws -> [JournalEntry] {
         try database.edit { editor in
@@ -41,7 +41,7 @@ extension Journal {
         }
     }
 
-    /// Takes everything back that no peer has acknowledged; see ``undo(_:)-(Int)``.
+    /// Undoes all operations that no peer has acknowledged; see ``undo(_:)-(Int)``.
     @discardableResult
     public func undoAll() throws -> [JournalEntry] { try undo(.max) }
 
@@ -53,7 +53,7 @@ extension Journal {
         try editor.writer.removeJournalEntry(entry.number)
     }
 
-    /// Lets the cache know what is left of the documents of entries that were removed.
+    /// Updates the cache after entries were removed.
     private func tell(of removed: [JournalEntry], with writer: any StorageWriter) throws {
         for id in Set(removed.map(\.documentID)) {
             let kept = try cache.entries(of: id, in: writer)
@@ -61,7 +61,7 @@ extension Journal {
         }
     }
 
-    /// Makes a document what it shall be, without an entry.
+    /// Writes a document's content, without an entry.
     func write(
         _ wanted: RevisionContent?, of id: DocumentID, instead current: RevisionContent?, with editor: DocumentEditor
     ) throws {
@@ -77,7 +77,7 @@ extension Journal {
         _ = try Database.save(document, wanted.body, onConflict: .lastWriteWins, with: silent)
     }
 
-    /// What a document is to be without an operation, given what it is now.
+    /// A document's content without an operation, given its current content.
     private static func content(before entry: JournalEntry, now: RevisionContent?) throws -> RevisionContent? {
         if entry.new.isSame(as: now) { return entry.old }
         if entry.old.isSame(as: now) { return now }
@@ -106,7 +106,7 @@ extension Journal {
 }
 
 extension RevisionContent {
-    /// The same members with the attachments of another.
+    /// The same members with the attachments of another content.
     fileprivate func with(attachmentsOf other: RevisionContent) -> RevisionContent {
         RevisionContent(body: body, attachments: other.attachments)
     }

@@ -1,16 +1,16 @@
 public import RevisionTree
 
-/// The local operations no peer has acknowledged yet, in two views.
+/// The local operations that no peer has acknowledged yet, in two views.
 ///
-///     save, save, delete ──┬─→ history    whole: each operation with the content before and after
-///                          └─→ pending    as one change for each document, attribute by attribute
+///     save, save, delete ──┬─→ history    each operation with the content before and after
+///                          └─→ pending    one combined change per document, attribute by attribute
 ///
-/// An entry is written in the transaction of the operation itself, so there is never one without the other. It leaves
-/// when a peer has acknowledged that very revision, or one made on top of it; an edit made while an upload was on its way
-/// stays (SEMANTICS 156). What replication brings is no local operation. Nor is settling a conflict: it makes one entry of a
-/// document's operations, which is what is left of them on top of the peers' side.
+/// An entry is written in the transaction of the operation itself, so neither exists without the other. It is removed
+/// when a peer has acknowledged that revision or a descendant; an edit made during an upload stays (SEMANTICS 156).
+/// Replicated revisions are not local operations. Nor is settling a conflict: it replaces a document's operations with
+/// one entry, for what remains of them on top of the peers' side.
 ///
-/// The journal is switched on by ``DatabaseOptions/journal`` and costs nothing where it is off.
+/// ``DatabaseOptions/journal`` switches the journal on; it costs nothing if it is off.
 ///
 /// ## Topics
 /// ### Looking
@@ -26,23 +26,23 @@ public struct Journal: Sendable {
     let database: Database
     let cache: PendingCache
 
-    /// Operations in the order in which they happened, so many at the most.
+    /// Operations in the order in which they happened.
     ///
     /// - Parameters:
-    ///   - number: Where to go on: behind the entry of this number.
-    ///   - limit: The most entries.
+    ///   - number: The entry number to start after.
+    ///   - limit: The maximum number of entries.
     /// - Returns: The entries.
-    /// - Throws: ``DatabaseError`` of the storage.
+    /// - Throws: ``DatabaseError`` if the storage fails.
     public func history(after number: Int64 = 0, limit: Int = .max) throws -> [JournalEntry] {
         try database.engine.snapshot { try $0.resolved($0.journalEntries(after: number, limit: limit)) }
     }
 
-    /// The newest operations, in the order in which they happened, so many at the most.
+    /// The newest operations, in the order in which they happened.
     ///
-    /// - Parameter limit: The most entries.
+    /// - Parameter limit: The maximum number of entries.
     /// - Returns: The entries, the newest one last.
-    /// - Throws: ``DatabaseError`` of the storage.
-    /// - Complexity: O(*k*) in the entries that are returned, however many there are.
+    /// - Throws: ``DatabaseError`` if the storage fails.
+    /// - Complexity: O(*k*) in returned entries, however many there are.
     public func newest(_ limit: Int) throws -> [JournalEntry] {
         try database.engine.snapshot { try $0.resolved($0.newestJournalEntries(limit: max(limit, 0)).reversed()) }
     }
@@ -52,25 +52,26 @@ public struct Journal: Sendable {
         try database.engine.snapshot { try cache.entries(of: id, in: $0) }
     }
 
-    /// What is to be sent, in the order of the documents' first operations, as of the last commit; nothing is read for it.
+    /// The pending changes, in the order of the documents' first operations, as of the last commit; they are kept in
+    /// memory.
     ///
     /// - Complexity: O(*n* log *n*) in documents with operations.
     public var pending: [PendingChange] { cache.changes().changes }
 
-    /// What is to be sent of one document; `nil` for nothing.
+    /// The pending change of one document; `nil` if there is none.
     public func pending(of id: DocumentID) -> PendingChange? { cache.change(of: id) }
 
-    /// Whether there is no operation, not even some that cancel each other out.
+    /// Whether there is no operation, not even operations that cancel each other out.
     public var isEmpty: Bool { cache.isEmpty }
 
     /// How many operations there are.
     public var count: Int { cache.count }
 
-    /// Observes what is to be sent: first as it is, then each time it has changed.
+    /// Observes the pending changes: first the current ones, then the new ones after each change.
     public func observePending() -> PendingObservation { PendingObservation(cache: cache) }
 }
 
 extension Database {
-    /// The journal of local operations; `nil` where ``DatabaseOptions/journal`` is off.
+    /// The journal of local operations; `nil` if ``DatabaseOptions/journal`` is off.
     public var journal: Journal? { pendingCache.map { Journal(database: self, cache: $0) } }
 }

@@ -1,33 +1,33 @@
 public import RevisionTree
 
-/// One local operation, as the journal keeps it until a peer has acknowledged it.
+/// One local operation, kept in the journal until a peer has acknowledged it.
 ///
-/// The contents are the document's as an app sees it: of the winner before the operation and after.
+/// The contents are the document's as an app sees it: the winner's before and after the operation.
 public struct JournalEntry: Sendable, Hashable, Identifiable {
     /// What an operation does to a document.
     public enum Operation: String, Sendable, CaseIterable {
-        /// There was no document, or a deleted one.
+        /// The document did not exist, or was deleted.
         case create = "CREATE"
-        /// The document has another content.
+        /// The document's content changed.
         case update = "UPDATE"
-        /// There is no document any more.
+        /// The document was deleted.
         case delete = "DELETE"
     }
 
-    /// The entry's place in the journal; later operations have higher ones.
+    /// The entry's position in the journal; later operations have higher numbers.
     public var number: Int64
     /// The document.
     public var documentID: DocumentID
-    /// The revision the operation wrote, which a peer has to acknowledge.
+    /// The revision that the operation wrote, which a peer has to acknowledge.
     public var revision: RevisionID
-    /// What the document was before this very operation (SEMANTICS 197); `nil` where there was none.
+    /// The document's content before this operation (SEMANTICS 197); `nil` if it did not exist.
     public var old: RevisionContent?
-    /// What it was after; `nil` where it was deleted.
+    /// Its content after the operation; `nil` if it was deleted.
     public var new: RevisionContent?
-    /// When it happened, by the clock of this machine, in milliseconds since 1970.
+    /// When it happened, by this machine's clock, in milliseconds since 1970.
     public var time: Int64
 
-    /// Makes an entry.
+    /// Creates an entry.
     public init(
         number: Int64 = 0, documentID: DocumentID, revision: RevisionID, old: RevisionContent?, new: RevisionContent?,
         time: Int64
@@ -40,15 +40,15 @@ public struct JournalEntry: Sendable, Hashable, Identifiable {
         self.time = time
     }
 
-    /// The entry's place, by which it is told from others.
+    /// The entry's number, which identifies it.
     public var id: Int64 { number }
 
-    /// What was done.
+    /// What the operation does.
     public var operation: Operation { old == nil ? .create : new == nil ? .delete : .update }
 }
 
 extension RevisionContent {
-    /// Whether an app sees no difference: the same members and attachments, whenever they were attached.
+    /// Whether an app sees no difference: the same members and attachments; `revpos` is ignored.
     package func isSame(as other: RevisionContent) -> Bool {
         body == other.body && attachments.count == other.attachments.count
             && zip(attachments, other.attachments).allSatisfy { mine, theirs in
@@ -58,7 +58,7 @@ extension RevisionContent {
 }
 
 extension RevisionContent? {
-    /// Whether an app sees no difference, or no document in both.
+    /// Whether an app sees no difference, or neither document exists.
     package func isSame(as other: RevisionContent?) -> Bool {
         switch (self, other) {
         case (nil, nil): true

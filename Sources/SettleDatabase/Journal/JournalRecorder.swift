@@ -1,13 +1,13 @@
 internal import RevisionTree
 
-/// Keeps the journal, inside a storage engine's write.
+/// Writes the journal, inside a storage engine's write.
 struct JournalRecorder {
     let cache: PendingCache
     let now: @Sendable () -> Int64
 
-    /// Notes what an edit made of a document: a local one as an operation, one of a peer as an acknowledgement.
+    /// Records an edit of a document: a local one as an operation, a peer's as an acknowledgement.
     ///
-    /// A local edit that an app does not see, as of a leaf that loses before and after, is none.
+    /// A local edit that an app can't see, like that of a losing leaf, is not recorded.
     func note(
         _ edit: DocumentEditor.Edit, from old: DocumentRecord, to record: DocumentRecord, with editor: DocumentEditor
     ) throws {
@@ -18,7 +18,7 @@ struct JournalRecorder {
             old: before?.isDeleted == false ? old.content : nil, new: after?.isDeleted == false ? record.content : nil
         )
         guard contents.old != nil || contents.new != nil else { return }
-        // The moments of changes are taken out when somebody looks.
+        // Attribute clocks are removed when the entry is read.
         let entry = JournalEntry(
             number: cache.takeNumber(for: record.id), documentID: record.id, revision: edit.revision,
             old: contents.old, new: contents.new, time: now())
@@ -37,14 +37,14 @@ struct JournalRecorder {
         editor.writer.afterCommit { [cache, entry] in cache.append(entry) }
     }
 
-    /// The content an app sees; `nil` of a document that is deleted or was never there.
+    /// The content that an app sees; `nil` for a document that is deleted or never existed.
     private static func seen(_ record: DocumentRecord) -> RevisionContent? {
         record.tree.winner?.isDeleted == false ? record.content?.withoutClocks : nil
     }
 
-    /// Takes off what a peer has acknowledged by a revision: the operations that led to it.
+    /// Removes the operations that a peer has acknowledged by a revision: those that led to it.
     ///
-    /// What was undone while it was on its way is at the peer now, and the undoing becomes an operation:
+    /// If an operation was undone while it was being sent, the peer has it now, and the undo becomes an operation:
     ///
     ///     2-b sent ── undone as 3-a ── 2-b acknowledged       UPDATE b a
     func acknowledge(_ revision: RevisionID, in record: DocumentRecord, with editor: DocumentEditor) throws {
@@ -60,8 +60,8 @@ struct JournalRecorder {
         editor.writer.afterCommit { [cache, kept] in cache.set(record.id, to: kept) }
     }
 
-    /// Whether an entry's revision is another one or was made before it. One that is not known any more was stemmed, and
-    /// lies before the next one that is: on that one's branch, and on no other.
+    /// Whether an entry's revision is a given one or an ancestor of it. An unknown revision was stemmed; it is an
+    /// ancestor of the next known one, on that one's branch and no other.
     private static func isPart(
         _ index: Int, of other: RevisionID, _ entries: [StoredJournalEntry], in tree: RevisionTree
     ) -> Bool {
@@ -72,13 +72,13 @@ struct JournalRecorder {
         return tree.isAncestor(other, of: later) || tree.isAncestor(later, of: other)
     }
 
-    /// Sees that the entries begin with the content a peer has acknowledged, where something was undone since: the first
-    /// one as it has to be then, or a new one where none is left.
+    /// Ensures that the entries start from the content that a peer has acknowledged, if an operation was undone since:
+    /// adjusts the first entry, or adds one if none is left.
     private func catchUp(
         _ entries: inout [JournalEntry], with revision: RevisionID, in old: DocumentRecord, with editor: DocumentEditor
     ) throws {
         let last = entries.first?.revision ?? old.tree.winner?.revision
-        // Of what several peers have acknowledged the newest counts.
+        // If several peers have acknowledged revisions, the newest counts.
         guard let last, last != revision,
             old.tree.history(of: last)?.revisions.first(where: { old.tree[$0]?.isShared == true }) == revision,
             let record = try editor.writer.record(of: old.id, withContent: true),
@@ -96,7 +96,7 @@ struct JournalRecorder {
         }
         guard !base.isSame(as: first.old) else { return }
         if base == nil, first.new == nil {
-            // A deletion of what is deleted there.
+            // It deletes a document that is deleted at the peer already.
             entries.removeFirst()
             return try editor.writer.removeJournalEntry(first.number)
         }
@@ -104,8 +104,8 @@ struct JournalRecorder {
         try editor.writer.putJournalEntry(StoredJournalEntry(entries[0]))
     }
 
-    /// Makes one entry of a document's operations after a conflict was settled: what is left of them on top of the leaf
-    /// that peers have; none where that is what stayed.
+    /// Replaces a document's operations with one entry after a conflict was settled: what remains of them on top of the
+    /// peers' leaf; none if that leaf stayed.
     func settle(_ record: DocumentRecord, from leaves: [RevisionNode], with editor: DocumentEditor) throws {
         let entries = try cache.entries(of: record.id, in: editor.writer)
         guard var entry = entries.last, let winner = record.tree.winner,
@@ -120,7 +120,7 @@ struct JournalRecorder {
         editor.writer.afterCommit { [cache, entry] in cache.set(entry.documentID, to: isLeft ? [entry] : []) }
     }
 
-    /// Takes off the operations whose revisions were purged.
+    /// Removes the operations whose revisions were purged.
     func purge(_ revisions: [RevisionID]?, of id: DocumentID, with writer: any StorageWriter) throws {
         let entries = try cache.stored(of: id, in: writer)
         let doomed = entries.filter { revisions?.contains($0.revision) ?? true }

@@ -1,22 +1,23 @@
 internal import RevisionTree
 internal import SettlePlatform
 
-/// What is to be sent, in memory: it is kept with each write, so that asking for it reads nothing (SEMANTICS 154).
+/// The pending changes, in memory: updated with each write, so that reading them needs no storage access (SEMANTICS
+/// 154).
 ///
-/// It takes entries after the commit of the transaction that wrote them, in the order of commits, and before those who
-/// wait for that commit go on.
+/// It receives entries after the commit of their transaction, in commit order, and before the writers that wait for
+/// that commit continue.
 final class PendingCache: Sendable {
     private struct State {
         var documents: [DocumentID: PendingDocument] = [:]
         var version: UpdateSequence = 0
-        /// The highest number of an entry that was committed.
+        /// The highest number of a committed entry.
         var newestNumber: Int64 = 0
-        /// The highest number that was given to an entry.
+        /// The highest number given to an entry.
         var lastNumber: Int64 = 0
-        /// For which documents numbers were given since all entries were committed. Some may belong to a write that was
-        /// undone, and then there is no such entry.
+        /// The documents and numbers of entries since all were committed. Some may belong to a write that was rolled
+        /// back, and then the entry does not exist.
         var given: [(id: DocumentID, number: Int64)] = []
-        /// The first so many of them, by document; made when somebody asks.
+        /// The first of them, by document; built on demand.
         var uncommitted: [DocumentID: [Int64]] = [:]
         var countFiled = 0
 
@@ -49,7 +50,7 @@ final class PendingCache: Sendable {
         }
     }
 
-    /// Takes an entry that was written behind all others.
+    /// Adds an entry that was written after all others.
     func append(_ entry: JournalEntry) {
         change { state in
             state.noteCommit(of: entry.number)
@@ -57,12 +58,12 @@ final class PendingCache: Sendable {
         }
     }
 
-    /// Hands the place of a document in the table over, so that it is looked up once.
+    /// Takes the document's slot in the table, so that it is looked up once.
     private static func file(_ entry: JournalEntry, in place: inout PendingDocument?) {
         if let document = place { document.take(entry) } else { place = PendingDocument(entry) }
     }
 
-    /// A number for an entry behind all others; none is given twice while the database is open.
+    /// The number for the next entry; none is given twice while the database is open.
     func takeNumber(for id: DocumentID) -> Int64 {
         state.withLock { state in
             state.lastNumber += 1
@@ -71,8 +72,8 @@ final class PendingCache: Sendable {
         }
     }
 
-    /// The entries of a document as they are stored: those it is known to have, and those of writes that are not committed
-    /// yet. So the table needs no index, and a save writes one page less.
+    /// A document's entries as they are stored: the committed ones, and those of writes that are not committed yet. So
+    /// the table needs no index, and a save writes one page less.
     func stored(of id: DocumentID, in reader: any StorageReader) throws -> [StoredJournalEntry] {
         try stored(numbers(of: id) { _ in true }, of: id, in: reader)
     }
@@ -88,7 +89,7 @@ final class PendingCache: Sendable {
         try numbers.compactMap { try reader.journalEntry($0) }.filter { $0.documentID == id }
     }
 
-    /// The numbers of the entries a document may have, ascending: of those that are committed, the ones whose revisions are
+    /// The numbers of the entries a document may have, ascending: of the committed ones, those whose revisions are
     /// chosen.
     private func numbers(of id: DocumentID, where isChosen: (RevisionID) -> Bool) -> [Int64] {
         let (committed, others) = state.withLock { state in
@@ -99,13 +100,13 @@ final class PendingCache: Sendable {
         return Set(known + others).sorted()
     }
 
-    /// Gives entries the contents that a document is about to let go of.
+    /// Copies contents that a document is about to drop into the entries that need them.
     ///
     /// - Parameters:
-    ///   - doomed: The revisions whose contents go.
-    ///   - record: The document as it is before, which need not be stored yet.
-    ///   - writer: Where the entries are.
-    /// - Throws: ``DatabaseError`` of the storage.
+    ///   - doomed: The revisions whose contents are dropped.
+    ///   - record: The document before that, which need not be stored yet.
+    ///   - writer: The storage with the entries.
+    /// - Throws: ``DatabaseError`` if the storage fails.
     func keepContents(
         of doomed: [RevisionNode], in record: DocumentRecord, with writer: any StorageWriter
     ) throws {
@@ -122,7 +123,7 @@ final class PendingCache: Sendable {
         }
     }
 
-    /// Takes what is left of a document's entries.
+    /// Replaces a document's entries with the remaining ones.
     func set(_ id: DocumentID, to entries: [JournalEntry]) {
         change { state in
             state.documents[id] = PendingDocument(entries)
@@ -145,10 +146,10 @@ final class PendingCache: Sendable {
     /// How many entries there are.
     var count: Int { state.withLock { state in state.documents.values.reduce(0) { $0 + $1.count } } }
 
-    /// What is to be sent of one document.
+    /// The pending change of one document.
     func change(of id: DocumentID) -> PendingChange? { state.withLock { $0.documents[id]?.change(of: id) } }
 
-    /// What is to be sent, in the order of the documents' first operations, and how often it has changed so far.
+    /// The pending changes, in the order of the documents' first operations, and the number of updates so far.
     func changes() -> (changes: [PendingChange], version: UpdateSequence) {
         state.withLock { state in
             let ordered = state.documents.sorted { $0.value.firstNumber < $1.value.firstNumber }.map(\.key)

@@ -1,6 +1,6 @@
 public import RevisionTree
 
-/// What is to be sent of one document: all its operations since the last synchronization as one (SEMANTICS 150).
+/// The pending change of one document: all its operations since the last synchronization combined (SEMANTICS 150).
 ///
 ///     create, update            one create with the final values
 ///     create, delete            nothing
@@ -8,16 +8,16 @@ public import RevisionTree
 ///     update, delete            a delete
 ///     delete, create            an update that replaces all attributes
 public struct PendingChange: Sendable, Hashable, Identifiable {
-    /// A change of one attribute: a member at the top of the document.
+    /// A change of one attribute: a top-level member of the document.
     public struct Attribute: Sendable, Hashable {
         /// The member's name; `_attachments` for the list of attachments.
         public let name: String
-        /// The value it was given last; `nil` where it was removed.
+        /// Its last value; `nil` if it was removed.
         public let value: JSON?
-        /// When that was, by the clock of this machine, in milliseconds since 1970.
+        /// The time of that change, by this machine's clock, in milliseconds since 1970.
         public let time: Int64
 
-        /// Makes a change.
+        /// Creates a change.
         public init(name: String, value: JSON?, time: Int64) {
             self.name = name
             self.value = value
@@ -27,17 +27,17 @@ public struct PendingChange: Sendable, Hashable, Identifiable {
 
     /// The document.
     public let documentID: DocumentID
-    /// What is to become of it.
+    /// What the change does to it.
     public let operation: JournalEntry.Operation
-    /// The attributes in the order in which they were changed first; none for a deletion. One that was changed back to the
-    /// synchronized value stays, for that value was meant (SEMANTICS 153).
+    /// The attributes in the order in which they were first changed; none for a deletion. One that was changed back to
+    /// the synchronized value stays, because the change was intended (SEMANTICS 153).
     public let attributes: [Attribute]
-    /// The revision that has all of it.
+    /// The revision that includes the whole change.
     public let revision: RevisionID
-    /// When the last operation was, in milliseconds since 1970.
+    /// The time of the last operation, in milliseconds since 1970.
     public let time: Int64
 
-    /// Makes a change.
+    /// Creates a change.
     public init(
         documentID: DocumentID, operation: JournalEntry.Operation, attributes: [Attribute], revision: RevisionID,
         time: Int64
@@ -49,6 +49,6 @@ public struct PendingChange: Sendable, Hashable, Identifiable {
         self.time = time
     }
 
-    /// The document's id, by which it is told from others.
+    /// The document's id, which identifies the change.
     public var id: DocumentID { documentID }
 }

@@ -1,6 +1,6 @@
 internal import RevisionTree
 
-/// The operations on one document, as one: a value that takes them one after the other.
+/// Combines the operations on one document into one change, one operation after the other.
 ///
 ///                  create              update              delete
 ///     (none)       create              update              delete
@@ -9,10 +9,10 @@ internal import RevisionTree
 ///     delete       update, all of it   –                   –
 ///     nothing      create              –                   –
 ///
-/// A few entries are kept as they are until somebody asks, for comparing contents takes longer than writing them. Values are
-/// kept as the JSON text they are stored as. Most documents have one operation, so that takes one piece of memory.
+/// Some entries are kept unprocessed until the change is read, because comparing contents takes longer than writing
+/// them. Values are kept as their stored JSON text. Most documents have one operation, which takes one allocation.
 ///
-/// It belongs to a ``PendingCache``, whose lock is held by whoever touches it.
+/// It belongs to a ``PendingCache``; callers must hold that cache's lock.
 final class PendingDocument {
     private struct Attribute: Sendable {
         var value: [UInt8]?
@@ -22,20 +22,20 @@ final class PendingDocument {
 
     private let first: (number: Int64, revision: RevisionID)
     private var later: [(number: Int64, revision: RevisionID)] = []
-    /// The first entry, as long as it was not looked at and there is no other.
+    /// The first entry, while it is unprocessed and the only one.
     private var alone: JournalEntry?
     private var operation: JournalEntry.Operation?
     private var attributes: [[UInt8]: Attribute] = [:]
     private var nextPlace = 0
-    /// After a deletion, the attributes the document had or lost since it was synchronized.
+    /// After a deletion, the attributes that the document had or lost since it was synchronized.
     private var gone: [[UInt8]] = []
     private var revision: RevisionID
     private var time: Int64
-    /// Entries that were taken and not looked at.
+    /// Entries that were not processed yet.
     private var waiting: [JournalEntry] = []
     private static let mostWaiting = 16
 
-    /// Begins with an entry.
+    /// Starts with an entry.
     init(_ entry: JournalEntry) {
         first = (entry.number, entry.revision)
         revision = entry.revision
@@ -43,14 +43,14 @@ final class PendingDocument {
         alone = entry
     }
 
-    /// Takes entries in their order; `nil` for none.
+    /// Takes entries in order; `nil` if there are none.
     convenience init?(_ entries: [JournalEntry]) {
         guard let first = entries.first else { return nil }
         self.init(first)
         for entry in entries.dropFirst() { take(entry) }
     }
 
-    /// The number of the first entry, by which documents are ordered.
+    /// The number of the first entry, which determines the order of documents.
     var firstNumber: Int64 { first.number }
     /// The entries that were taken.
     var operations: [(number: Int64, revision: RevisionID)] { [first] + later }
@@ -68,7 +68,7 @@ final class PendingDocument {
         if waiting.count > Self.mostWaiting { combine() }
     }
 
-    /// Makes one of the entries that wait.
+    /// Combines the unprocessed entries.
     private func combine() {
         if let alone { combine(alone) }
         alone = nil
@@ -99,7 +99,7 @@ final class PendingDocument {
             note(from: entry.old, to: new, at: entry.time)
             operation = known ?? (entry.old == nil ? .create : .update)
         }
-        // What was never there need not be removed.
+        // An attribute that never existed at the server need not be removed.
         if operation == .create { attributes = attributes.filter { $0.value.value != nil } }
     }
 
@@ -109,7 +109,7 @@ final class PendingDocument {
         if place == nextPlace { nextPlace += 1 }
     }
 
-    /// Notes each attribute that has another value.
+    /// Records each attribute whose value differs.
     private func note(from old: RevisionContent?, to new: RevisionContent, at time: Int64) {
         let before = BodyMembers(old?.body)
         let after = BodyMembers(new.body)
@@ -155,7 +155,7 @@ final class PendingDocument {
         ).utf8
     }
 
-    /// What is to be sent; `nil` where the operations cancel each other out, or changed nothing.
+    /// The pending change; `nil` if the operations cancel each other out, or changed nothing.
     func change(of id: DocumentID) -> PendingChange? {
         combine()
         guard let operation, operation != .update || !attributes.isEmpty else { return nil }

@@ -1,4 +1,4 @@
-/// What is to be sent, each time it has changed, without end.
+/// The pending changes, each time they have changed, without end.
 ///
 ///     for await changes in journal.observePending() {
 ///         badge.count = changes.count
@@ -6,23 +6,23 @@
 ///
 /// ## Buffering
 ///
-/// Nothing is buffered: a slow observer sees what is to be sent as it is then, and not what it was in between. It ends when
-/// the database is closed or the task is cancelled.
+/// Nothing is buffered: a slow observer gets the current changes and misses intermediate states. It ends if the
+/// database is closed or the task is cancelled.
 public struct PendingObservation: AsyncSequence, Sendable {
     let cache: PendingCache
 
-    /// Begins to observe.
+    /// Starts observing.
     public func makeAsyncIterator() -> Iterator { Iterator(cache: cache) }
 
-    /// The place of one observer.
+    /// The position of one observer.
     public struct Iterator: AsyncIteratorProtocol {
         private let cache: PendingCache
         private var seen: UpdateSequence?
 
         init(cache: PendingCache) { self.cache = cache }
 
-        /// What is to be sent; waits until it is something else than before. `nil` when the database is closed or the task
-        /// is cancelled.
+        /// The pending changes; waits until they differ from the last ones returned. `nil` if the database is closed or
+        /// the task is cancelled.
         public mutating func next() async -> [PendingChange]? {
             if Task.isCancelled { return nil }
             if let seen, !(await cache.notifier.wait(after: seen)) { return nil }

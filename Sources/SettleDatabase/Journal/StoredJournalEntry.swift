@@ -1,38 +1,38 @@
 public import RevisionTree
 
-/// An entry of the journal as a storage engine keeps it: what the document keeps anyway is not written a second time.
+/// A journal entry as a storage engine stores it: contents that the document keeps are not stored a second time.
 ///
 ///     entry                  revision   old    new
 ///     CREATE a               1-a        none   kept       the content of 1-a
 ///     UPDATE a b             2-b        kept   kept       those of 1-a, the parent of 2-b, and of 2-b
-///     UPDATE of what is lost 9-f        given  given      the revisions were forgotten, and their contents are here
+///     UPDATE of dropped ones 9-f        given  given      the document dropped these contents; the entry has them
 ///
-/// Before a document lets go of a content that an entry needs, it is given to the entry, in the same transaction.
+/// Before a document drops a content that an entry needs, the content is copied to the entry, in the same transaction.
 public struct StoredJournalEntry: Sendable, Hashable {
-    /// Where a content is.
+    /// The location of a content.
     public enum Content: Sendable, Hashable {
-        /// There was no document.
+        /// The document did not exist.
         case none
-        /// It is with the document, as that of the operation's revision, or of its parent.
+        /// The document has it, as that of the operation's revision, or of its parent.
         case kept
-        /// It is with the entry.
+        /// The entry has it.
         case given(RevisionContent)
     }
 
-    /// The entry's place in the journal.
+    /// The entry's position in the journal.
     public var number: Int64
     /// The document.
     public var documentID: DocumentID
-    /// The revision the operation wrote.
+    /// The revision that the operation wrote.
     public var revision: RevisionID
-    /// The content before; `kept` as that of the parent of ``revision``.
+    /// The content before; if `kept`, that of the parent of ``revision``.
     public var old: Content
-    /// The content after; `kept` as that of ``revision``.
+    /// The content after; if `kept`, that of ``revision``.
     public var new: Content
     /// When it happened, in milliseconds since 1970.
     public var time: Int64
 
-    /// Makes an entry.
+    /// Creates an entry.
     public init(
         number: Int64, documentID: DocumentID, revision: RevisionID, old: Content, new: Content, time: Int64
     ) {
@@ -54,7 +54,7 @@ public struct StoredJournalEntry: Sendable, Hashable {
     /// Whether it needs contents that the document keeps.
     var needsDocument: Bool { old == .kept || new == .kept }
 
-    /// Whether contents are with the entry itself.
+    /// Whether the entry itself has contents.
     var hasContents: Bool {
         if case .given = old { return true }
         if case .given = new { return true }
@@ -68,13 +68,13 @@ public struct StoredJournalEntry: Sendable, Hashable {
 }
 
 extension StorageReader {
-    /// Entries with the contents that documents keep for them.
+    /// Adds the contents that documents keep to entries.
     ///
     /// - Parameters:
     ///   - entries: The entries.
-    ///   - known: Their document, where it is about to be written and is not stored like this yet.
-    /// - Returns: The entries, in the order given.
-    /// - Throws: ``DatabaseError`` with code `corrupt` where a content is lacking.
+    ///   - known: Their document, if it is about to be written and not stored like this yet.
+    /// - Returns: The entries, in the given order.
+    /// - Throws: ``DatabaseError`` with code `corrupt` if a content is missing.
     func resolved(_ entries: [StoredJournalEntry], in known: DocumentRecord? = nil) throws -> [JournalEntry] {
         var record = known
         return try entries.map { entry in

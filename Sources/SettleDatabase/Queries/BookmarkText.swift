@@ -1,16 +1,17 @@
 internal import CZlib
 package import RevisionTree
 
-/// A bookmark as CouchDB writes it: a place in an index as an Erlang term, compressed if that pays, in URL-safe Base64.
+/// A bookmark in CouchDB's format: a position in an index as an Erlang term, compressed if that is smaller, in URL-safe
+/// Base64.
 ///
 ///     [{startkey_docid, <<"doc">>}, {startkey, Key}]    →    g1AAAAA2eJzLYWBgYMpgSmHgKy5…
 ///
-/// So a bookmark of one server is a place for another, too.
+/// So a bookmark of one server is valid at another, too.
 package enum BookmarkText {
-    /// How long a bookmark may be, in bytes of its term; keys of an index are seldom longer than a few hundred.
+    /// The maximum length of a bookmark's term in bytes; keys of an index are seldom longer than a few hundred.
     private static let longest = 1 << 20
 
-    /// The text of a place.
+    /// The bookmark for a position.
     package static func encode(id: String, key: JSON) -> String {
         let place: ErlangTerm = .list([
             .tuple([.atom("startkey_docid"), .binary(id)]), .tuple([.atom("startkey"), .json(key)]),
@@ -27,7 +28,7 @@ package enum BookmarkText {
         return Base64.encodeForURL(bytes)
     }
 
-    /// The place of a text; `nil` for invalid input.
+    /// The position of a bookmark; `nil` for invalid input.
     package static func decode(_ text: String) -> (id: String, key: JSON)? {
         guard let bytes = Base64.decodeFromURL(text), bytes.count > 6, bytes[0] == 131 else { return nil }
         var term = bytes[1...]
@@ -44,25 +45,25 @@ package enum BookmarkText {
         return (id, key)
     }
 
-    /// Up to how many bytes zlib needs no more than its smallest window and buffers.
+    /// Up to how many bytes zlib's smallest window and buffers suffice.
     private static let longestOfSmall = 120
 
-    /// What zlib's `compress` makes of some bytes, with as little memory as they need: most places are short.
+    /// Compresses bytes like zlib's `compress`, with as little memory as needed, because most bookmarks are short.
     static func compressed(_ bytes: [UInt8]) -> [UInt8]? {
         let isSmall = bytes.count <= longestOfSmall
         guard let body = deflated(bytes, window: isSmall ? 9 : 15, memory: isSmall ? 1 : 8) else { return nil }
         let sum = adler32(1, bytes, UInt32(bytes.count))
-        // The header says a window of 32 KiB, whatever was used.
+        // The header declares a window of 32 KiB, whichever was used.
         return [0x78, 0x9C] + body + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: sum >> $0) }
     }
 
-    /// Compresses bytes without header and sum.
+    /// Compresses bytes without header and checksum.
     ///
     /// - Parameters:
     ///   - bytes: The bytes.
-    ///   - window: How far back zlib looks, as a power of two in bytes.
-    ///   - memory: What else it takes, from 1 to 9.
-    /// - Returns: `nil` when zlib has no memory.
+    ///   - window: The window size, as a power of two in bytes.
+    ///   - memory: zlib's memory level, from 1 to 9.
+    /// - Returns: The compressed bytes; `nil` if zlib has no memory.
     static func deflated(_ bytes: [UInt8], window: Int32, memory: Int32) -> [UInt8]? {
         var stream = z_stream()
         let size = Int32(MemoryLayout<z_stream>.size)

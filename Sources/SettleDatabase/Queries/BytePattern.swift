@@ -1,23 +1,24 @@
 internal import CPCRE2
 
-/// A regular expression over the bytes of a string, as CouchDB's `$regex` has it, that can not run away.
+/// A regular expression over the bytes of a string, for CouchDB's `$regex`, with bounded work.
 ///
-/// The language is Perl's, by PCRE2. Without its options `.` is one byte, so `É` is two of them.
+/// The language is Perl's, by PCRE2. Without further options `.` matches one byte, so `É` takes two.
 ///
 ///     pattern:  c₁ item c₂ item c₃ …        before each item PCRE2 calls back (`PCRE2_AUTO_CALLOUT`)
 ///     budget:   10,000,000 − 1 a call − the bytes between two calls ÷ 16
 ///
-/// The budget counts the work of one search from its first start to its last, for PCRE2's own limits begin anew at every
-/// start. What exceeds it does not match, as in CouchDB; and the answer never depends on the time of day.
+/// The budget covers one search with all its start positions, because PCRE2's own limits restart at each position. A
+/// search that exceeds it does not match, as in CouchDB; the result never depends on time.
 final class BytePattern: Sendable {
-    /// How much one search may do.
+    /// The budget of one search.
     static let budget = 10_000_000
-    /// How long a pattern may be, in bytes.
+    /// The maximum length of a pattern, in bytes.
     static let maximumLength = 65_535
-    /// How much memory one search may take, in KiB.
+    /// The maximum memory of one search, in KiB.
     private static let memory: UInt32 = 65_536
 
-    // Unchecked, no lock: compiled once and immutable since. PCRE2 lets any number of threads search by it at once.
+    // Unchecked, no lock: compiled once and immutable since. PCRE2 allows any number of threads to search with it
+    // concurrently.
     nonisolated(unsafe) private let code: OpaquePointer
 
     /// The pattern as it was given.
@@ -35,7 +36,7 @@ final class BytePattern: Sendable {
             pcre2_set_newline_8(context, UInt32(PCRE2_NEWLINE_LF))
             var error: Int32 = 0
             var offset = 0
-            // An empty Swift string may have no address, which PCRE2 refuses even for no bytes.
+            // An empty Swift string may have no address, which PCRE2 rejects even with length zero.
             var none: UInt8 = 0
             return withUnsafePointer(to: &none) { none in
                 pcre2_compile_8(
@@ -76,12 +77,12 @@ final class BytePattern: Sendable {
         return result >= 0
     }
 
-    /// What one search has done so far.
+    /// The work of one search so far.
     private struct Work {
         private var left = BytePattern.budget
         private var position = 0
 
-        /// Takes the way since the last call off the budget; a number other than zero ends the search.
+        /// Charges the distance since the last callout to the budget; a nonzero result ends the search.
         static let charge:
             @convention(c) (UnsafeMutablePointer<pcre2_callout_block_8>?, UnsafeMutableRawPointer?) -> Int32 = {
                 block, data in

@@ -1,16 +1,16 @@
 internal import RevisionTree
 
-/// Reads JSON values out of Erlang's external term format, of bytes that anybody may have made.
+/// Reads JSON values from Erlang's external term format, given untrusted bytes.
 ///
 ///     131 │ list of {atom, term}      objects are {[{<<"name">>, Value}, …]}
 struct ErlangTermReader {
     private let bytes: ArraySlice<UInt8>
     private var place: Int
 
-    /// How deep terms may be nested.
+    /// The maximum nesting of terms.
     private static let depth = 200
 
-    /// What is no such term.
+    /// The bytes are not such a term.
     struct Failure: Error {}
 
     init(_ bytes: ArraySlice<UInt8>) {
@@ -18,7 +18,7 @@ struct ErlangTermReader {
         place = bytes.startIndex
     }
 
-    /// Reads a list of pairs of a word and a value, and nothing behind it.
+    /// Reads a list of pairs of an atom and a value, with nothing after it.
     mutating func pairs() throws -> [String: JSON] {
         var pairs: [String: JSON] = [:]
         guard try byte() == 108 else { throw Failure() }
@@ -94,7 +94,7 @@ struct ErlangTermReader {
 
     private mutating func list<Element>(_ element: (inout ErlangTermReader) throws -> Element) throws -> [Element] {
         let count = try number(4)
-        // Each element has a byte at least.
+        // Each element has at least one byte.
         guard count <= bytes.endIndex - place else { throw Failure() }
         var elements: [Element] = []
         for _ in 0..<count { elements.append(try element(&self)) }
@@ -118,10 +118,10 @@ struct ErlangTermReader {
         }
     }
 
-    /// An integer of any size: its sign, and its bytes from the lowest up.
+    /// An integer of any size: its sign, and its bytes in little-endian order.
     private mutating func integer(_ length: Int) throws -> JSON {
         let isNegative = try byte() != 0
-        // More digits no number of a document has.
+        // No number of a document has more digits.
         guard length <= 4096 else { throw Failure() }
         var digits: [UInt8] = [0]
         for byte in try some(length).reversed() {

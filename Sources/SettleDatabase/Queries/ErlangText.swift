@@ -1,6 +1,6 @@
 package import RevisionTree
 
-/// A JSON value as Erlang prints its terms, which CouchDB puts into the reasons of some errors.
+/// A JSON value in Erlang's term syntax, which CouchDB includes in some error reasons.
 ///
 ///     [2, "x", {"a": null}]    →    [2,<<120>>,{[{<<97>>,null}]}]
 package enum ErlangText {

@@ -1,21 +1,21 @@
 package import RevisionTree
 internal import SettlePlatform
 
-/// The name that CouchDB gives an index for which none was said: a hash of what was said.
+/// The name that CouchDB gives an unnamed index: a hash of its definition.
 ///
 ///     sha1(term_to_binary({Definition, [{ddoc, D}, {def, Definition}, {name, N}, {partitioned, P}, {type, T}, {w, W}]}))
 ///
-/// So an index that is made twice, on two servers that never met, is one document.
+/// So an index that is created independently on two servers is one document.
 package enum IndexName {
     /// The name.
     ///
     /// - Parameters:
-    ///   - definition: The index's definition as it was given.
+    ///   - definition: The index's definition as given.
     ///   - type: The kind of index, by CouchDB's name.
-    ///   - designDocument: The design document's name as it was given, if it was.
-    ///   - name: The index's name, if one was given.
-    ///   - isPartitioned: What was said of partitions, if anything.
-    ///   - copies: How many copies were asked for, which CouchDB's `w` says.
+    ///   - designDocument: The design document's name as given, if any.
+    ///   - name: The index's name, if given.
+    ///   - isPartitioned: The value of `partitioned`, if given.
+    ///   - copies: The value of CouchDB's `w`, the number of copies.
     /// - Returns: Forty hexadecimal digits.
     package static func derived(
         of definition: DocumentBody, type: String = "json", designDocument: String? = nil, name: String? = nil,

@@ -1,15 +1,14 @@
 package import RevisionTree
 
-/// Which members of a document are shown, as a list of paths; what a query calls `fields`.
+/// The members of a document to return, as a list of paths: a query's `fields`.
 ///
 ///     ["_id", "address.city"]    of {"_id": "a", "address": {"city": "B", "zip": 1}}  →  {"_id": "a", "address": {"city": "B"}}
 package struct Projection: Sendable {
-    /// `nil` shows everything.
-    /// The paths as they were given.
+    /// The paths as given; empty if everything is returned.
     package let fields: [String]
     private let paths: [(path: SelectorPath, names: [String])]?
 
-    /// Reads the list; an empty one shows everything.
+    /// Reads the list; an empty one returns everything.
     package init(_ fields: [JSON]) throws(SelectorError) {
         guard !fields.isEmpty else {
             (paths, self.fields) = (nil, [])
@@ -30,7 +29,7 @@ package struct Projection: Sendable {
         self.fields = fields.compactMap(\.string)
     }
 
-    /// What is shown of a document; a path that leads nowhere adds nothing.
+    /// The part of a document to return; a path without a value adds nothing.
     package func shown(of document: JSON) -> JSON {
         guard let paths else { return document }
         var shown = JSON.object(JSONObject())
@@ -41,7 +40,7 @@ package struct Projection: Sendable {
         return shown
     }
 
-    /// Sets a member; what is no object came whole already.
+    /// Sets a member; a value that is not an object was copied whole already.
     private static func set(_ value: JSON, at names: ArraySlice<String>, in whole: inout JSON) {
         guard let name = names.first, var members = whole.object else { return }
         let rest = names.dropFirst()

@@ -1,15 +1,15 @@
 import RevisionTree
 
-/// What a planner of queries asks of a selector.
+/// Support for planning queries.
 extension Selector {
-    /// The conditions that all have to hold and that an index can narrow, in the order they stand: those of the selector
-    /// itself and of its `$and`s.
+    /// The conditions that all have to hold and that an index can narrow, in their order: those of the selector itself
+    /// and of its `$and`s.
     package var conditions: [SelectorCondition] { root.map(Self.conditions) ?? [] }
 
-    /// Whether the selector asks nothing but its ``conditions``.
+    /// Whether the selector consists only of its ``conditions``.
     package var isConjunction: Bool { root.map(Self.isConjunction) ?? true }
 
-    /// The paths it asks about, each once, in the order of their bytes.
+    /// The paths it tests, each once, in byte order.
     package var fields: [String] {
         let sorted = (root.map(Self.fields) ?? []).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         return sorted.enumerated().filter { index, path in
@@ -17,20 +17,20 @@ extension Selector {
         }.map(\.element)
     }
 
-    /// Whether regular expressions are matched.
+    /// Whether it has regular expressions.
     package var hasPatterns: Bool { root.map(Self.hasPatterns) ?? false }
 
     /// Whether it matches only documents that have all of these members.
     ///
-    /// An `$or` of nothing asks for nothing. CouchDB takes it for one that asks for everything, and so leaves documents
-    /// out where it uses an index.
+    /// An empty `$or` requires nothing. CouchDB treats it as requiring every member, and so omits documents if it uses
+    /// an index.
     package func requires(_ paths: some Sequence<String>) -> Bool {
         var missing = Set(paths.map { Array($0.utf8) })
         if let root, !missing.isEmpty { missing.subtract(Self.required(by: root)) }
         return missing.isEmpty
     }
 
-    /// Whether a member has one value in all documents that match.
+    /// Whether a member has the same value in all matching documents.
     package func isConstant(_ path: String) -> Bool {
         conditions.contains { $0.kind == .equal && $0.path.utf8.elementsEqual(path.utf8) }
     }
@@ -65,7 +65,7 @@ extension Selector {
         case .all(let nodes), .any(let nodes), .none(let nodes): nodes.flatMap(fields)
         case .not(let node): fields(node)
         case .at(let path, _): [path.spelling]
-        // What stands beside no path is asked of the whole document.
+        // A condition without a path applies to the whole document.
         case .member, .each, .test: [""]
         case .text, .misplaced: []
         }

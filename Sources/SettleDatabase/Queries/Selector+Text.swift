@@ -1,8 +1,8 @@
 import RevisionTree
 
-/// What a query asks of a search index, apart from what it asks of documents.
+/// The parts of a selector that a search index evaluates.
 extension Selector {
-    /// What its `$text`s look for: all of them have to find a document for it to match.
+    /// The texts of its `$text`s: a document matches only if all of them find it.
     package var searches: [String] { root.map(Self.searches) ?? [] }
 
     /// The same without its `$text`s.
@@ -20,7 +20,7 @@ extension Selector {
         }
     }
 
-    /// What is left of a node; `nil` for what was nothing but words.
+    /// What remains of a node; `nil` if it was only `$text`.
     private static func rest(_ node: SelectorNode) -> SelectorNode? {
         switch node {
         case .all(let nodes):

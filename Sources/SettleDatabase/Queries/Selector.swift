@@ -1,35 +1,35 @@
 public import RevisionTree
 
-/// A question about documents in CouchDB's language of selectors (Mango), read once and asked of any number of them.
+/// A condition on documents in CouchDB's selector language (Mango), parsed once and applied to any number of documents.
 ///
 ///     let grown = try Selector(["age": ["$gte": 18], "tags": ["$in": ["swim", "run"]]])
 ///     grown.matches(["_id": "ada", "age": 36, "tags": ["swim"]])        // true
 ///
-/// Asking is a pure function: the same selector and document give the same answer everywhere. A selector knows no
-/// indexes, no sorting and no limits; those belong to a query.
+/// Matching is a pure function: the same selector and document give the same result everywhere. Indexes, sorting and
+/// limits belong to queries, not to selectors.
 ///
 /// ## The language
-/// - `{"a": 1}` asks for equality, `{"a": {"$gt": 1}}` for more; several members are an `$and`.
-/// - `{"a": {"b": 1}}` and `{"a.b": 1}` ask for a member of a member, `{"tags.0": "x"}` for an element; `\.` is a dot
-///   that belongs to a name.
+///   - `{"a": 1}` tests for equality, `{"a": {"$gt": 1}}` for greater values; several members are an `$and`.
+///   - `{"a": {"b": 1}}` and `{"a.b": 1}` test a nested member, `{"tags.0": "x"}` an element; `\.` is a dot that
+///     belongs to a name.
 /// - Together: `$and`, `$or`, `$nor`, `$not`. Elements: `$elemMatch`, `$allMatch`, `$keyMapMatch`, `$all`, `$size`.
 /// - Values: `$lt`, `$lte`, `$eq`, `$ne`, `$gte`, `$gt`, `$in`, `$nin`, `$exists`, `$type`, `$mod`, `$regex`,
 ///   `$beginsWith`.
-/// - Words: `$text`, of which only a query with a search index knows what it finds; `matches(_:)` finds nothing by it. It
-///   stands beside other conditions, or in an `$and`.
+///   - Words: `$text`, which only a query with a search index can evaluate; `matches(_:)` never matches it. It stands
+///     beside other conditions, or in an `$and`.
 ///
-/// - Important: A missing member matches nothing but `$exists: false`. Also `{"a": {"$ne": 1}}` and
-///   `{"$not": {"a": 1}}` ask for documents that have an `a`.
+/// - Important: A missing member matches only `$exists: false`. So `{"a": {"$ne": 1}}` and `{"$not": {"a": 1}}` match
+///   only documents that have an `a`.
 public struct Selector: Sendable {
-    /// How deep the arrays and objects of a selector may be nested.
+    /// The maximum nesting of a selector's arrays and objects.
     public static let maximumDepth = 128
 
-    /// The selector as it was given.
+    /// The selector as given.
     public let json: JSON
-    /// What it asks in normal form; `nil` for the empty selector, which everything matches.
+    /// The normalized selector; `nil` for the empty selector, which matches everything.
     let root: SelectorNode?
 
-    /// Reads a selector.
+    /// Parses a selector.
     ///
     /// - Parameter json: An object of conditions; the empty one matches everything.
     /// - Throws: ``SelectorError`` with CouchDB's name and reason for JSON that is not a selector.
@@ -46,7 +46,7 @@ public struct Selector: Sendable {
         root = members.isEmpty ? nil : try SelectorNormalizer.normalize(SelectorParser.parse(json))
     }
 
-    /// Reads a selector that is asked of one document at a time, as those of filters are.
+    /// Parses a selector that is applied to one document at a time, like that of a filter.
     ///
     /// - Parameter json: An object of conditions, without `$text`.
     /// - Throws: ``SelectorError`` as ``init(_:)`` does, and with code `notSupported` for `$text`.
@@ -55,7 +55,7 @@ public struct Selector: Sendable {
         guard searches.isEmpty else { throw SelectorError(.notSupported, "Unsupported operator: $text") }
     }
 
-    /// What is left of another selector.
+    /// Creates a part of another selector.
     init(json: JSON, root: SelectorNode?) {
         self.json = json
         self.root = root
@@ -63,17 +63,17 @@ public struct Selector: Sendable {
 
     /// Whether a document matches.
     ///
-    /// - Parameter document: The document with the members that CouchDB shows, so with `_id`, `_rev` and, for a
+    /// - Parameter document: The document with the members that CouchDB returns, so with `_id`, `_rev` and, for a
     ///   tombstone, `_deleted`.
-    /// - Returns: `true` if it does; `false` also where CouchDB would fail, as at `$mod` by zero.
+    /// - Returns: `true` if it does; `false` also if CouchDB would fail, as for `$mod` by zero.
     public func matches(_ document: JSON) -> Bool {
         guard let root else { return true }
         return (try? SelectorMatch().matches(root, document)) ?? false
     }
 
-    /// Whether `_find` answers this selector with nothing at once: it is `$and`, `$or` or `$nor` of nothing.
+    /// Whether `_find` returns nothing for this selector: it is an empty `$and`, `$or` or `$nor`.
     ///
-    /// As a filter such a selector matches every document. CouchDB knows both, and tells them apart where it plans a
+    /// As a filter such a selector matches every document. CouchDB behaves differently for the two when it plans a
     /// query.
     public var isVacuous: Bool {
         switch root {
@@ -82,7 +82,7 @@ public struct Selector: Sendable {
         }
     }
 
-    /// Whether a value is nested no deeper than so many levels; it is not looked at below them.
+    /// Whether a value's nesting has at most a number of levels; deeper levels are not visited.
     private static func isShallow(_ value: JSON, _ levels: Int) -> Bool {
         switch value {
         case .array(let elements): levels > 0 && elements.allSatisfy { isShallow($0, levels - 1) }
@@ -93,7 +93,7 @@ public struct Selector: Sendable {
 }
 
 extension Selector: Hashable, CustomStringConvertible {
-    /// Whether both were given as the same JSON.
+    /// Whether both have the same JSON.
     public static func == (left: Selector, right: Selector) -> Bool { left.json == right.json }
 
     /// Hashes the JSON.

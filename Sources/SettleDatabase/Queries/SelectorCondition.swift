@@ -1,8 +1,8 @@
 package import RevisionTree
 
-/// A condition on one member that narrows where in an index a document may stand.
+/// A condition on one member that narrows the range of an index.
 package struct SelectorCondition: Sendable {
-    /// How the member stands to the argument.
+    /// How the member compares to the argument.
     package enum Kind: Sendable {
         /// `$lt`
         case less
@@ -20,9 +20,9 @@ package struct SelectorCondition: Sendable {
         case exists
     }
 
-    /// The member's path as it is written.
+    /// The member's path as written.
     package let path: String
-    /// How it stands to the argument.
+    /// How it compares to the argument.
     package let kind: Kind
     /// The argument.
     package let argument: JSON

@@ -1,7 +1,7 @@
 internal import RevisionTree
 
 extension SelectorMatch {
-    /// Whether a value that is there passes a test.
+    /// Whether an existing value passes a test.
     func passes(_ test: SelectorTest, _ value: JSON) throws(Failure) -> Bool {
         switch test {
         case .compare(let comparison, let argument): return comparison.accepts(order(value, argument))
@@ -31,7 +31,7 @@ extension SelectorMatch {
         }
     }
 
-    /// The remainder of a division that rounds towards zero, for integers of any length.
+    /// The remainder of a division that rounds towards zero, for integers of any size.
     private static func remainder(_ number: JSONNumber, _ divisor: Int) throws(Failure) -> Int {
         guard divisor != 0 else { throw Failure() }
         let modulus = UInt128(divisor.magnitude)
@@ -42,15 +42,15 @@ extension SelectorMatch {
         return number.text.hasPrefix("-") ? 0 - Int(rest) : Int(rest)
     }
 
-    /// Whether an array has all of these elements, or is the one array that is asked for.
+    /// Whether an array contains all of these elements, or equals the only argument.
     private static func contains(_ elements: [JSON], _ values: [JSON]) -> Bool {
         guard let first = values.first else { return false }
         if values.count == 1, case .array = first, ErlangOrder.compare(first, .array(elements)) == .same { return true }
         return values.allSatisfy { value in elements.contains { ErlangOrder.isIdentical($0, value) } }
     }
 
-    /// Whether a text begins with a prefix, whose last letter must not go on: `e` is no beginning of `é` written as `e`
-    /// with an accent behind it.
+    /// Whether a string starts with a prefix, with a character boundary after it: `e` is not a prefix of `é` written as
+    /// `e` followed by a combining accent.
     private static func begins(_ text: String, with prefix: String) -> Bool {
         guard text.utf8.starts(with: prefix.utf8) else { return false }
         guard let last = prefix.unicodeScalars.last else { return true }

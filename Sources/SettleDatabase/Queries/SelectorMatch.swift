@@ -1,22 +1,22 @@
 internal import RevisionTree
 
-/// Asks a normalized selector about one value.
+/// Evaluates a normalized selector on one value.
 ///
-/// - A missing member matches nothing but `$exists: false`, and a way through something that is no object or array
-///   not even that.
-/// - Values are compared by ``Collation``, those of `_id` by ``ErlangOrder``.
-/// - What CouchDB fails at (`$mod` by zero, `$nor` inside of elements) makes the enclosing `$elemMatch` and its like not
-///   match, and without one the whole selector.
+///   - A missing member matches only `$exists: false`; a path through a value that is not an object or array does not
+///     match even that.
+///   - Values are compared by ``Collation``, those of `_id` by ``ErlangOrder``.
+///   - If CouchDB would fail (`$mod` by zero, `$nor` inside of elements), the enclosing `$elemMatch` or similar does
+///     not match; without one, the whole selector does not.
 struct SelectorMatch {
-    /// CouchDB's answer would be an internal error.
+    /// CouchDB's response would be an internal error.
     struct Failure: Error {}
 
-    /// Whether values are compared as ids are.
+    /// Whether values are compared like ids.
     private var comparesIDs = false
 
     /// Whether a value matches.
     ///
-    /// - Throws: ``Failure`` where the question has no answer.
+    /// - Throws: ``Failure`` if CouchDB would fail.
     func matches(_ node: SelectorNode, _ value: JSON) throws(Failure) -> Bool {
         switch node {
         case .all(let nodes):
@@ -29,12 +29,12 @@ struct SelectorMatch {
         case .at(let path, let node): return try matches(node, at: path, in: value)
         case .each(let quantifier, let node): return matches(node, quantifier, in: value)
         case .test(let test): return try passes(test, value)
-        // Only a search index knows what is found.
+        // Only a search index can evaluate it.
         case .none, .member, .text, .misplaced: throw Failure()
         }
     }
 
-    /// Where a value stands to another.
+    /// Compares two values.
     func order(_ left: JSON, _ right: JSON) -> Collation.Order {
         comparesIDs ? ErlangOrder.compare(left, right) : Collation.compare(left, right)
     }

@@ -1,18 +1,18 @@
 internal import RevisionTree
 
-/// Brings a selector into CouchDB's normal form, which decides what a negation means.
+/// Normalizes a selector like CouchDB, which determines what a negation means.
 ///
 ///     paths go down to the leaves           {"a": {"b": {"$gt": 1}}}             →  a.b: $gt 1
 ///     negations go down to the operators    {"$not": {"a": {"$gt": 1}}}          →  a: $lte 1
 ///     by De Morgan's laws                   {"$nor": [{"a": 1}, {"b": 2}]}       →  $and [a: $ne 1, b: $ne 2]
 ///
-/// That is why a member which is missing matches neither a condition nor its negation. Inside
-/// `$elemMatch`, `$allMatch` and `$keyMapMatch` paths begin anew and negations stay where they are; there a missing
-/// member does match `$not`, and `$nor` never matches.
+/// That is why a missing member matches neither a condition nor its negation. Inside `$elemMatch`, `$allMatch` and
+/// `$keyMapMatch` paths start over and negations stay where they are; there a missing member does match `$not`, and
+/// `$nor` never matches.
 enum SelectorNormalizer {
-    /// Brings what the parser read into normal form.
+    /// Normalizes a parsed selector.
     ///
-    /// - Throws: ``SelectorError`` for paths and conditions out of place.
+    /// - Throws: ``SelectorError`` for misplaced paths and conditions.
     static func normalize(_ node: SelectorNode) throws(SelectorError) -> SelectorNode {
         let normal = withoutNegations(try withPaths(node, SelectorPath(""), isInside: false))
         try checkText(normal, isWanted: true)
@@ -54,7 +54,7 @@ enum SelectorNormalizer {
         .notSupported,
         "Unsupported operator: $text inside of another one; it stands beside other conditions, or in $and.")
 
-    /// Sees that each `$text` has to find a document for it to match.
+    /// Checks that each `$text` is required for a match.
     private static func checkText(_ node: SelectorNode, isWanted: Bool) throws(SelectorError) {
         switch node {
         case .all(let nodes): for node in nodes { try checkText(node, isWanted: isWanted) }
@@ -73,7 +73,7 @@ enum SelectorNormalizer {
         return result
     }
 
-    /// Inside of elements CouchDB takes a path with an empty part for one that matches nothing.
+    /// Inside of elements CouchDB lets a path with an empty part match nothing.
     private static func checked(_ path: SelectorPath, _ isInside: Bool) throws(SelectorError) -> SelectorPath {
         guard path.names != nil || isInside else {
             throw SelectorError(.invalidFieldName, "Invalid field name: \(path.spelling)")

@@ -1,7 +1,7 @@
 internal import RevisionTree
 
 extension SelectorParser {
-    /// Reads an operator that asks something of one value.
+    /// Reads an operator that tests one value.
     static func test(_ name: String, _ argument: JSON) throws(SelectorError) -> SelectorTest {
         if let comparison = SelectorTest.Comparison(rawValue: name) { return .compare(comparison, argument) }
         switch (name, argument) {
@@ -26,7 +26,7 @@ extension SelectorParser {
         case ("$beginsWith", .string(let prefix)): return .prefix(prefix)
         case ("$in", _), ("$nin", _), ("$all", _), ("$exists", _), ("$type", _), ("$mod", _), ("$size", _):
             throw badArgument(name, argument)
-        // So does CouchDB answer for `$regex` and `$beginsWith` with something other than a string.
+        // CouchDB returns this error for `$regex` and `$beginsWith` with an argument that is not a string.
         default: throw SelectorError(.invalidOperator, "Invalid operator: \(name)")
         }
     }

@@ -1,18 +1,18 @@
 internal import RevisionTree
 
-/// Reads the operators of a selector: checks their arguments and makes the implicit ones explicit.
+/// Parses the operators of a selector: checks their arguments and makes implicit ones explicit.
 ///
 ///     {"a": 1, "b": {"$gt": 2, "c": 3}}
 ///
 ///     →  $and [ a: $eq 1,
 ///               b: $and [ $gt 2, c: $eq 3 ] ]
 ///
-/// An object with one member is an operator if its name begins with `$`, else a condition on a member; one with more is
-/// an `$and` of them. Anything else is a value to be equal to, the empty object too.
+/// An object with one member is an operator if its name starts with `$`, else a condition on a member; one with several
+/// is an `$and` of them. Anything else, even the empty object, is a value to compare with.
 enum SelectorParser {
-    /// Reads a selector, whose depth was checked before.
+    /// Parses a selector, whose nesting was checked before.
     ///
-    /// - Throws: ``SelectorError`` for the first operator that is not what it should be.
+    /// - Throws: ``SelectorError`` for the first invalid operator.
     static func parse(_ selector: JSON) throws(SelectorError) -> SelectorNode {
         guard case .object(let members) = selector, let first = members.first else {
             return .test(.compare(.equal, selector))
@@ -39,7 +39,7 @@ enum SelectorParser {
             return .not(try parse(argument))
         case "$text": return .text(try text(argument))
         case "$default":
-            // So `_explain` shows `$text`.
+            // `_explain` shows `$text` in this form.
             guard argument.object?.names == ["$text"], let search = argument["$text"] else {
                 return .misplaced(argument)
             }
@@ -69,7 +69,7 @@ enum SelectorParser {
         return nodes
     }
 
-    /// The error for an argument that an operator does not take.
+    /// The error for an operator's invalid argument.
     static func badArgument(_ name: String, _ argument: JSON) -> SelectorError {
         SelectorError(.badArgument, "Bad argument for operator \(name): \(ErlangText.text(of: argument))")
     }

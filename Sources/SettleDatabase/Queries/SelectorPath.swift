@@ -1,40 +1,40 @@
 package import RevisionTree
 
-/// The way from a value to a member inside it: names with dots between them, and `\.` for a dot that belongs to a name.
+/// The path from a value to a nested member: names separated by dots, and `\.` for a dot that belongs to a name.
 ///
 ///     "address.city"     the member `city` of the member `address`
 ///     "tags.0"           the first element of `tags`
 ///     "dotted\.key"      the member `dotted.key`
 ///     ""                 the value itself
 package struct SelectorPath: Sendable {
-    /// The path as it is written.
+    /// The path as written.
     package let spelling: String
-    /// The names in order; `nil` for a path with an empty part, which leads nowhere.
+    /// The names in order; `nil` for a path with an empty part, which has no destination.
     package let names: [String]?
 
-    /// Takes a path apart.
+    /// Parses a path.
     package init(_ spelling: String) {
         self.spelling = spelling
         names = spelling.isEmpty ? [] : Self.names(of: spelling)
     }
 
-    /// Whether this is the id of a document, which is compared by its bytes.
+    /// Whether this is the document's id, which is compared by its bytes.
     var isID: Bool { spelling == "_id" }
 
-    /// The path to a member of what this path leads to.
+    /// The path to a member of this path's destination.
     ///
-    /// Paths are joined as text, as in CouchDB, so an empty path adds nothing and a `\` at the end takes the dot.
+    /// Paths are joined as text, as in CouchDB, so an empty path adds nothing and a trailing `\` escapes the dot.
     func member(_ name: String) -> SelectorPath {
         SelectorPath(spelling.isEmpty ? name : spelling + "." + name)
     }
 
-    /// Where a path leads in a value.
+    /// The destination of a path in a value.
     package enum Destination {
-        /// To a value.
+        /// A value.
         case value(JSON)
-        /// To a member that an object does not have.
+        /// An absent member of an object.
         case missing
-        /// Into something that has no members, or past the end of an array.
+        /// Inside a value that has no members, or past the end of an array.
         case astray
     }
 
@@ -67,11 +67,11 @@ package struct SelectorPath: Sendable {
             }
             previous = byte
         }
-        // A name of nothing but a backslash is the empty name, an empty part is none.
+        // A name that is only a backslash is the empty name; an empty part is invalid.
         guard !names.contains([]) else { return nil }
         return names.map { name in String(decoding: name.filter { $0 != UInt8(ascii: "\\") }, as: UTF8.self) }
     }
 
-    /// The index that a name is for an array: decimal digits, perhaps with a sign.
+    /// The array index that a name denotes: decimal digits, perhaps with a sign.
     private static func index(_ name: String) -> Int? { Int(name) }
 }

@@ -1,6 +1,6 @@
 internal import RevisionTree
 
-/// What an operator at a leaf of a selector asks of one value.
+/// An operator at a leaf of a selector, which tests one value.
 enum SelectorTest: Sendable {
     /// The operators that compare by order.
     enum Comparison: String {
@@ -11,7 +11,7 @@ enum SelectorTest: Sendable {
         case greaterOrEqual = "$gte"
         case greater = "$gt"
 
-        /// The operator that says the contrary.
+        /// The opposite operator.
         var negated: Comparison {
             switch self {
             case .less: .greaterOrEqual
@@ -23,7 +23,7 @@ enum SelectorTest: Sendable {
             }
         }
 
-        /// Whether a value that stands so to the argument matches.
+        /// Whether the operator accepts the result of a comparison.
         func accepts(_ order: Collation.Order) -> Bool {
             switch self {
             case .less: order == .before
@@ -36,26 +36,26 @@ enum SelectorTest: Sendable {
         }
     }
 
-    /// The value stands so to another.
+    /// The value compares to another as required.
     case compare(Comparison, JSON)
     /// `$in`, or `$nin`: the value, or an element of an array, is one of these.
     case contained([JSON], isIn: Bool)
     /// `$exists`.
     case exists(Bool)
-    /// `$type`: the value is of the kind of this name.
+    /// `$type`: the value has the type of this name.
     case type(String)
     /// `$mod`: an integer leaves this remainder.
     case remainder(divisor: Int, JSONNumber)
     /// `$regex`.
     case pattern(BytePattern)
-    /// `$all`: an array has all of these, or is the one array among them.
+    /// `$all`: an array contains all of these, or equals the only one.
     case contains([JSON])
-    /// `$size`: an array has so many elements; `nil` for more than any array has.
+    /// `$size`: an array has this many elements; `nil` for more than any array has.
     case size(Int?)
     /// `$beginsWith`.
     case prefix(String)
 
-    /// The test that says the contrary, where one operator does.
+    /// The opposite test, if a single operator expresses it.
     var negated: SelectorTest? {
         switch self {
         case .compare(let comparison, let value): .compare(comparison.negated, value)

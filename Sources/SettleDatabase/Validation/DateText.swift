@@ -1,12 +1,12 @@
 /// Whether text is a date, read byte by byte.
 enum DateText {
-    /// Whether it is a date or a time of RFC 3339, as JSON Schema's formats want it.
+    /// Whether it is a date or a time of RFC 3339, as JSON Schema's formats require.
     ///
     /// - Parameters:
     ///   - text: The text.
     ///   - hasDate: Whether it has `YYYY-MM-DD`.
     ///   - hasTime: Whether it has `HH:MM:SS`, perhaps with a fraction, and `Z` or `±HH:MM`.
-    /// - Returns: Whether it has what was asked for, and nothing else.
+    /// - Returns: Whether it has exactly the requested parts.
     static func isInternet(_ text: String, hasDate: Bool, hasTime: Bool) -> Bool {
         var rest = Array(text.utf8)[...]
         if hasDate, !takeDate(&rest) { return false }
@@ -19,8 +19,8 @@ enum DateText {
         return time.second < 60 || (time.minutes - offset + 2 * 1440) % 1440 == 1439
     }
 
-    /// Whether it is a date of ISO 8601 in the form that programs write: `2024-02-29`, perhaps followed by `T` or a blank, a time
-    /// `08:30`, `08:30:06` or `08:30:06.25`, and perhaps `Z`, `+01:00`, `+0100` or `+01`.
+    /// Whether it is an ISO 8601 date in the form that programs write: `2024-02-29`, optionally followed by `T` or a
+    /// blank, a time `08:30`, `08:30:06` or `08:30:06.25`, and optionally `Z`, `+01:00`, `+0100` or `+01`.
     static func isISO8601(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         guard takeDate(&rest) else { return false }
@@ -57,7 +57,7 @@ enum DateText {
         return (hour * 60 + minute, second)
     }
 
-    /// The minutes that a time is ahead of UTC.
+    /// The offset from UTC in minutes.
     private static func takeOffset(_ rest: inout ArraySlice<UInt8>, needsColon: Bool) -> Int? {
         if take("Zz", &rest) { return 0 }
         let isBehind = rest.first == UInt8(ascii: "-")

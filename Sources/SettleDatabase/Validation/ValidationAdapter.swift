@@ -1,23 +1,23 @@
-/// Makes validations of the shapes other databases use (K17), and of a JSON Schema.
+/// Creates validations from other databases' function types (K17).
 public enum ValidationAdapter {
-    /// What Couchbase Lite 1 hands to a validation block beside the new revision: where to put a status and a message.
+    /// The response object that Couchbase Lite 1 passes to a validation block: it takes a status and a message.
     public final class Response {
-        /// The status to refuse with.
+        /// The status of the refusal.
         public var errorType = 403
-        /// The message to refuse with; the first one set stays (SEMANTICS 123).
+        /// The message of the refusal; the first one set stays (SEMANTICS 123).
         public var errorMessage = "invalid document" {
             didSet { if hasMessage { errorMessage = oldValue } else { hasMessage = true } }
         }
         private var hasMessage = false
         fileprivate private(set) var isRejected = false
 
-        /// Refuses the revision with a message: the later shape of the same block.
+        /// Refuses the revision with a message, as in later versions of the same block.
         public func reject(_ message: String = "invalid document") {
             isRejected = true
             errorMessage = message
         }
 
-        /// Whether none of these members is changed; if one is, the message names it.
+        /// Whether all of these members are unchanged; if one has changed, the message names it.
         public func disallowChanges(to names: Set<String>, in context: ValidationContext) -> Bool {
             do { try context.disallowChanges(to: names) } catch {
                 errorMessage = (error as? ValidationError)?.message ?? errorMessage
@@ -27,7 +27,7 @@ public enum ValidationAdapter {
         }
     }
 
-    /// A validation of a block that returns whether the revision is valid.
+    /// A validation from a block that returns whether the revision is valid.
     public static func returning(
         _ block: @escaping @Sendable (ValidationContext, Response) -> Bool
     ) -> Validation {
@@ -40,7 +40,7 @@ public enum ValidationAdapter {
         }
     }
 
-    /// A validation of a block that calls `reject` for what is not valid.
+    /// A validation from a block that calls `reject` for invalid revisions.
     public static func rejecting(_ block: @escaping @Sendable (ValidationContext, Response) -> Void) -> Validation {
         returning { context, response in
             block(context, response)

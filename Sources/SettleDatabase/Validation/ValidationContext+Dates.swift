@@ -1,13 +1,13 @@
 internal import RevisionTree
 
 extension ValidationContext {
-    /// Refuses the new revision when one of these members is there and is no date of ISO 8601 (SEMANTICS 127).
+    /// Refuses the new revision if one of these members is present and not an ISO 8601 date (SEMANTICS 127).
     ///
     ///     database.addValidation("dates") { try $0.requireDates("created_at", "due") }
     ///
-    /// A date is text of the form `2024-02-29`, which may go on with `T` or a blank, a time `08:30`, `08:30:06` or `08:30:06.25`, and
-    /// a zone `Z`, `+01:00`, `+0100` or `+01`. A day that no calendar has, as February 30, is refused. A member that is absent or null is allowed, and
-    /// so is a tombstone.
+    /// A date is a string of the form `2024-02-29`, optionally followed by `T` or a blank, a time `08:30`, `08:30:06`
+    /// or `08:30:06.25`, and a zone `Z`, `+01:00`, `+0100` or `+01`. A nonexistent day, like February 30, is refused. A
+    /// member that is absent or null is allowed, and so is a tombstone.
     ///
     /// - Parameter names: The members.
     /// - Throws: ``ValidationError`` with status 403, which names the first such member and its value.

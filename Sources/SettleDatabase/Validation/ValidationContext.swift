@@ -1,6 +1,6 @@
 public import RevisionTree
 
-/// What a validation function is asked about: a revision that is about to be stored.
+/// The argument of a validation function: a revision that is about to be stored.
 ///
 ///     database.addValidation("task") { context in
 ///         if context.newRevision.isDeleted { return }
@@ -10,36 +10,36 @@ public import RevisionTree
 ///         }
 ///     }
 public struct ValidationContext: Sendable {
-    /// Where a revision comes from.
+    /// The origin of a revision.
     public enum Origin: Hashable, Sendable {
-        /// The app saves or deletes.
+        /// The app saved or deleted it.
         case local
-        /// Replication brings it.
+        /// It was replicated.
         case replication
     }
 
-    /// The revision to be stored. A tombstone usually has no members, so ask for `isDeleted` first (SEMANTICS 119).
+    /// The revision to be stored. A tombstone usually has no members, so check `isDeleted` first (SEMANTICS 119).
     public let newRevision: Document
-    /// The revision that is changed: the one the edit is made on or, for what replication brings, the newest ancestor whose
-    /// content is kept here; `nil` for a new document or an unrelated branch. For a deletion it is the live revision
-    /// that is being deleted (SEMANTICS 118).
+    /// The revision that is changed: the edit's parent or, for a replicated revision, the newest ancestor whose content
+    /// is kept here; `nil` for a new document or an unrelated branch. For a deletion it is the live revision that is
+    /// being deleted (SEMANTICS 118).
     public let currentRevision: Document?
-    /// Where the new revision comes from.
+    /// The origin of the new revision.
     public let origin: Origin
 
-    /// Whether the new revision is a tombstone that closes a branch which lost when a conflict was settled, here or by a
-    /// peer, and no user's deletion. A function that refuses it makes the conflict impossible to settle.
+    /// Whether the new revision is a tombstone that closes a losing branch of a settled conflict, here or at a peer,
+    /// and not a user's deletion. A function that refuses it makes the conflict impossible to settle.
     public var isClosing: Bool { newRevision.isDeleted && ClosingTombstone(newRevision.bodyOrEmpty) != nil }
 
-    /// The top-level names whose values differ between the current revision and the new one, those added and those
-    /// removed included; all names for a new document (SEMANTICS 121).
+    /// The top-level names whose values differ between the current revision and the new one, including those added and
+    /// removed; all names for a new document (SEMANTICS 121).
     public var changedKeys: Set<String> {
         let new = newRevision.json.object ?? JSONObject()
         let current = currentRevision?.json.object ?? JSONObject()
         return Set(new.names + current.names).filter { new[$0] != current[$0] }
     }
 
-    /// Refuses the revision when it changes one of these members (SEMANTICS 122).
+    /// Refuses the revision if it changes one of these members (SEMANTICS 122).
     ///
     /// - Throws: ``ValidationError`` that names the member.
     public func disallowChanges(to names: Set<String>) throws {
@@ -48,7 +48,7 @@ public struct ValidationContext: Sendable {
         }
     }
 
-    /// Refuses the revision when it changes any member but these (SEMANTICS 122).
+    /// Refuses the revision if it changes any other member (SEMANTICS 122).
     ///
     /// - Throws: ``ValidationError`` that names a member.
     public func allowOnlyChanges(to names: Set<String>) throws {
@@ -57,10 +57,10 @@ public struct ValidationContext: Sendable {
         }
     }
 
-    /// Calls a closure for each changed member with its old and new value, until one is refused (SEMANTICS 122).
+    /// Calls a closure for each changed member with its old and new value, until it refuses one (SEMANTICS 122).
     ///
     /// - Parameter isValid: Returns whether the change is allowed.
-    /// - Throws: ``ValidationError`` that names the first member refused, in the order of names.
+    /// - Throws: ``ValidationError`` that names the first refused member, in the order of names.
     public func validateChanges(
         _ isValid: (_ name: String, _ old: JSON?, _ new: JSON?) throws -> Bool
     ) throws {

@@ -1,11 +1,11 @@
-/// Why a validation function refused a write: a status of HTTP's kind and a message, both for the one who wrote.
+/// Why a validation function refused a write: an HTTP status and a message, both for the writer.
 public struct ValidationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The status the refusal has over HTTP: 403 unless the function chose another, such as 401 (SEMANTICS 115).
+    /// The HTTP status of the refusal: 403 unless the function chose another, such as 401 (SEMANTICS 115).
     public let status: Int
-    /// The message, "invalid document" unless the function gave one.
+    /// The message; "invalid document" unless the function gave one.
     public let message: String
 
-    /// Makes a refusal.
+    /// Creates a refusal.
     public init(status: Int = 403, message: String = "invalid document") {
         self.status = status
         self.message = message

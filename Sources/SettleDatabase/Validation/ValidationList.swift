@@ -2,8 +2,8 @@ internal import SettlePlatform
 
 /// Decides whether a revision may be stored; throwing refuses it.
 ///
-/// It is called for every insert and update: saves, deletes, and what replication brings (SEMANTICS 114). It runs inside
-/// the write, so it should be quick and must not write to the database.
+/// It is called for every insert and update: saves, deletes, and replicated revisions (SEMANTICS 114). It runs inside
+/// the write, so it should be fast and must not write to the database.
 public typealias Validation = @Sendable (ValidationContext) throws -> Void
 
 /// The validation functions of a database, by name.
@@ -11,7 +11,7 @@ final class ValidationList: Sendable {
     private let functions = Guarded<[String: Validation]>([:])
     private let snapshot = Guarded<[(name: String, function: Validation)]>([])
 
-    /// Registers a function under a name, in place of the one it had; `nil` takes it away.
+    /// Registers a function under a name, replacing a previous one; `nil` removes it.
     func set(_ name: String, _ function: Validation?) {
         let sorted = functions.withLock { functions in
             functions[name] = function
@@ -22,7 +22,7 @@ final class ValidationList: Sendable {
 
     var isEmpty: Bool { snapshot.withLock { $0.isEmpty } }
 
-    /// Asks every function in the order of their names; the first refusal decides (SEMANTICS 124).
+    /// Calls the functions in the order of their names; the first refusal decides (SEMANTICS 124).
     func check(_ context: ValidationContext, warn: (String) -> Void) throws {
         for (name, function) in snapshot.withLock({ $0 }) {
             do {

@@ -1,38 +1,38 @@
-/// What a caller asks within the transaction of a write, beside the validations of the database.
+/// A caller's check within the transaction of a write, in addition to the validations of the database.
 ///
-/// A caller that has to ask somebody slow can't do so inside: other writers would wait. It throws there for what it does not
-/// know yet, asks outside, and writes again.
+/// A caller whose decision is slow must not wait for it inside, because other writers would wait too. It throws there
+/// for an unknown decision, decides outside, and writes again.
 package struct WriteCheck: Sendable {
-    /// Is called for each revision whose content is about to be stored, with the index of what it comes from among what the
-    /// call was given. It throws ``DatabaseError`` with code `refused` to keep it out, and must not wait.
+    /// Called for each revision whose content is about to be stored, with its index in the arguments of the call. It
+    /// throws ``DatabaseError`` with code `refused` to reject it, and must not wait.
     package typealias Question = @Sendable (_ index: Int, _ context: ValidationContext) throws -> Void
 
     /// The ``Database/designEpoch`` at which the caller read the design documents.
     let designEpoch: UInt64
-    /// What is asked; `nil` where the design documents ask nothing.
+    /// The check; `nil` if the design documents have none.
     let question: Question?
 
-    /// Makes a check.
+    /// Creates a check.
     package init(designEpoch: UInt64, question: Question?) {
         self.designEpoch = designEpoch
         self.question = question
     }
 
-    /// The same for a call that is given one item of several, by its place among those.
+    /// The same for a call with one of several items, by its index among those.
     package func at(_ place: Int) -> WriteCheck {
         guard let question else { return self }
         return WriteCheck(designEpoch: designEpoch) { _, context in try question(place, context) }
     }
 
-    /// A design document was committed after the caller had read them; nothing was written.
+    /// A design document was committed after the caller had read the design documents; nothing was written.
     package struct IsOld: Error {
-        /// Makes the error.
+        /// Creates the error.
         package init() {}
     }
 }
 
 extension DocumentEditor {
-    /// Sees that a check is not older than the design documents.
+    /// Checks that a write check is not older than the design documents.
     ///
     /// - Throws: ``WriteCheck/IsOld``.
     func begin(_ check: WriteCheck?) throws {
@@ -40,7 +40,7 @@ extension DocumentEditor {
         throw WriteCheck.IsOld()
     }
 
-    /// The same for what is at an index of a call's arguments.
+    /// The same for the item at an index of a call's arguments.
     func asking(_ check: WriteCheck?, at index: Int) -> DocumentEditor {
         guard let question = check?.question else { return self }
         var editor = self

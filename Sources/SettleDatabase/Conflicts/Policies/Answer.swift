@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// The answer of a policy, on its way from where it is made to who waits for it; the first one counts.
+/// The answer of a policy, passed from its producer to the waiting task; the first one counts.
 final class Answer: Sendable {
     private struct State {
         var result: Result<PolicyDecision, any Error>?
@@ -9,7 +9,7 @@ final class Answer: Sendable {
 
     private let state = Guarded(State())
 
-    /// Gives the answer, unless there is one.
+    /// Gives the answer, unless there is one already.
     func give(_ result: Result<PolicyDecision, any Error>) {
         let waiter = state.withLock { state -> CheckedContinuation<Result<PolicyDecision, any Error>, Never>? in
             guard state.result == nil else { return nil }
@@ -20,10 +20,10 @@ final class Answer: Sendable {
         waiter?.resume(returning: result)
     }
 
-    /// The answer, if it is there.
+    /// The answer; `nil` if there is none yet.
     var taken: Result<PolicyDecision, any Error>? { state.withLock(\.result) }
 
-    /// Waits for the answer; one may wait.
+    /// Waits for the answer; only one task may wait.
     func wait() async -> Result<PolicyDecision, any Error> {
         await withCheckedContinuation { continuation in
             let result = state.withLock { state in

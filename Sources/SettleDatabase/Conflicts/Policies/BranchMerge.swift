@@ -1,6 +1,6 @@
 internal import RevisionTree
 
-/// Merges the leaves of a conflict, base by base: those that parted last first.
+/// Merges the leaves of a conflict base by base: those with the newest common ancestor first.
 ///
 /// - Complexity: that of the merges.
 struct BranchMerge {
@@ -9,7 +9,7 @@ struct BranchMerge {
         case threeWay(MergeRules)
         case latestAttribute(onClash: MergeRule)
 
-        /// Merges versions; `nil` when it takes the base, and that is not kept.
+        /// Merges versions; `nil` if the method needs the base and that is not kept.
         func merge(_ versions: [JSONObject], base: JSONObject?) -> MergeOutcome? {
             switch self {
             case .threeWay(let rules): base.map { ThreeWayMerge.merge(base: $0, versions: versions, rules: rules) }
@@ -18,7 +18,7 @@ struct BranchMerge {
         }
     }
 
-    /// A leaf, or what was merged of several.
+    /// A leaf, or the merge of several.
     private struct Version {
         var members: JSONObject
         var name: String
@@ -73,15 +73,15 @@ struct BranchMerge {
         step.isCertain ? step.base?.description ?? "nothing" : "an unknown revision"
     }
 
-    /// The members of a step's base; `nil` when that content is not kept, or a newer common revision may have been
-    /// forgotten. Documents that were created apart have the empty one as base.
+    /// The members of a step's base; `nil` if that content is not kept, or a newer common ancestor may have been
+    /// stemmed. Documents that were created independently have the empty document as base.
     private func base(of step: MergeStep) -> JSONObject? {
         guard step.isCertain else { return nil }
         guard let base = step.base else { return JSONObject() }
         return conflict.bases[base].map { $0.isDeleted ? JSONObject() : Self.members(of: $0) }
     }
 
-    /// Puts what was merged of some versions in the place of the first of them; false when a clash is left.
+    /// Replaces the first of some versions with their merge; false if a clash is left.
     private mutating func take(_ outcome: MergeOutcome, of concerned: [Version], at place: Int) -> Bool {
         let names = concerned.map(\.name)
         members += outcome.decisions.map { MemberDecision($0, names: names) }
@@ -90,7 +90,7 @@ struct BranchMerge {
         return true
     }
 
-    /// A document's members, and its attachments as one more: each a text that is merged as a whole.
+    /// A document's members, plus one for its attachments: each a string that is merged as a whole.
     private static func members(of document: Document) -> JSONObject {
         var members = document.json.object ?? JSONObject()
         if !document.attachments.isEmpty {
@@ -110,8 +110,8 @@ struct BranchMerge {
         return members
     }
 
-    /// The attachments the merge names, found among those of the leaves. A rule of an app may have answered a text that
-    /// is no attachment's; the highest leaf's stays then.
+    /// The merged attachments, found among those of the leaves. An app's rule may have answered with a string that is
+    /// not an attachment's; then that of the highest leaf stays.
     private func attachments(_ merged: JSONObject) -> [Attachment] {
         let all = conflict.liveLeaves.flatMap(\.attachments)
         return (merged[Self.attachmentsName]?.object ?? JSONObject()).compactMap { member in

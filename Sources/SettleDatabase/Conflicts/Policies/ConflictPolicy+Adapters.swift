@@ -12,7 +12,7 @@ extension ConflictPolicy {
     ///         return merged
     ///     }
     ///
-    /// Couchbase Lite knows two sides. Where there are more leaves, local and remote are the highest of each kind, and the
+    /// Couchbase Lite has only two sides. With more leaves, local and remote are the highest of each kind, and the
     /// others are closed with the one that loses; for more than two use ``custom(_:version:deletions:_:)``.
     public static func couchbaseLite(
         _ resolve:

@@ -1,5 +1,5 @@
 extension ConflictPolicy {
-    /// A rule of an app.
+    /// An app's own rule.
     ///
     ///     let newest = ConflictPolicy.custom("newest", version: "1") { conflict in
     ///         let newest = conflict.leaves.max { ($0["date"]?.string ?? "") < ($1["date"]?.string ?? "") }
@@ -7,11 +7,11 @@ extension ConflictPolicy {
     ///     }
     ///
     /// - Parameters:
-    ///   - name: The rule's name, stored with what it decides if there is a version.
-    ///   - version: Its version; raise it when it would decide differently.
-    ///   - deletions: Whether it is asked about deletions that contradict a live leaf, too; else those lose, as in
+    ///   - name: The rule's name, stored with its decisions if there is a version.
+    ///   - version: Its version; raise it when the rule would decide differently.
+    ///   - deletions: Whether it also decides about deletions that contradict a live leaf; otherwise those lose, as in
     ///     CouchDB.
-    ///   - resolve: The rule. What it throws leaves the conflict as it is and is reported (SEMANTICS 27–30).
+    ///   - resolve: The rule. If it throws, the conflict stays and the error is reported (SEMANTICS 27–30).
     /// - Returns: The policy.
     public static func custom(
         _ name: String, version: String? = nil, deletions: Bool = false,
@@ -25,12 +25,12 @@ extension ConflictPolicy {
     /// A rule that waits: for a person who is shown the leaves, or for a service.
     ///
     /// Such a policy needs the asynchronous calls, ``Database/settle(_:asking:)`` or
-    /// ``Database/settleAutomatically(using:sweepEvery:atOnce:)``. While it waits nothing is locked.
+    /// ``Database/settleAutomatically(using:sweepEvery:atOnce:)``. It holds no lock while it waits.
     ///
     /// - Parameters:
-    ///   - name: The rule's name, stored with what it decides if there is a version.
-    ///   - version: Its version; raise it when it would decide differently.
-    ///   - deletions: Whether it is asked about deletions that contradict a live leaf, too.
+    ///   - name: The rule's name, stored with its decisions if there is a version.
+    ///   - version: Its version; raise it when the rule would decide differently.
+    ///   - deletions: Whether it also decides about deletions that contradict a live leaf.
     ///   - resolve: The rule.
     /// - Returns: The policy.
     public static func asking(

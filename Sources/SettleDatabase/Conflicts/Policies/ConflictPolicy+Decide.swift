@@ -2,9 +2,9 @@ internal import Dispatch
 internal import Foundation
 
 extension ConflictPolicy {
-    /// Asks a policy that does not wait.
+    /// Calls a policy that does not wait.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for one that does, `resolverFailed` or `timedOut`.
+    /// - Throws: ``DatabaseError`` with code `invalid` for one that waits, `resolverFailed` or `timedOut`.
     func decideNow(_ conflict: Conflict) throws -> PolicyDecision {
         guard case .now(let decide) = decider else {
             throw DatabaseError(.invalid, "the policy \(self) waits for an answer; settle with an asynchronous call")
@@ -22,7 +22,7 @@ extension ConflictPolicy {
         return try wrapping(conflict) { try result.get() }
     }
 
-    /// Asks any policy, off the caller's thread.
+    /// Calls any policy, off the caller's thread.
     ///
     /// - Throws: ``DatabaseError`` with code `resolverFailed` or `timedOut`, or `CancellationError`.
     func decide(_ conflict: Conflict) async throws -> PolicyDecision {
@@ -55,7 +55,7 @@ extension ConflictPolicy {
         }
     }
 
-    /// Asks, and asks again where purity is to be checked.
+    /// Calls the policy, twice if purity is checked.
     private func checked(
         _ conflict: Conflict, _ decide: (Conflict) throws -> PolicyDecision
     ) throws -> PolicyDecision {
@@ -79,7 +79,7 @@ extension ConflictPolicy {
             "the policy \(self) took longer than \(limit) over \"\(conflict.documentID)\"; the conflict stays")
     }
 
-    /// Whatever a resolver throws is a failure of its conflict alone, a database's own errors too.
+    /// Any error of a resolver, even a database error, is a failure of its conflict alone.
     private func wrapping<Result>(_ conflict: Conflict, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch {
             throw DatabaseError(
@@ -89,7 +89,7 @@ extension ConflictPolicy {
     }
 }
 
-/// Nobody answered in time, or the asker does not wait any longer.
+/// The policy did not answer in time, or the caller was cancelled.
 private enum NoAnswer: Error {
     case timedOut, cancelled
 }

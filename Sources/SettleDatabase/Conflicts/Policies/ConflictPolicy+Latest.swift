@@ -12,19 +12,17 @@ extension ConflictPolicy {
     ///     Marie   {"name": "Family Holidays" @2, "budget": 40 @0}
     ///     result  {"name": "Family Holidays" @2, "budget": 50 @3}
     ///
-    /// Changes of different members never stand against each other (SEMANTICS 157). A member that was changed by software
-    /// which knows no clocks, or before clocks were switched on, is merged three-way instead, as by
-    /// ``threeWayMerge(_:deletionsWin:)``; so are attachments. Only that takes the revision where the branches part, and a
-    /// replica that does not have its content leaves such a conflict to one that has. See
-    /// ``LatestAttributeMerge`` for the rules.
+    /// Changes of different members never conflict (SEMANTICS 157). A member that was changed by software without
+    /// clocks, or before clocks were switched on, is merged three-way instead, as by
+    /// ``threeWayMerge(_:deletionsWin:)``; so are attachments. Only that needs the merge base, and a replica that does
+    /// not have its content leaves such a conflict to one that has. See ``LatestAttributeMerge`` for the rules.
     ///
-    /// Every replica writes the same: no clock is read to settle a conflict.
+    /// Every replica writes the same revisions, because no clock is read to settle a conflict.
     ///
     /// - Parameters:
-    ///   - rule: What decides a clash over a member of which it is not known when it was changed; the winner's value unless
-    ///     given.
-    ///   - deletions: What becomes of a document that was deleted here and edited there;
-    ///     ``DeletionRule/editRevives`` unless given.
+    ///   - rule: Decides a clash over a member whose time of change is unknown; the winner's value unless given.
+    ///   - deletions: What happens to a document that was concurrently deleted and edited; ``DeletionRule/editRevives``
+    ///     unless given.
     /// - Returns: The policy.
     public static func latestAttributeWins(
         onClash rule: MergeRule = .winner, deletions: DeletionRule = .editRevives
@@ -47,7 +45,7 @@ extension ConflictPolicy {
     }
 
     /// The document that was changed last wins as a whole, and a deletion wins over any edit:
-    /// ``latestDocumentWins(deletions:)`` with its default, as Couchbase Lite 4 has it unless told otherwise.
+    /// ``latestDocumentWins(deletions:)`` with its default, which is also Couchbase Lite 4's default.
     public static let latestDocumentWins = latestDocumentWins()
 
     /// The document that was changed last wins as a whole, by the clocks that databases with
@@ -58,12 +56,11 @@ extension ConflictPolicy {
     ///     Marie   {"name": "Family Holidays" @2, "budget": 40 @0}
     ///     result  {"name": "Holiday 2015" @1,    "budget": 50 @3}
     ///
-    /// Where of one of the leaves it is not known when all of it was changed, since it was edited by software which knows no
-    /// clocks or before clocks were switched on, none is known to be the latest: the winner that every read shows stays, as
-    /// by ``mostRevisions``. It does so of equal moments, too. Every replica writes the same: no clock is read to settle a
-    /// conflict.
+    /// If a leaf was edited by software without clocks, or before clocks were switched on, the latest leaf is unknown:
+    /// the winner stays, as by ``mostRevisions``. The same applies to equal times. Every replica writes the same
+    /// revisions, because no clock is read to settle a conflict.
     ///
-    /// - Parameter deletions: What becomes of a document that was deleted here and edited there;
+    /// - Parameter deletions: What happens to a document that was concurrently deleted and edited;
     ///   ``DeletionRule/deletionWins`` unless given.
     /// - Returns: The policy.
     public static func latestDocumentWins(deletions: DeletionRule = .deletionWins) -> ConflictPolicy {
@@ -76,7 +73,7 @@ extension ConflictPolicy {
         }
     }
 
-    /// The live leaf whose latest change is the latest of all.
+    /// Keeps the live leaf whose latest change is the latest of all.
     @Sendable private static func latestDocument(_ conflict: Conflict) -> PolicyDecision {
         func keep(_ leaf: Document, _ reason: String) -> PolicyDecision {
             leaf.revision.map { PolicyDecision(.keep($0), reason: "\($0) stays: \(reason)") }
@@ -94,7 +91,7 @@ extension ConflictPolicy {
         return keep(latest?.leaf ?? conflict.winner, "it was changed last")
     }
 
-    /// What stays where a deletion is concerned; `nil` when only live leaves are left to merge.
+    /// The decision if a deletion is involved; `nil` if only live leaves are left to merge.
     private static func latest(_ conflict: Conflict) -> PolicyDecision? {
         guard !conflict.deletions.isEmpty else { return nil }
         func newest(_ leaf: Document) -> AttributeClock? {

@@ -1,24 +1,24 @@
 public import RevisionTree
 
 extension ConflictPolicy {
-    /// A three-way merge, member by member, on the revision where the branches part.
+    /// A three-way merge, member by member, on the common ancestor.
     ///
     ///     base    {"name": "Milk", "count": 1, "note": "?"}
     ///     winner  {"name": "Milk", "count": 3}                     count changed, note removed
     ///     other   {"name": "Oat milk", "count": 1, "note": "?"}    name changed
     ///     result  {"name": "Oat milk", "count": 3}
     ///
-    /// What one side changed is taken, what all changed alike is taken, removals too; objects are merged inside. What was
-    /// changed differently is a clash, which a rule for that member decides: the winner's value unless the rules say
-    /// otherwise. Attachments are members of the same kind, under `/_attachments`. With more than two branches, those
-    /// that parted last are merged first.
+    /// A change on one side is taken, and so is an equal change on several sides, removals included; objects are merged
+    /// recursively. Different changes clash, and a rule for that member decides: the winner's value unless the rules
+    /// say otherwise. Attachments are merged like members, under `/_attachments`. With more than two branches, those
+    /// with the newest common ancestor are merged first.
     ///
     /// A replica that does not have the content of the base leaves the conflict to one that has; it never guesses. Only
-    /// documents that were created apart, under the same id, have the empty document as base.
+    /// documents that were created independently, under the same id, have the empty document as base.
     ///
     /// - Parameters:
     ///   - rules: How clashes are decided.
-    ///   - deletionsWin: Whether a user's deletion wins over a live leaf; else the live leaf stays, as in CouchDB.
+    ///   - deletionsWin: Whether a user's deletion wins over a live leaf; otherwise the live leaf stays, as in CouchDB.
     /// - Returns: The policy.
     public static func threeWayMerge(_ rules: MergeRules = MergeRules(), deletionsWin: Bool = false) -> ConflictPolicy {
         let merge = ConflictPolicy(

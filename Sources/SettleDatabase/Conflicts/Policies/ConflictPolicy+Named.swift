@@ -1,7 +1,7 @@
 internal import RevisionTree
 
 extension ConflictPolicy {
-    /// CouchDB's own rule: every leaf stays until somebody decides (K4); settling with it does nothing.
+    /// CouchDB's own rule: every leaf stays until a client decides (K4); settling with it does nothing.
     public static let keepAll = {
         var policy = ConflictPolicy(
             "keepAll", kinds: [.branches],
@@ -12,12 +12,12 @@ extension ConflictPolicy {
         return policy
     }()
 
-    /// The winner that every read shows stays: the live leaf with the most revisions, the highest id among equals
-    /// (SEMANTICS 8, 9). The other edits are discarded, and are found in the tree only until compaction.
+    /// The winner stays: the live leaf with the most revisions, the highest id among equals (SEMANTICS 8, 9). The other
+    /// edits are discarded; their contents are lost at the next compaction.
     public static let mostRevisions = ConflictPolicy("mostRevisions", kinds: [.branches], .now(keepWinner))
 
-    /// A user's deletion wins, whatever the revision counts; without one the live leaf with the most revisions
-    /// (SEMANTICS 7–9): what Couchbase Lite does unless told otherwise.
+    /// A user's deletion wins, whatever the revision counts; without a deletion the live leaf with the most revisions
+    /// wins (SEMANTICS 7–9): Couchbase Lite's default.
     public static let deletesWin = deletesWin(otherwise: .mostRevisions)
 
     /// A user's deletion wins (SEMANTICS 7); conflicts without one go to another policy.
@@ -26,7 +26,7 @@ extension ConflictPolicy {
         return deletesWin(otherwise: policy, name: name)
     }
 
-    /// The same under a name of its own.
+    /// The same under another name.
     static func deletesWin(otherwise policy: ConflictPolicy, name: String) -> ConflictPolicy {
         let decider: Decider =
             switch policy.decider {
@@ -47,8 +47,8 @@ extension ConflictPolicy {
         return both
     }
 
-    /// The leaf that was here stays, live or deleted (SEMANTICS 15, 18). Each replica has another one, so the replicas
-    /// end equal but which edit survives is chance: made for one device and its server. Where all leaves came from
+    /// The local leaf stays, live or deleted (SEMANTICS 15, 18). The replicas converge, but which edit survives is
+    /// arbitrary, because each has another local leaf: use it for one device and its server. If all leaves came from
     /// peers, the winner stays.
     public static let localWins = ConflictPolicy(
         "localWins",
@@ -56,8 +56,8 @@ extension ConflictPolicy {
             keep(conflict.local, "it was here") ?? keepWinner(conflict)
         })
 
-    /// The leaf that came from a peer stays, live or deleted (SEMANTICS 15, 19). As ``localWins``, it is made for one device
-    /// and its server.
+    /// The remote leaf stays, live or deleted (SEMANTICS 15, 19). Like ``localWins``, it is for one device and its
+    /// server.
     public static let remoteWins = ConflictPolicy(
         "remoteWins",
         .now { conflict in

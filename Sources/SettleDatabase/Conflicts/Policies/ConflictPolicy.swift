@@ -1,9 +1,9 @@
 /// A rule that settles conflicts.
 ///
-/// A policy is asked outside of any lock or transaction, unless its caller holds one, on the caller's thread: it may take
-/// its time, and may read and write other documents (SEMANTICS 38, 78). Given the same conflict it should always answer the same, whatever the
-/// time, the device or the order of arrival (77, 83): then all replicas write the same revisions, and are quiet after one
-/// round. It may be asked again about the same document, when that was changed meanwhile (35).
+/// A policy is called on the caller's thread, outside of any lock or transaction unless the caller holds one: it may
+/// take its time, and may read and write other documents (SEMANTICS 38, 78). It should be deterministic, whatever the
+/// time, the device or the order of arrival (77, 83): then all replicas write the same revisions, and converge after
+/// one round. It may be called again for the same document, if that was changed meanwhile (35).
 ///
 ///     try database.settle("milk", using: .threeWayMerge())
 ///     try database.settleAll(using: .custom("newest price") { conflict in
@@ -28,25 +28,25 @@
 /// - ``couchbaseLite(_:)``
 /// - ``cloudant(_:)``
 public struct ConflictPolicy: Sendable, CustomStringConvertible {
-    /// How a policy comes to its decision.
+    /// How a policy reaches its decision.
     enum Decider: Sendable {
         case now(@Sendable (Conflict) throws -> PolicyDecision)
         case later(@Sendable (Conflict) async throws -> PolicyDecision)
     }
 
-    /// The policy's name, as the command line and reports have it.
+    /// The policy's name, in the command line and in reports.
     public let name: String
-    /// Whether it decides between live leaves only, or of deletions too.
+    /// Whether it decides only between live leaves, or about deletions too.
     public let kinds: Set<ConflictKind>
-    /// The name and version stored with what it decides; ready rules have none.
+    /// The name and version stored with its decisions; built-in rules have none.
     public var resolver: ResolverIdentity?
-    /// How long it may take; without limit unless set. A resolver that takes longer is left behind and the conflict stays
-    /// (SEMANTICS 44); its thread can't be stopped, its task is cancelled.
+    /// How long it may take; without limit unless set. After that the conflict stays (SEMANTICS 44). The resolver's
+    /// thread can't be stopped and is abandoned; its task is cancelled.
     public var timeLimit: Duration?
-    /// Whether it is asked twice about each conflict and reported if it answers differently (K7): for debug builds. A
-    /// policy that asks a person asks them twice, too.
+    /// Whether it is called twice for each conflict and reported if the answers differ (K7): for debug builds. A policy
+    /// that asks a person asks twice, too.
     public var checksPurity = false
-    /// Whether racing answers are made one before it is asked.
+    /// Whether racing answers are settled without calling it.
     var endsRaces = true
     let decider: Decider
 

@@ -1,9 +1,9 @@
-/// What becomes of a document that was deleted here and edited there (SEMANTICS 166).
+/// What happens to a document that was concurrently deleted and edited (SEMANTICS 166).
 public enum DeletionRule: String, Sendable, CaseIterable {
-    /// The edit stays and the document with it, as in CouchDB; the default, for nothing is lost by it.
+    /// The edit stays and the document with it, as in CouchDB; the default, because it loses nothing.
     case editRevives
-    /// The deletion stays, whenever the edit was made.
+    /// The deletion stays, regardless of the edit's time.
     case deletionWins
-    /// Whatever was done last stays. A deletion that bears no moment, made by software that knows no clocks, does not win.
+    /// The later one stays. A deletion without a time, made by software without clocks, does not win.
     case latestWins
 }

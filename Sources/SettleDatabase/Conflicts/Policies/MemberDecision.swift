@@ -1,24 +1,24 @@
 public import RevisionTree
 
-/// What a merge decided of one member, and why.
+/// A merge's decision about one member, with the reason.
 public struct MemberDecision: Sendable, Hashable {
     /// One side's value.
     public struct Side: Sendable, Hashable {
-        /// The revision, or `merge of …` where branches were merged before.
+        /// The revision, or `merge of …` if branches were merged before.
         public let name: String
-        /// Its value; `nil` where the member is not there.
+        /// Its value; `nil` if the member is absent.
         public let value: JSON?
     }
 
-    /// The member as a JSON pointer, such as `/address/city`; attachments stand under `/_attachments`.
+    /// The member as a JSON pointer, such as `/address/city`; attachments are under `/_attachments`.
     public let path: String
-    /// The value at the base; `nil` where the member was not there.
+    /// The value at the base; `nil` if the member was absent.
     public let base: JSON?
     /// The values of the sides, the winner's first.
     public let sides: [Side]
-    /// The value decided on; `nil` where the member is removed, or left in conflict.
+    /// The resulting value; `nil` if the member is removed, or left in conflict.
     public let result: JSON?
-    /// Why, in words for people.
+    /// The reason, in human-readable form.
     public let reason: String
     /// Whether the member was changed differently on several sides.
     public let isClash: Bool

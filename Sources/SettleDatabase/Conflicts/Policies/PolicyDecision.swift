@@ -1,15 +1,15 @@
-/// What a policy decided of a conflict, and why.
+/// A policy's decision about a conflict, with the reason.
 public struct PolicyDecision: Sendable {
-    /// What is to become of the conflict.
+    /// The resolution of the conflict.
     public var resolution: Resolution
-    /// Why, in words for people.
+    /// The reason, in human-readable form.
     public var reason: String
-    /// Member by member what was decided and why, where the policy merges.
+    /// The decisions about single members, if the policy merges.
     public var members: [MemberDecision]
-    /// Whether the policy answered differently when it was asked a second time.
+    /// Whether the policy answered differently when called a second time.
     public internal(set) var isImpure = false
 
-    /// Makes a decision.
+    /// Creates a decision.
     public init(_ resolution: Resolution, reason: String = "", members: [MemberDecision] = []) {
         self.resolution = resolution
         self.reason = reason

@@ -8,24 +8,24 @@ internal import SettlePlatform
 ///         if case .failed(let id, let error) = event { print(id, error) }
 ///     }
 ///
-/// It begins with all conflicts there are, also those that failed when it last ran (SEMANTICS 31, 32), and goes on with
-/// each document that is changed. One that fails is tried again when the document changes, at the next sweep, or when
-/// settling is started again, and not before.
+/// It starts with all existing conflicts, including those that failed in an earlier run (SEMANTICS 31, 32), and
+/// continues with each changed document. A failed conflict is retried when the document changes, at the next sweep, or
+/// when settling is started again.
 public final class AutomaticSettling: Sendable {
-    /// What became of one document.
+    /// The result for one document.
     public enum Event: Sendable {
-        /// The policy was asked, or racing answers were made one; see ``Settlement/outcome``.
+        /// The policy was called, or racing answers were settled; see ``Settlement/outcome``.
         case settled(Settlement)
-        /// The conflict stays, and why.
+        /// The conflict stays, with the reason.
         case failed(DocumentID, DatabaseError)
-        /// The database can't go on; settling has ended.
+        /// Settling ended because the database failed.
         case ended(DatabaseError)
     }
 
-    /// The policy it settles by.
+    /// The policy.
     public let policy: ConflictPolicy
-    /// What became of each conflict, one event per attempt, after it ended (SEMANTICS 33). The newest 1000 are kept for
-    /// who does not read; there is one reader.
+    /// The result for each conflict, one event per attempt (SEMANTICS 33). The newest 1000 are buffered; there is one
+    /// reader.
     public let events: AsyncStream<Event>
 
     private let database: Database
@@ -45,8 +45,8 @@ public final class AutomaticSettling: Sendable {
         task.withLock { $0 = running }
     }
 
-    /// Waits until everything that was written to the database before this call has been looked at: there are no conflicts
-    /// then but those that failed or were left (SEMANTICS 40).
+    /// Waits until everything that was written before this call has been processed: only conflicts that failed or were
+    /// left remain then (SEMANTICS 40).
     ///
     /// - Throws: ``DatabaseError`` with code `closed` or `inputOutput`, or `CancellationError`.
     public func idle() async throws {
@@ -55,7 +55,8 @@ public final class AutomaticSettling: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Stops after the conflicts it is at. What is left stays in the database and is settled when settling starts again.
+    /// Stops after the conflicts in progress. The remaining ones stay in the database and are settled when settling
+    /// starts again.
     public func stop() async {
         end()
         await task.withLock(\.self)?.value
@@ -76,17 +77,18 @@ public final class AutomaticSettling: Sendable {
 }
 
 extension Database {
-    /// Settles conflicts as they arrive, in the background, until the returned object is stopped or let go.
+    /// Settles conflicts as they arrive, in the background, until the returned object is stopped or released.
     ///
-    /// Use one policy for a database: another one at the same time is warned about, since which of them is asked would
-    /// be chance (SEMANTICS 42).
+    /// Use one policy for a database: a second one at the same time causes a warning, because it would be arbitrary
+    /// which of them is called (SEMANTICS 42).
     ///
     /// - Parameters:
-    ///   - policy: The rule; it may be one that waits. It can't be changed while it runs (45).
-    ///   - interval: How often to try again all that are left, besides looking at what changes (86); never unless given.
-    ///   - atOnce: How many documents the policy may be asked about at the same time. One that waits for a person holds up
-    ///     no others as long as there are fewer open questions than this.
-    /// - Returns: The running settling; it stops when it is let go of.
+    ///   - policy: The rule; it may be one that waits. It can't be changed during the run (45).
+    ///   - interval: How often to retry all remaining conflicts, in addition to watching changes (86); never unless
+    ///     given.
+    ///   - atOnce: How many documents may be settled concurrently. A policy that waits for a person delays no other
+    ///     document while fewer questions than this are open.
+    /// - Returns: The running settling; it stops when it is released.
     public func settleAutomatically(
         using policy: ConflictPolicy, sweepEvery interval: Duration? = nil, atOnce: Int = 4
     ) -> AutomaticSettling {
@@ -94,7 +96,7 @@ extension Database {
         return AutomaticSettling(policy, sweepEvery: interval, atOnce: atOnce, self)
     }
 
-    /// Notes that conflicts are settled by a policy from now on, and warns if they are by another one too.
+    /// Records that a policy settles conflicts from now on, and warns if another one does too.
     ///
     /// - Returns: The other policy, if there is one.
     @discardableResult
@@ -107,6 +109,6 @@ extension Database {
         return other
     }
 
-    /// Notes that conflicts are not settled by a policy any more.
+    /// Records that a policy no longer settles conflicts.
     package func forgetSettling(by policy: ConflictPolicy) { settlings.forget(policy) }
 }

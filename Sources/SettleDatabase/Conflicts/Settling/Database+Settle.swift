@@ -3,10 +3,10 @@ public import RevisionTree
 extension Database {
     /// Settles the conflict of a document.
     ///
-    /// The policy is asked outside of any lock and transaction, and the leaves are looked at again before anything is
-    /// written; when they are others by then, it is asked again (SEMANTICS 35, 38). What is written is written in one
-    /// transaction (72): the result as a child of the winner, unless the winner stays, and a closing tombstone for each
-    /// other leaf. Every replica that settles the same leaves by the same rule writes the same revisions (82).
+    /// The policy is called outside of any lock and transaction, and the leaves are read again before anything is
+    /// written; if they have changed, it is called again (SEMANTICS 35, 38). Everything is written in one transaction
+    /// (72): the result as a child of the winner, unless the winner stays, and a closing tombstone for each other leaf.
+    /// Every replica that settles the same leaves by the same rule writes the same revisions (82).
     ///
     ///     let settlement = try database.settle("milk", using: .threeWayMerge())
     ///     settlement.outcome        // .settled
@@ -14,10 +14,10 @@ extension Database {
     /// - Parameters:
     ///   - id: The document.
     ///   - policy: The rule; one that waits needs ``settle(_:asking:)``.
-    /// - Returns: What became of the conflict; `nothing` where there was none (SEMANTICS 36, 76).
-    /// - Throws: ``DatabaseError`` with code `resolverFailed` with what the rule threw as cause, `timedOut`,
-    ///   `foreignDocument`, `invalid`, `attachmentMissing`, `refused` by a validation, `notFound` when the document does
-    ///   not exist or was purged (34). The conflict is as it was, and can be settled again (28, 31).
+    /// - Returns: The result; `nothing` if there was no conflict (SEMANTICS 36, 76).
+    /// - Throws: ``DatabaseError`` with code `resolverFailed` with the rule's error as cause, `timedOut`,
+    ///   `foreignDocument`, `invalid`, `attachmentMissing`, `refused` by a validation, `notFound` if the document does
+    ///   not exist or was purged (34). The conflict is unchanged then, and can be settled again (28, 31).
     @discardableResult
     public func settle(_ id: DocumentID, using policy: ConflictPolicy) throws -> Settlement {
         var run = SettlementRun(id, policy, self)
@@ -31,8 +31,8 @@ extension Database {
         return run.settlement
     }
 
-    /// Settles the conflict of a document by a policy that may wait, for a person say; as ``settle(_:using:)`` otherwise.
-    /// Nothing is locked while it waits.
+    /// Settles the conflict of a document by a policy that may wait, for a person for example; otherwise like
+    /// ``settle(_:using:)``. No lock is held while it waits.
     ///
     /// - Throws: As ``settle(_:using:)``, and `CancellationError`.
     @discardableResult
@@ -61,10 +61,10 @@ extension Database {
         } catch { throw reported(error, id) }
     }
 
-    /// What a policy would decide of a conflict and what that would write; nothing is written. `nil` when there is
-    /// nothing to settle.
+    /// Returns what a policy would decide about a conflict and what that would write; nothing is written. `nil` if
+    /// there is nothing to settle.
     ///
-    /// - Throws: As ``settle(_:using:)``, but for what a validation would refuse.
+    /// - Throws: As ``settle(_:using:)``, except for refusals by a validation.
     public func preview(_ id: DocumentID, using policy: ConflictPolicy) throws -> SettlementPreview? {
         guard let conflict = try conflict(of: id, kinds: policy.kinds) else { return nil }
         if policy.endsRaces, let plan = try SettlementRun.racePlan(conflict, self) {
@@ -75,7 +75,7 @@ extension Database {
         return SettlementPreview(conflict: conflict, decision: decision, plan: plan)
     }
 
-    /// Tells the log why a conflict stays (SEMANTICS 29).
+    /// Logs why a conflict stays (SEMANTICS 29).
     func reported<Failure: Error>(_ failure: Failure, _ id: DocumentID) -> Failure {
         if let error = failure as? DatabaseError, error.code.isOfOneDocument, error.code != .notFound {
             options.warn("the conflict of \"\(id)\" was not settled: \(error)")

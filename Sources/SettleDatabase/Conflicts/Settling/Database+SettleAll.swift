@@ -1,21 +1,21 @@
 internal import RevisionTree
 
 extension Database {
-    /// Settles every conflict there is, one document after another; one that can't be settled does not stop the others
-    /// (SEMANTICS 85).
+    /// Settles all conflicts, one document after another; one that can't be settled does not stop the others (SEMANTICS
+    /// 85).
     ///
     ///     let report = try database.settleAll(using: .threeWayMerge())
     ///     for failure in report.failures { print(failure.documentID, failure.error) }
     ///
-    /// Each document is a transaction of its own, so it may be stopped or killed at any point and begun again. Conflicts
-    /// are found by an index, in bounded memory.
+    /// Each document has its own transaction, so the call may be stopped or killed at any point and repeated. An index
+    /// finds the conflicts in bounded memory.
     ///
     /// - Parameters:
     ///   - policy: The rule; one that waits needs ``settleAll(asking:atOnce:progress:)``.
     ///   - progress: Called with the progress, after each document.
-    /// - Returns: What was settled, left and failed.
-    /// - Throws: ``DatabaseError`` when the database can't go on (`diskFull`, `inputOutput`, `corrupt`, `closed`), or what
-    ///   `progress` throws to stop it. What was settled until then stays settled.
+    /// - Returns: How many were settled, left and failed.
+    /// - Throws: ``DatabaseError`` if the database fails (`diskFull`, `inputOutput`, `corrupt`, `closed`), or an error
+    ///   that `progress` throws to stop the call. What was settled until then stays settled.
     @discardableResult
     public func settleAll(
         using policy: ConflictPolicy, progress: (MaintenanceProgress) throws -> Void = { _ in }
@@ -35,14 +35,14 @@ extension Database {
         return report
     }
 
-    /// Settles every conflict there is by a policy that may wait; several documents at once, as
-    /// ``settleAll(using:progress:)`` otherwise.
+    /// Settles all conflicts by a policy that may wait, several documents concurrently; otherwise like
+    /// ``settleAll(using:progress:)``.
     ///
     /// - Parameters:
     ///   - policy: The rule.
-    ///   - atOnce: How many documents are asked about at the same time; 1 where a person is asked one question at a time.
+    ///   - atOnce: How many documents are settled concurrently; 1 for a person who answers one question at a time.
     ///   - progress: Called with the progress, after each document.
-    /// - Returns: What was settled, left and failed.
+    /// - Returns: How many were settled, left and failed.
     /// - Throws: As ``settleAll(using:progress:)``, and `CancellationError`.
     @discardableResult
     public func settleAll(

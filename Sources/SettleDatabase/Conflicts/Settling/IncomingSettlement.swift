@@ -1,29 +1,29 @@
 package import RevisionTree
 
-/// Stores what peers have made together with what settles the conflicts it makes, in one transaction: nobody ever sees what
-/// came as the winner that the policy decides against (SEMANTICS 161).
+/// Stores replicated revisions together with the settlement of the conflicts they cause, in one transaction: nobody
+/// reads a replicated winner that the policy decides against (SEMANTICS 161).
 ///
 ///     store() ──┬─▶ no conflict, or each one is decided: committed
-///        ▲      └─▶ undone; the missing bases are fetched, and the policy is asked, outside of the transaction
+///        ▲      └─▶ rolled back; missing bases are fetched, and the policy is called, outside of the transaction
 ///        └──────────────── bases and decisions
 ///
-/// A decision counts as long as the leaves are the ones it was made about; when somebody has edited the document meanwhile,
-/// the policy is asked again (35).
+/// A decision is valid as long as the leaves are the same; if the document was edited meanwhile, the policy is called
+/// again (35).
 struct IncomingSettlement: Sendable {
-    /// What a policy said of a conflict.
+    /// The policy's decision about a conflict.
     private struct Decision: Sendable {
         let conflict: Conflict
         let answer: Result<PolicyDecision, DatabaseError>
         let time: Duration
     }
 
-    /// What is needed before a conflict can be stored settled.
+    /// What is needed before the revisions can be stored with their conflicts settled.
     struct Question: Error {
         var conflicts: [Conflict] = []
         var bases: [(id: DocumentID, revisions: [RevisionID])] = []
     }
 
-    /// What was stored, and what became of the conflicts.
+    /// The outcomes of the revisions and of the conflicts.
     typealias Stored = (
         outcomes: [ReplicatedRevision.Outcome], settlements: [DocumentID: Result<Settlement, DatabaseError>]
     )
@@ -32,13 +32,13 @@ struct IncomingSettlement: Sendable {
     let policy: ConflictPolicy
     let revisions: [ReplicatedRevision]
     let refusesBranches: Bool
-    /// Revisions in which branches part, to be stored behind the others.
+    /// Merge bases, to be stored after the revisions.
     var bases: [ReplicatedRevision] = []
-    /// The documents whose bases were asked for.
+    /// The documents whose bases were requested.
     var asked: Set<DocumentID> = []
     private var decisions: [DocumentID: Decision] = [:]
     private var rounds = 0
-    /// How often everything is begun anew before conflicts are stored as they are, to be settled later.
+    /// How often everything is restarted before conflicts are stored unsettled, to be settled later.
     private static let mostRounds = 20
 
     init(_ revisions: [ReplicatedRevision], refusesBranches: Bool, _ policy: ConflictPolicy, _ database: Database) {
@@ -46,9 +46,9 @@ struct IncomingSettlement: Sendable {
             (revisions, refusesBranches, policy, database)
     }
 
-    /// Stores everything, or says what is missing.
+    /// Stores everything, or throws what is missing.
     ///
-    /// - Throws: ``Question`` when nothing was stored; ``DatabaseError``.
+    /// - Throws: ``Question`` if nothing was stored; ``DatabaseError``.
     mutating func store() throws -> Stored {
         rounds += 1
         return try database.transaction {
@@ -65,9 +65,9 @@ struct IncomingSettlement: Sendable {
         }
     }
 
-    /// The documents in conflict among those that came, in order.
+    /// The documents in conflict among those stored, in order.
     private func conflicted(_ outcomes: [ReplicatedRevision.Outcome]) throws -> [DocumentID] {
-        // Most databases have none at all, and an index tells.
+        // Most databases have no conflicts, which an index shows quickly.
         guard try policy.kinds.contains(where: { try !database.conflictedDocumentIDs($0, limit: 1).isEmpty }) else {
             return []
         }
@@ -75,7 +75,7 @@ struct IncomingSettlement: Sendable {
         return try database.conflicted(among: arrived.sorted(), policy.kinds)
     }
 
-    /// Settles the conflict of a document by the decision that is known, or adds it to the questions.
+    /// Settles the conflict of a document by a known decision, or adds it to the question.
     private func settle(_ id: DocumentID, _ question: inout Question) throws -> Settlement? {
         if !asked.contains(id), case let missing = try database.missingBases(of: id), !missing.isEmpty {
             question.bases.append((id, missing))
@@ -91,26 +91,26 @@ struct IncomingSettlement: Sendable {
         return run.settlement
     }
 
-    /// Takes what the policy says of a conflict.
+    /// Takes the policy's decision about a conflict.
     mutating func take(_ answer: Result<PolicyDecision, DatabaseError>, of conflict: Conflict, took time: Duration) {
         decisions[conflict.documentID] = Decision(conflict: conflict, answer: answer, time: time)
     }
 }
 
 extension Database {
-    /// Stores revisions as ``insertReplicated(_:)`` does, and settles in the same transaction the conflicts that come of it.
+    /// Stores revisions like ``insertReplicated(_:)``, and settles the conflicts they cause in the same transaction.
     ///
-    /// The policy is asked outside of any transaction, before anything is stored. One that waits is not asked here: see
-    /// ``ConflictPolicy/answersAtOnce``.
+    /// The policy is called outside of any transaction, before anything is stored. A policy that waits is not called
+    /// here: see ``ConflictPolicy/answersAtOnce``.
     ///
     /// - Parameters:
     ///   - revisions: The revisions.
     ///   - refusingBranches: As in ``insertReplicated(_:refusingBranches:)``.
     ///   - policy: The rule.
-    ///   - bases: Fetches revisions in which branches part and whose contents are not kept here, as far as it can.
-    /// - Returns: For each revision what became of it, and for each document in conflict what became of that; a conflict
-    ///   without an entry could not be settled with it, since others wrote all the time, and stays.
-    /// - Throws: ``DatabaseError`` when the transaction as a whole fails, `CancellationError`; nothing is written then.
+    ///   - bases: Fetches the merge bases whose contents are not kept here, if it can.
+    /// - Returns: The outcome of each revision, and of each document in conflict. A conflict without an outcome stays,
+    ///   because other writers kept changing the document.
+    /// - Throws: ``DatabaseError`` if the transaction as a whole fails, `CancellationError`; nothing is written then.
     package func insertReplicated(
         _ revisions: [ReplicatedRevision], refusingBranches: Bool, settlingBy policy: ConflictPolicy,
         bases: @Sendable (DocumentID, [RevisionID]) async -> [ReplicatedRevision]
@@ -155,8 +155,7 @@ extension ConflictPolicy {
 }
 
 extension Conflict {
-    /// Whether a decision about another conflict counts for this one: the leaves are the same, and what is known of their
-    /// bases.
+    /// Whether a decision about another conflict is valid for this one: the leaves and the known bases are the same.
     fileprivate func isSame(as other: Conflict) -> Bool {
         revisions == other.revisions && base?.revision == other.base?.revision
             && Set(bases.keys) == Set(other.bases.keys)

@@ -1,14 +1,14 @@
 public import RevisionTree
 
-/// What became of one conflict.
+/// The result of settling one conflict.
 public struct Settlement: Sendable {
     /// How it ended.
     public enum Outcome: String, Sendable, Hashable {
-        /// One revision took the place of all leaves.
+        /// One revision replaced all leaves.
         case settled
-        /// The policy left the conflict as it is (SEMANTICS 75).
+        /// The policy left the conflict unchanged (SEMANTICS 75).
         case left
-        /// There was nothing to settle, or somebody else settled it meanwhile (SEMANTICS 36, 76).
+        /// There was nothing to settle, or another client settled it meanwhile (SEMANTICS 36, 76).
         case nothing
     }
 
@@ -16,24 +16,24 @@ public struct Settlement: Sendable {
     public let documentID: DocumentID
     /// How it ended.
     public internal(set) var outcome: Outcome
-    /// The revision that took the place of all leaves; `nil` unless settled.
+    /// The revision that replaced all leaves; `nil` unless settled.
     public internal(set) var survivor: RevisionID?
     /// The leaves that were closed or continued.
     public internal(set) var superseded: [RevisionID] = []
     /// The revisions written, in order.
     public internal(set) var written: [RevisionID] = []
-    /// What the policy decided last; `nil` when it was not asked.
+    /// The policy's last decision; `nil` if it was not called.
     public internal(set) var decision: PolicyDecision?
-    /// How often the policy was asked: more than once when the document was changed meanwhile (SEMANTICS 35).
+    /// How often the policy was called: more than once if the document was changed meanwhile (SEMANTICS 35).
     public internal(set) var attempts = 0
-    /// How long the policy took in all (SEMANTICS 44).
+    /// The policy's total time (SEMANTICS 44).
     public internal(set) var timeInPolicy: Duration = .zero
-    /// Racing answers of replicas that settled at the same moment by different rules, or with different leaves; the one
-    /// that had seen all stayed, the highest among equals, and the policy was not asked.
+    /// Racing answers of replicas that settled concurrently by different rules, or with different leaves. The one that
+    /// had seen all edits stayed, the highest among equals, and the policy was not called.
     public internal(set) var racingAnswers: [RevisionID] = []
-    /// Other resolvers, or other versions of this one, that decided over this document before.
+    /// Other resolvers, or other versions of this one, that decided about this document before.
     public internal(set) var otherResolvers: [ResolverIdentity] = []
-    /// What an app should know though nothing failed: a wrong document id, an impure resolver, a race, a mixed fleet.
+    /// Non-fatal warnings: a wrong document id, an impure resolver, a race, a mixed fleet.
     public internal(set) var warnings: [String] = []
 
     init(_ documentID: DocumentID, _ outcome: Outcome) {

@@ -1,14 +1,14 @@
 public import RevisionTree
 
-/// What settling a conflict writes: a pure function of the conflict and its resolution, so that every replica with the
-/// same leaves writes the same (SEMANTICS 82, 83).
+/// The revisions that settle a conflict: a pure function of the conflict and its resolution, so that every replica with
+/// the same leaves writes the same (SEMANTICS 82, 83).
 ///
 ///     3-c ── 4-m        the result, a child of the winner, unless the winner itself stays
 ///     3-x ── 4-deleted  {"$closed":"4-m"}
 ///     3-a ── 4-deleted  {"$closed":"4-m"}
 ///
-/// Nothing is ever closed in favour of a lower live leaf, and what stays against a deletion is written anew. So of any
-/// number of plans made apart, for whatever leaves each replica had seen, at least one live leaf survives all, unless all
+/// Nothing is ever closed in favour of a lower live leaf, and a survivor of a disputed deletion is written again. So at
+/// least one live leaf survives any number of independent plans, whatever leaves each replica had seen, unless all
 /// decided for a deletion.
 public struct SettlementPlan: Sendable {
     /// One revision to be written.
@@ -25,18 +25,18 @@ public struct SettlementPlan: Sendable {
         public let attachments: [Attachment]
     }
 
-    /// The revisions, in the order they are written: the result, if it is a new one, and the closing tombstones. A result
-    /// that deletes the document comes last.
+    /// The revisions in write order: the result, if it is new, and the closing tombstones. A result that deletes the
+    /// document comes last.
     public private(set) var writes: [Write] = []
-    /// The revision that takes the place of all leaves; `nil` when the conflict is left.
+    /// The revision that replaces all leaves; `nil` if the conflict is left.
     public private(set) var survivor: RevisionID?
-    /// What an app should know though nothing failed.
+    /// Non-fatal warnings.
     public private(set) var warnings: [String] = []
 
     private let conflict: Conflict
     private let resolver: ResolverIdentity?
 
-    /// Plans what a resolution writes.
+    /// Plans the revisions for a resolution.
     ///
     /// - Throws: ``DatabaseError`` with code `foreignDocument` or `invalid` for a resolution that can't be carried out.
     init(
@@ -54,7 +54,7 @@ public struct SettlementPlan: Sendable {
         }
     }
 
-    /// Plans how racing answers become one, as if they were all the leaves there are.
+    /// Plans how racing answers are settled, as if they were all the leaves.
     init(_ race: Conflict.Race, of conflict: Conflict, hasher: RevisionHasher) throws {
         self.conflict = conflict
         resolver = nil
@@ -105,10 +105,10 @@ public struct SettlementPlan: Sendable {
         try write(document.body(), document.attachments, hasher)
     }
 
-    /// The result: the winner itself if it has that content, else a child of it.
+    /// The result: the winner itself if it has that content, otherwise a child of it.
     ///
-    /// Against a deletion the result is always written anew: another replica may keep the deletion and close the winner at
-    /// the same moment, and then the edit would be gone with nobody having decided so.
+    /// Against a deletion the result is always written again: another replica may concurrently keep the deletion and
+    /// close the winner, and then the edit would be lost though nobody decided so.
     private mutating func write(
         _ body: DocumentBody, _ attachments: [Attachment], _ hasher: RevisionHasher
     ) throws {
@@ -118,8 +118,8 @@ public struct SettlementPlan: Sendable {
         try close(conflict.revisions.filter { $0 != winner }, isKept: isKept, hasher)
     }
 
-    /// Whether a content is the winner's. Replicas may spell the winner's body differently, so what enters a revision id is
-    /// compared.
+    /// Whether a content is the winner's. Replicas may store the winner's body in different spellings, so the input of
+    /// the revision id is compared.
     private func isWinner(
         _ body: DocumentBody, _ attachments: [Attachment], _ hasher: RevisionHasher
     ) throws -> Bool {

@@ -1,8 +1,8 @@
-/// What a policy would decide of a conflict, and what that would write; nothing is written.
+/// A policy's decision about a conflict, and the revisions it would write; nothing is written.
 public struct SettlementPreview: Sendable {
     /// The conflict.
     public let conflict: Conflict
-    /// What the policy decided; `nil` where racing answers are made one without asking it.
+    /// The policy's decision; `nil` if racing answers are settled without calling it.
     public let decision: PolicyDecision?
     /// The revisions that would be written.
     public let plan: SettlementPlan

@@ -1,8 +1,8 @@
 public import RevisionTree
 
-/// What became of the conflicts of a database when all were to be settled.
+/// The result of settling all conflicts of a database.
 public struct SettlementReport: Sendable {
-    /// A conflict that stays, and why.
+    /// A conflict that stays, with the reason.
     public struct Failure: Sendable {
         /// The document.
         public let documentID: DocumentID
@@ -14,26 +14,26 @@ public struct SettlementReport: Sendable {
     public internal(set) var settled = 0
     /// How many the policy left (SEMANTICS 75).
     public internal(set) var left = 0
-    /// How many were gone when their turn came.
+    /// How many no longer existed when their turn came.
     public internal(set) var gone = 0
     /// How many could not be settled.
     public internal(set) var failed = 0
     /// The first 1000 of those that could not be settled.
     public internal(set) var failures: [Failure] = []
-    /// How many had been settled in several ways at the same time.
+    /// How many had racing answers.
     public internal(set) var races = 0
     /// How many revisions were written.
     public internal(set) var revisionsWritten = 0
-    /// How long the policy took in all.
+    /// The policy's total time.
     public internal(set) var timeInPolicy: Duration = .zero
-    /// The document over which the policy took longest, and how long.
+    /// The document for which the policy took longest, with the time.
     public internal(set) var slowest: (documentID: DocumentID, time: Duration)?
     /// Other resolvers, or other versions of this one, that decided before.
     public internal(set) var otherResolvers: Set<ResolverIdentity> = []
 
     private static let maximumFailures = 1000
 
-    /// How many conflicts were looked at.
+    /// How many conflicts were processed.
     public var total: Int { settled + left + gone + failed }
 
     mutating func add(_ settlement: Settlement) {

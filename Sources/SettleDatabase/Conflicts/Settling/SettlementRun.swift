@@ -1,12 +1,13 @@
 internal import RevisionTree
 
-/// The settling of one conflict: read, ask, write, and again when the document was changed in between (SEMANTICS 35).
+/// Settles one conflict: reads it, calls the policy, writes, and repeats if the document changed in between (SEMANTICS
+/// 35).
 ///
-///     conflict() ──▶ the policy is asked, outside ──▶ apply() ──┬─▶ done
-///        ▲                                                      │
-///        └──────────────── the leaves are others now ───────────┘
+///     conflict() ──▶ the policy is called, outside ──▶ apply() ──┬─▶ done
+///        ▲                                                       │
+///        └──────────────── the leaves have changed ──────────────┘
 ///
-/// Racing answers are made one on the way, without asking.
+/// Racing answers are settled on the way, without calling the policy.
 struct SettlementRun {
     let database: Database
     let policy: ConflictPolicy
@@ -23,7 +24,7 @@ struct SettlementRun {
 
     private var id: DocumentID { settlement.documentID }
 
-    /// The conflict the policy is to be asked about, or `nil` at the end.
+    /// The conflict for which to call the policy; `nil` at the end.
     mutating func conflict() throws -> Conflict? {
         while !isDone {
             guard let conflict = try read() else { return nil }
@@ -45,13 +46,13 @@ struct SettlementRun {
         }
     }
 
-    /// Makes one of racing answers; `nil` where there are none.
+    /// The plan for racing answers; `nil` if there are none.
     static func racePlan(_ conflict: Conflict, _ database: Database) throws -> SettlementPlan? {
         guard let race = conflict.race else { return nil }
         return try database.hashers.with { try SettlementPlan(race, of: conflict, hasher: $0) }
     }
 
-    /// What a decision writes.
+    /// The plan for a decision.
     static func plan(
         _ decision: PolicyDecision, _ conflict: Conflict, _ policy: ConflictPolicy, _ database: Database
     ) throws -> SettlementPlan {
@@ -63,7 +64,7 @@ struct SettlementRun {
         }
     }
 
-    /// Carries out what the policy decided, unless the document was changed meanwhile.
+    /// Carries out a decision, unless the document was changed meanwhile.
     mutating func apply(_ decision: PolicyDecision, to conflict: Conflict, took time: Duration) throws {
         settlement.timeInPolicy += time
         let plan = try Self.plan(decision, conflict, policy, database)
@@ -85,7 +86,7 @@ struct SettlementRun {
             """)
     }
 
-    /// Writes a plan in one transaction (SEMANTICS 72); false when the leaves are others now.
+    /// Writes a plan in one transaction (SEMANTICS 72); false if the leaves have changed.
     private mutating func write(_ plan: SettlementPlan, _ conflict: Conflict) throws -> Bool {
         let (id, kinds) = (id, policy.kinds)
         let isWritten = try database.transaction {

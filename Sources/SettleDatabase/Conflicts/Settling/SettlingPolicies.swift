@@ -1,10 +1,10 @@
 internal import SettlePlatform
 
-/// The policies by which a database is being settled automatically.
+/// The policies that currently settle a database automatically.
 final class SettlingPolicies: Sendable {
     private let names = Guarded<[String]>([])
 
-    /// Notes that one begins; returns another one that is at work.
+    /// Records that a policy starts; returns another one that is running.
     func note(_ policy: ConflictPolicy) -> String? {
         names.withLock { names in
             defer { names.append(policy.description) }
@@ -12,7 +12,7 @@ final class SettlingPolicies: Sendable {
         }
     }
 
-    /// Notes that one has ended.
+    /// Records that a policy has ended.
     func forget(_ policy: ConflictPolicy) {
         names.withLock { names in
             if let index = names.firstIndex(of: policy.description) { names.remove(at: index) }

@@ -1,7 +1,7 @@
 internal import RevisionTree
 internal import SettlePlatform
 
-/// How far automatic settling has looked at the changes of a database.
+/// How far automatic settling has processed the changes of a database.
 final class SettlingProgress: Sendable {
     private struct Waiter {
         let sequence: UpdateSequence
@@ -9,7 +9,7 @@ final class SettlingProgress: Sendable {
     }
 
     private struct State {
-        /// Everything up to here was looked at, but for what is open.
+        /// Everything up to here was processed, except for open questions.
         var scanned: UpdateSequence = 0
         /// The sequences of documents that are being settled.
         var open: [Int: UpdateSequence] = [:]
@@ -18,7 +18,7 @@ final class SettlingProgress: Sendable {
         var nextWaiter = 0
         var waiters: [Int: Waiter] = [:]
 
-        /// Those who need not wait any more.
+        /// The waiters whose sequence has been processed.
         var ready: [Int: Waiter] { waiters.filter { isDone($0.value.sequence) } }
 
         func isDone(_ sequence: UpdateSequence) -> Bool {
@@ -28,7 +28,7 @@ final class SettlingProgress: Sendable {
 
     private let state = Guarded(State())
 
-    /// Everything up to a sequence was looked at.
+    /// Records that everything up to a sequence was processed.
     func reach(_ sequence: UpdateSequence) {
         wake { state in
             state.scanned = max(state.scanned, sequence)
@@ -36,7 +36,7 @@ final class SettlingProgress: Sendable {
         }
     }
 
-    /// A document that was changed at a sequence is being settled; returns a number for its end.
+    /// Records that a document that was changed at a sequence is being settled; returns a number for ``end(_:)``.
     func begin(_ sequence: UpdateSequence) -> Int {
         state.withLock { state in
             state.nextQuestion += 1
@@ -45,7 +45,7 @@ final class SettlingProgress: Sendable {
         }
     }
 
-    /// A document was settled, or not.
+    /// Records that a document was settled, or not.
     func end(_ question: Int) {
         wake { state in
             state.open[question] = nil
@@ -53,7 +53,7 @@ final class SettlingProgress: Sendable {
         }
     }
 
-    /// Nothing more will be looked at.
+    /// Records that nothing more will be processed.
     func finish() {
         wake { state in
             state.isFinished = true
@@ -61,7 +61,7 @@ final class SettlingProgress: Sendable {
         }
     }
 
-    /// Waits until everything up to a sequence was looked at, nothing more will be, or the task is cancelled.
+    /// Waits until everything up to a sequence was processed, processing has ended, or the task is cancelled.
     func wait(for sequence: UpdateSequence) async {
         let number = state.withLock { state in
             state.nextWaiter += 1

@@ -11,7 +11,7 @@ final class SettlingSlots: Sendable {
 
     init(_ count: Int) { state = Guarded(State(free: max(1, count))) }
 
-    /// Takes a place, waiting for one if need be.
+    /// Takes a slot, waiting for one if needed.
     func take() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
@@ -26,7 +26,7 @@ final class SettlingSlots: Sendable {
         }
     }
 
-    /// Gives a place back, to the one who has waited longest.
+    /// Releases a slot to the longest waiter.
     func giveBack() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst() }

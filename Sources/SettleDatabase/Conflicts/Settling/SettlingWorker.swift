@@ -1,9 +1,9 @@
 internal import RevisionTree
 
-/// The loop of automatic settling: a sweep over all conflicts, then every change as it comes.
+/// The loop of automatic settling: a sweep over all conflicts, then every change as it arrives.
 ///
-///     changes ──▶ slots, so many documents at once ──▶ policy ──▶ settled
-///                                                        └─ waits for a person, while the others go on
+///     changes ──▶ slots, a bounded number of documents ──▶ policy ──▶ settled
+///                                                              └─ waits for a person, while others continue
 struct SettlingWorker: Sendable {
     let database: Database
     let policy: ConflictPolicy
@@ -30,7 +30,7 @@ struct SettlingWorker: Sendable {
                         }
                     }
                 }
-                // Either ends only when the database is closed, fails, or the task is cancelled.
+                // Both end only if the database is closed, fails, or the task is cancelled.
                 _ = try await group.next()
                 group.cancelAll()
             }

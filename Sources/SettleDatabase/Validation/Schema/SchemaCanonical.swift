@@ -1,6 +1,6 @@
 import RevisionTree
 
-/// What makes two JSON values the same to JSON Schema: `1` is `1.0`, and the order of members does not count.
+/// JSON Schema's equality of JSON values: `1` equals `1.0`, and the order of members is ignored.
 enum SchemaCanonical {
     /// Bytes that are equal for equal values and different for others.
     ///

@@ -1,9 +1,9 @@
 import RevisionTree
 
-/// Turns a schema into nodes, one for each subschema.
+/// Compiles a schema into nodes, one for each subschema.
 ///
-/// There is no recursion: a subschema gets its number at once and is compiled in its turn. References are looked up
-/// when all subschemas are known, for an anchor may stand behind its use; what they lead to may bring new ones.
+/// It does not recurse: a subschema gets its number immediately and is compiled later. References are resolved when all
+/// subschemas are known, because an anchor may follow its use; they may add further subschemas.
 struct SchemaCompiler {
     private struct Pending {
         let index: Int
@@ -26,7 +26,7 @@ struct SchemaCompiler {
     private var anchors: [String: Int] = [:]
     private var pending: [Pending] = []
     private var references: [Reference] = []
-    /// How deep the schema that is being compiled stands.
+    /// The nesting depth of the schema being compiled.
     private var depth = 0
 
     init(root: JSON, checksFormats: Bool) {
@@ -115,7 +115,7 @@ struct SchemaCompiler {
         nodes[reference.index].inPlace.append(target)
     }
 
-    /// Removes nodes nothing leads to in place, again and again; what is left over goes round in circles.
+    /// Repeatedly removes nodes that no in-place application leads to; nodes that are left form cycles.
     private func refuseEndlessReferences() throws(SchemaError) {
         var incoming = [Int](repeating: 0, count: nodes.count)
         for node in nodes { for target in node.inPlace { incoming[target] += 1 } }

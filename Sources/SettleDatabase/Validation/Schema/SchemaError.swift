@@ -1,4 +1,4 @@
-/// Why a JSON value is not a schema that can be used.
+/// Why a JSON value is not a usable schema.
 public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failure; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -9,7 +9,7 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let malformed = Code(kind: .malformed)
         /// A keyword asserts something this implementation does not check.
         public static let unsupported = Code(kind: .unsupported)
-        /// A `$ref` names no place in the schema.
+        /// A `$ref` has no target in the schema.
         public static let unresolvedReference = Code(kind: .unresolvedReference)
         /// A `$ref` leads back to itself without going further into the value.
         public static let endlessReference = Code(kind: .endlessReference)
@@ -22,9 +22,9 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What kind of failure it is.
     public let code: Code
-    /// Where in the schema, as a JSON pointer.
+    /// The position in the schema, as a JSON pointer.
     public let path: String
-    /// What is wrong, in words.
+    /// What is wrong, in human-readable form.
     public let message: String
 
     init(_ code: Code, _ message: String, at path: String) {
@@ -33,6 +33,6 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The message with its place.
+    /// The message with the position.
     public var description: String { "\(message) at \(path.isEmpty ? "the root" : path) of the schema" }
 }

@@ -1,6 +1,6 @@
 import RevisionTree
 
-/// One run of a value through a compiled schema.
+/// One evaluation of a value by a compiled schema.
 struct SchemaEvaluation {
     /// A step from a value into one of its parts.
     enum Step {
@@ -8,7 +8,7 @@ struct SchemaEvaluation {
         case index(Int)
     }
 
-    /// Which parts of the current value some subschema has looked at, by position.
+    /// The parts of the current value that subschemas have evaluated, by position.
     struct Evaluated {
         var members: Set<Int> = []
         var elements: Set<Int> = []
@@ -56,7 +56,7 @@ struct SchemaEvaluation {
         evaluated.elements.formUnion(inner.elements)
     }
 
-    /// Applies a subschema to a part of the current value, which counts as looked at.
+    /// Applies a subschema to a part of the current value, which is then evaluated.
     mutating func apply(_ index: Int, to part: JSON, under step: Step) {
         let outer = evaluated
         evaluated = Evaluated()
@@ -66,7 +66,7 @@ struct SchemaEvaluation {
         evaluated = outer
     }
 
-    /// Whether a subschema allows the current value; problems are forgotten.
+    /// Whether a subschema allows the current value; problems are discarded.
     mutating func matches(_ index: Int, _ value: JSON) -> Bool {
         let count = problems.count
         apply(index, to: value)
@@ -74,7 +74,7 @@ struct SchemaEvaluation {
         return problems.count == count
     }
 
-    /// Whether a subschema allows a part of the current value, which does not count as looked at.
+    /// Whether a subschema allows a part of the current value, which is not marked as evaluated.
     mutating func matches(_ index: Int, _ part: JSON, under step: Step) -> Bool {
         let count = problems.count
         apply(index, to: part, under: step)
@@ -82,17 +82,17 @@ struct SchemaEvaluation {
         return problems.count == count
     }
 
-    /// Forgets what a check has looked at.
+    /// Discards the evaluated parts of a check.
     mutating func withoutEvaluated<Result>(_ body: (inout SchemaEvaluation) -> Result) -> Result {
         let outer = evaluated
         defer { evaluated = outer }
         return body(&self)
     }
 
-    /// Notes that a member has been looked at.
+    /// Marks a member as evaluated.
     mutating func markMember(_ position: Int) { if tracksEvaluated { evaluated.members.insert(position) } }
 
-    /// Notes that an element has been looked at.
+    /// Marks an element as evaluated.
     mutating func markElement(_ position: Int) { if tracksEvaluated { evaluated.elements.insert(position) } }
 
     /// Adds a problem with the current value.

@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// The formats of strings that a schema can ask for, where it is compiled to check them.
+/// The string formats that a schema can require, if it checks formats.
 enum SchemaFormat: String, Sendable {
     case dateTime = "date-time"
     case date, time, email, hostname, ipv4, ipv6, uri, uuid, regex
@@ -57,7 +57,7 @@ enum SchemaFormat: String, Sendable {
         return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.allSatisfy { $0.allSatisfy(isHexadecimal) }
     }
 
-    /// RFC 3986: only its characters, each `%` with two digits, and a scheme where one is needed.
+    /// RFC 3986: only its characters, each `%` with two digits, and a scheme if required.
     private static func isReference(_ text: String, needsScheme: Bool) -> Bool {
         let bytes = Array(text.utf8)
         let allowed = "-._~:/?#[]@!$&'()*+,;=%"

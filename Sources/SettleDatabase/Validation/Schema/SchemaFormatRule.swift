@@ -1,6 +1,6 @@
 import RevisionTree
 
-/// `format`, where it is checked.
+/// `format`, if formats are checked.
 struct SchemaFormatRule: SchemaRule {
     let format: SchemaFormat
 

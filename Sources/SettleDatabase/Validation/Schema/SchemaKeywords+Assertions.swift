@@ -49,7 +49,7 @@ extension SchemaKeywords {
         }
     }
 
-    /// A count that is not negative; nil when there is none.
+    /// A nonnegative count; `nil` if there is none.
     func count(_ name: String) throws(SchemaError) -> Int? {
         guard let value = members[name] else { return nil }
         guard case .number(let number) = value, let text = JSONDecimal(number).integerText, !text.hasPrefix("-") else {

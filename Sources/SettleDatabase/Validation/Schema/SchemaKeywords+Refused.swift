@@ -1,7 +1,7 @@
 import RevisionTree
 
 extension SchemaKeywords {
-    /// Refuses a keyword that asserts something which is not checked here, or means something else than it seems to.
+    /// Rejects keywords that assert something unsupported, or whose meaning differs between drafts.
     static func refuse(_ name: String, in members: JSONObject, at path: String) throws(SchemaError) {
         let reason: String
         switch name {

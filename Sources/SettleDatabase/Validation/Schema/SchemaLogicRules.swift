@@ -19,7 +19,7 @@ enum SchemaLogicRules {
             var isMet = false
             for schema in schemas where evaluation.matches(schema, value) {
                 isMet = true
-                // Each that matches may have looked at other members.
+                // Each matching subschema may have evaluated other members.
                 if !evaluation.tracksEvaluated { return }
             }
             if !isMet { evaluation.report("anyOf", "none of \(schemas.count) schemas allows it") }

@@ -33,7 +33,7 @@ enum SchemaNumberRules {
         private let mantissa: UInt64
         private let exponent: Int
 
-        /// Makes the rule; nil for a divisor that is not above zero or has more than 18 digits.
+        /// Creates the rule; `nil` for a divisor that is not positive or has more than 18 digits.
         init?(_ divisor: JSONNumber) {
             let decimal = JSONDecimal(divisor)
             guard !decimal.isNegative, 1...18 ~= decimal.digits.count else { return nil }
@@ -49,7 +49,7 @@ enum SchemaNumberRules {
 
         private func isMultiple(_ value: JSONDecimal) -> Bool {
             if value.digits.isEmpty { return true }
-            // The digits end in no zero, so a divisor with more zeros at its end than the value never divides it.
+            // The digits don't end in zero, so a divisor with more trailing zeros than the value never divides it.
             guard value.exponent >= exponent else { return false }
             var rest = value.digits.reduce(0) { ($0 * 10 + UInt64($1)) % mantissa }
             var (power, base) = (value.exponent - exponent, 10 % mantissa)

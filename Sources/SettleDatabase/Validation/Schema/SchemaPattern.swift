@@ -7,13 +7,13 @@ internal import SettlePlatform
 final class SchemaPattern: Sendable {
     private let regex: Guarded<Regex<AnyRegexOutput>>
 
-    /// Compiles a pattern, or throws what is wrong with it.
+    /// Compiles a pattern, or throws the error in it.
     init(_ pattern: String) throws {
         regex = Guarded(
             try Regex(pattern).asciiOnlyDigits().asciiOnlyWordCharacters().matchingSemantics(.unicodeScalar))
     }
 
-    /// Whether the pattern is found anywhere in a string.
+    /// Whether the pattern occurs anywhere in a string.
     func isFound(in text: String) -> Bool {
         regex.withLock { regex in ((try? regex.firstMatch(in: text)) ?? nil) != nil }
     }

@@ -2,7 +2,7 @@ import RevisionTree
 
 /// JSON pointers (RFC 6901) in a schema.
 enum SchemaPointer {
-    /// A name as it is written in a pointer.
+    /// A name escaped for a pointer.
     static func escape(_ name: String) -> String {
         var text = ""
         for scalar in name.unicodeScalars {
@@ -15,7 +15,7 @@ enum SchemaPointer {
         return text
     }
 
-    /// The names and indexes a pointer goes through, or nil if it is invalid.
+    /// The names and indexes of a pointer; `nil` if it is invalid.
     static func tokens(_ pointer: String) -> [String]? {
         if pointer.isEmpty { return [] }
         guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }
@@ -39,7 +39,7 @@ enum SchemaPointer {
         return tokens
     }
 
-    /// The part of a value a pointer names.
+    /// The part of a value at a pointer.
     static func find(_ tokens: [String], in root: JSON) -> JSON? {
         var value = root
         for token in tokens {
@@ -50,7 +50,7 @@ enum SchemaPointer {
         return value
     }
 
-    /// The text of a URI fragment without its percent escapes, or nil when one is broken.
+    /// The text of a URI fragment without its percent escapes; `nil` if one is invalid.
     static func decodeFragment(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

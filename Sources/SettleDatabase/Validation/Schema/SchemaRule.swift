@@ -2,6 +2,6 @@ import RevisionTree
 
 /// One keyword of a schema with its value, ready to be checked.
 protocol SchemaRule: Sendable {
-    /// Tells the evaluation what about a value is not allowed.
+    /// Reports to the evaluation what the rule does not allow about a value.
     func check(_ value: JSON, _ evaluation: inout SchemaEvaluation)
 }
