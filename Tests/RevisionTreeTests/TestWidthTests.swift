@@ -2,7 +2,7 @@ import CTestWidth
 import Foundation
 import Testing
 
-/// What bounds how many tests run at a time is part of the test program.
+/// The limit on concurrent tests is part of the test program.
 struct TestWidthTests {
     @Test func `a run says how many tests may run at a time, whoever starts it`() {
         let width = ProcessInfo.processInfo.environment[String(cString: test_width_variable)]

@@ -6,7 +6,7 @@ import Testing
 @testable import SettleDatabase
 @testable import SettleViews
 
-/// How many rows stand before a place, by what is kept of the chunks and by adding them up.
+/// The number of rows before a position, from the stored counts of chunks and by counting.
 struct ChunkCountTests {
     @Test(arguments: 1...6) func `what is kept and what is added up are the same`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)

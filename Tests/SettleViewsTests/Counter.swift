@@ -1,7 +1,7 @@
 import SettleDatabase
 import SettlePlatform
 
-/// Counts what several threads do.
+/// Counts across threads.
 final class Counter: Sendable {
     private let count = Guarded(0)
 

@@ -3,7 +3,7 @@ import SettleTesting
 import Testing
 
 extension Database {
-    /// Deletes, purges or edits a document, or brings a revision of it from elsewhere, by chance.
+    /// Randomly deletes, purges or edits a document, or inserts a replicated revision of it.
     func change(_ id: DocumentID, to body: DocumentBody, _ generator: inout SeededRandom) throws {
         switch Int.random(in: 0..<10, using: &generator) {
         case 0:

@@ -2,9 +2,9 @@ import Settle
 import SettleTesting
 import Testing
 
-/// A view that follows changes has the rows, and their reductions, of one that is built from nothing.
+/// A view that follows changes has the same rows and reductions as one that is built from scratch.
 struct IncrementalViewTests {
-    /// A document's rows: of many keys that are the same, of several kinds, some of them long.
+    /// A document's rows: many with equal keys, of several kinds, some of them long.
     private static let map: View<JSON, Int>.Map = { document, emit in
         for (index, key) in (document["keys"]?.array ?? []).enumerated() {
             emit(key, index + (document["n"]?.int ?? 0))

@@ -3,7 +3,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// How many files of indexes are open at the same time.
+/// How many index files are open at the same time.
 struct OpenIndexTests {
     private static func view(_ number: Int) -> View<Int, Int> {
         View("view \(number)", version: 1) { document, emit in emit((document["n"]?.int ?? 0) + number, number) }
@@ -19,7 +19,7 @@ struct OpenIndexTests {
     }
 
     #if os(Linux)
-    /// How many descriptors of this process are of files below a folder.
+    /// How many of this process's descriptors are files below a folder.
     private static func descriptors(below folder: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + name))?.hasPrefix(folder)
@@ -37,7 +37,7 @@ struct OpenIndexTests {
             #expect(try database.search("nothing", in: search).isEmpty)
         }
         #expect(try Self.descriptors(below: folder.path + "/open.settle/views") <= 100)
-        // Those whose files were closed go on where they were.
+        // Indexes whose files were closed continue where they were.
         try database.save(Document(id: "d3", body: ["n": 3]), onConflict: .fail)
         for number in 0..<60 {
             #expect(try database.rows(of: Self.view(number)).map(\.key) == [0, 1, 2, 3].map { $0 + number })
@@ -77,6 +77,6 @@ struct OpenIndexTests {
 }
 
 extension View<Int, Int> {
-    /// The number its name ends with.
+    /// The number at the end of its name.
     fileprivate var number: Int { Int(name.split(separator: " ").last ?? "") ?? 0 }
 }

@@ -4,13 +4,13 @@ import SettleDatabase
 import SettleTesting
 import Testing
 
-/// The order of rows of one document with one key.
+/// The order of one document's rows with equal keys.
 struct RowOrderTests {
     private static let view = View<Int, Int>("order", version: 1) { document, emit in
         for row in document["rows"]?.array ?? [] { emit(row[0]?.int ?? 0, row[1]?.int ?? 0) }
     }
 
-    /// Some documents with rows of few keys, so that many rows share one; those of one fill several chunks.
+    /// Documents with rows of few keys, so that many rows share one; the rows of one document fill several chunks.
     private static func rows(_ random: inout SeededRandom) -> [(id: String, rows: [(key: Int, value: Int)])] {
         (0..<6).map { number in
             let count = number == 3 ? 3000 : Int.random(in: 0...40, using: &random)
@@ -67,7 +67,7 @@ struct RowOrderTests {
             database.close()
             for file in try FileManager.default.contentsOfDirectory(atPath: path + "/views")
             where file.hasSuffix(".index") {
-                // The form before had the rows in the order in which they were emitted.
+                // The previous format had the rows in the order in which they were emitted.
                 let index = try SQLiteConnection(path: path + "/views/" + file)
                 try index.execute("DELETE FROM directory; DELETE FROM chunks; PRAGMA user_version = 1;")
             }

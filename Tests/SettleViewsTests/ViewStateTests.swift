@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Which state of the database the rows are of, whoever asks, and however often without a change between.
+/// The state of the database that the rows reflect, for any reader and any number of reads without a change.
 struct ViewStateTests {
     private struct Refused: Error {}
 
@@ -58,7 +58,7 @@ struct ViewStateTests {
             }
             try database.save(Document(id: "d"), onConflict: .fail)
             #expect(try database.rows(of: Self.all).map(\.key) == ["a", "c", "d"])
-            // What was changed last may be purged, and more than that.
+            // The last change may be purged, and more than that.
             try database.purge("d")
             #expect(try database.rows(of: Self.all).map(\.key) == ["a", "c"])
             try database.purge("c")

@@ -114,7 +114,7 @@ struct ViewTests {
         let database = try library()
         var iterator = database.observe(byYear, in: .from(2000)).makeAsyncIterator()
         #expect(try await iterator.next()?.map(\.id) == ["b"])
-        // No row of the range.
+        // It has no row in the range.
         try database.save(Document(id: "old", body: ["year": 1900]), onConflict: .fail)
         try database.save(Document(id: "new", body: ["year": 2030]), onConflict: .fail)
         #expect(try await iterator.next()?.map(\.id) == ["b", "new"])

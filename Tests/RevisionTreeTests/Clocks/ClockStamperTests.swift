@@ -2,7 +2,7 @@ import Testing
 
 @testable import RevisionTree
 
-/// Stamping from bytes gives what stamping by values gives.
+/// Stamping bytes gives the same result as stamping values.
 struct ClockStamperTests {
     private struct Edits {
         var random: SplitMix64
@@ -81,7 +81,7 @@ struct ClockStamperTests {
         }
     }
 
-    /// What software makes of a document that knows no clocks, or makes them up.
+    /// Changes a document as software does that ignores clocks, or invents them.
     private func disturbed(_ document: JSONObject, _ edits: inout Edits) throws -> JSONObject {
         let clocks = document[ClockedDocument.memberName]
         var document = edits.edit(document)

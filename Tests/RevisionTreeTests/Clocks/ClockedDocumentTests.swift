@@ -92,7 +92,7 @@ import Testing
         let read = ClockedDocument(document)
         #expect(read["a"] == nil && read["b"] == nil && read["new"] == nil && read["o", "y"] == nil)
         #expect(try read["c"] == at(1) && read["o", "x"] == at(1))
-        // It is still known as one after the next save.
+        // After the next save it is still known as a foreign edit.
         var next = read
         next.stamp(read.members, at: try at(7))
         #expect(ClockedDocument(next.document)["a"] == nil)
@@ -127,7 +127,7 @@ import Testing
                 try ClockedDocument.stamped(
                     DocumentBody(.object(edited)), on: DocumentBody(.object(between)), at: at(7, "b")
                 ).json.object == document.document)
-            // A branch made of what was there before does not win over what came after it.
+            // A branch based on the earlier state does not win over the later one.
             for versions in [[document.document, apart], [apart, document.document]] {
                 let merged = LatestAttributeMerge.merge(versions, base: apart)?.merged
                 #expect(merged.map { ClockedDocument($0).members.sorted } == edited, "after \(saves) saves")
@@ -141,7 +141,7 @@ import Testing
         foreign["a"] = 2
         let tombstone = ClockedDocument(foreign).tombstone(keeping: [:], at: try at(5, "b"))
         #expect(ClockedDocument(tombstone, isDeleted: true).deletion?.description == "9000-1-b")
-        // It was deleted by software that kept its members, clocks among them.
+        // Software that kept the members, clocks among them, deleted it.
         var revived = ClockedDocument(foreign, isDeleted: true)
         #expect(revived.deletion == nil && revived.newest == nil)
         revived.stamp(["a": 3], at: try at(5, "b"))

@@ -1,6 +1,6 @@
 import RevisionTree
 
-/// Devices that change one document apart and send it to each other, the same for the same seed.
+/// Devices that change one document concurrently and exchange it, reproducible by a seed.
 struct ClockedWorld {
     private var random: SplitMix64
     private var clocks: [HybridClock]
@@ -36,7 +36,7 @@ struct ClockedWorld {
         versions[device] = document.document
     }
 
-    /// Sets, removes, and goes inside of members under few names, so that changes meet.
+    /// Sets, removes, and changes nested members under few names, so that changes meet.
     private mutating func change(_ members: inout JSONObject, _ depth: Int) {
         let name = ["a", "b", "c/~"].randomElement(using: &random) ?? "a"
         switch Int.random(in: 0..<6, using: &random) {
@@ -53,7 +53,7 @@ struct ClockedWorld {
 }
 
 extension JSONObject {
-    /// The members in the order of their names, inside of objects too.
+    /// The members sorted by name, recursively.
     var sorted: JSONObject {
         JSONObject(
             sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }.map { member in

@@ -90,7 +90,7 @@ import Testing
         let result = try merged([foreign, edit], base: base)
         #expect(members(result) == ["a": 2, "b": 2, "c": 1])
         #expect(try ClockedDocument(result)["b"] == at(5, "b") && ClockedDocument(result)["a"] == nil)
-        // Without the base it can't be told who changed `a`.
+        // Without the base it is unknown who changed `a`.
         #expect(LatestAttributeMerge.merge([foreign, edit], base: nil) == nil)
     }
 

@@ -1,7 +1,7 @@
 import RevisionTree
 import Testing
 
-/// Every forest of a few revisions, and every pair of replicas that know a part of it.
+/// Every forest of a few revisions, and every pair of replicas that know parts of it.
 @Suite struct RevisionTreeEveryMergeTests {
     /// The trees of all parts of a forest, each stemmed to every limit.
     private static func states(of forest: SmallForest, limits: [Int]) -> [RevisionTree] {

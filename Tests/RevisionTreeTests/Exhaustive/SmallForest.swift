@@ -5,11 +5,11 @@ import RevisionTree
 /// Revisions are numbered so that a parent has a lower number than its children; going through every choice of
 /// parents gives every shape, with the signatures of one generation in every order.
 struct SmallForest: CustomStringConvertible {
-    /// The revisions by number; with a parent's number, or nil for a root.
+    /// The revisions by number; with a parent's number, or `nil` for a root.
     let revisions: [RevisionID]
     let parents: [Int?]
 
-    /// Every forest of so many revisions. Roots have generation 1, or any up to `stemmed` more.
+    /// Every forest of `count` revisions. Roots have generation 1, or any up to `stemmed` more.
     static func all(of count: Int, stemmed: Int = 0) -> [SmallForest] {
         var forests = [SmallForest(revisions: [], parents: [])]
         for number in 0..<count {
@@ -45,7 +45,7 @@ struct SmallForest: CustomStringConvertible {
         path(Array(sequence(first: number) { parents[$0] }.map { revisions[$0] }))
     }
 
-    /// Every part of the forest that one replica may know: with a revision all of its ancestors.
+    /// Every part of the forest that a replica may know: a revision only with all of its ancestors.
     var subhistories: [[Int]] {
         (0..<(1 << revisions.count)).map { mask in revisions.indices.filter { mask >> $0 & 1 == 1 } }
             .filter { part in part.allSatisfy { number in parents[number].map { part.contains($0) } ?? true } }

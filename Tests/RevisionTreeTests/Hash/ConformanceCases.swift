@@ -2,12 +2,12 @@ import Foundation
 import RevisionTree
 import Testing
 
-/// Recorded exchanges with a CouchDB 3.5.0: those of this repository, and the larger corpus where it is at hand.
+/// Recorded exchanges with a CouchDB 3.5.0: those of this repository, and the larger corpus if it is available.
 enum ConformanceCases {
-    /// Whether the corpus is at hand.
+    /// Whether the corpus is available.
     static let isAtHand = FileManager.default.fileExists(atPath: folder.path)
 
-    /// Why its tests are skipped where it is not.
+    /// Why its tests are skipped if it is not.
     static let absence: Comment = "there is no corpus in \(folder.path): set SETTLE_CONFORMANCE to its folder"
 
     /// A recording of this repository.
@@ -25,7 +25,7 @@ enum ConformanceCases {
             .standardized
     }()
 
-    /// The names of the files of a topic; empty where the corpus is missing.
+    /// The names of the files of a topic; empty if the corpus is missing.
     static func files(of topic: String) -> [String] {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return all.filter { $0.hasPrefix(topic + "--") && $0.hasSuffix(".json") }.sorted()

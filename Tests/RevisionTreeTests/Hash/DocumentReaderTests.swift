@@ -12,7 +12,7 @@ import Testing
         let body = try DocumentBody(parsing: text)
         #expect(body.description == text)
         #expect(try JSON(parsing: text).description == text)
-        // Cut short at each byte, the same memory has to do.
+        // The same memory has to suffice for the text truncated at each byte.
         for count in stride(from: 1, to: text.utf8.count, by: max(1, levels / 50)) {
             #expect(throws: JSONError.self) { try DocumentBody(utf8: Array(text.utf8.prefix(count))) }
         }
@@ -44,7 +44,7 @@ import Testing
 }
 
 extension DocumentReaderTests {
-    /// Two names of sixteen bytes that share a fingerprint, found by trying.
+    /// Two names of sixteen bytes with the same fingerprint, found by search.
     private func collidingNames() -> (String, String)? {
         func word(_ text: String) -> UInt64 { text.utf8.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
         func text(_ word: UInt64) -> String? {

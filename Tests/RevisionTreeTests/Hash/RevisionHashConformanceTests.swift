@@ -3,7 +3,7 @@ import Testing
 
 @testable import RevisionTree
 
-/// Replays the recorded writes on a model of one document store that knows nothing but the hash.
+/// Replays the recorded writes on a model of a document store that implements only the hash.
 @Suite struct RevisionHashConformanceTests {
     // SEMANTICS 198
     @Test(arguments: [("revision-ids.json", 700), ("compressed-attachments.json", 80)])

@@ -4,7 +4,7 @@ import SettlePlatform
 
 @testable import RevisionTree
 
-/// Writes documents as a recorded exchange does, knowing only what a revision id is made of.
+/// Replays the writes of a recorded exchange, knowing only the inputs of revision ids.
 struct RevisionReplay {
     private struct Stored {
         var revision: RevisionID
@@ -28,7 +28,7 @@ struct RevisionReplay {
         return [answer?["rev"]?.string].compactMap(\.self)
     }
 
-    /// Does a step's write and returns the ids of the revisions it made.
+    /// Performs a step's write and returns the ids of the new revisions.
     mutating func run(_ step: JSON) throws -> [String] {
         guard !expected(step).isEmpty, let path = step["path"]?.string else { return [] }
         let parts = path.split(separator: "/").map(String.init)
@@ -85,7 +85,7 @@ struct RevisionReplay {
             let type = step["headers"]?["Content-Type"]?.string ?? "application/octet-stream"
             let new = try signature(name: name, contentType: type, content(of: step))
             if let position { attachments.remove(at: position) }
-            // A new content of an attachment moves it to the front, as a wholly new one is put there.
+            // Changed content of an attachment moves it to the front, like a new attachment.
             attachments.insert(new, at: 0)
         }
         let body = stored?.body ?? .empty

@@ -1,24 +1,24 @@
 import RevisionTree
 
-/// Random objects that were edited apart, the same for the same seed.
+/// Random objects with concurrent edits, reproducible by a seed.
 struct MergeWorld {
     private var random: SplitMix64
     let base: JSONObject
     private(set) var versions: [JSONObject] = []
 
-    /// Makes a world in which each version changes so many members in a hundred.
+    /// Creates a world in which each version changes a percentage of its members.
     private init(seed: UInt64, versions count: Int, changes: Int) {
         random = SplitMix64(seed: seed)
         base = Self.object(depth: 0, &random)
         for _ in 0..<count { versions.append(Self.edited(base, depth: 0, changes, &random)) }
     }
 
-    /// Makes four worlds of one seed, from calm ones with few clashes to wild ones.
+    /// Creates four worlds of one seed, from few clashes to many.
     static func worlds(seed: UInt64, versions: Int = 3) -> [MergeWorld] {
         (0..<4).map { MergeWorld(seed: SplitMix64.mix(seed) &+ $0, versions: versions, changes: 5 + Int($0) * 12) }
     }
 
-    /// Numbers, texts, arrays with identities and without, and objects, under few names.
+    /// Numbers, strings, arrays with and without identities, and objects, under few names.
     private static func object(depth: Int, _ random: inout SplitMix64) -> JSONObject {
         var object = JSONObject()
         for name in ["a", "b", "c", "d", "e/f", "~"].shuffled(using: &random) where random.chance(60) {
@@ -93,7 +93,7 @@ struct MergeWorld {
 }
 
 extension JSON {
-    /// The value with the members of all objects in the order of their names, and floats in one spelling.
+    /// The value with all members sorted by name, and floats in one spelling.
     var normalized: JSON {
         switch self {
         case .number(let number): number.isInteger ? self : JSONNumber(number.double).map(JSON.number) ?? self

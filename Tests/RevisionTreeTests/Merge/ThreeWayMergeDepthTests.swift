@@ -2,7 +2,7 @@ import RevisionTree
 import Testing
 
 @Suite struct ThreeWayMergeDepthTests {
-    /// Objects inside of one another, the innermost with one member more.
+    /// Nested objects, the innermost with an additional member.
     private func nested(_ depth: Int, in wrap: (JSON) -> JSON, _ name: String, _ value: JSON) throws -> JSONObject {
         var inner: JSON = ["id": 1, "x": 0]
         inner[name] = value

@@ -1,13 +1,13 @@
 import RevisionTree
 
-/// What a revision tree should do, written as plainly as possible: every revision with its parent, and CouchDB's rule
-/// for the winner worked out from the printed ids.
+/// The expected behavior of a revision tree, written as plainly as possible: every revision with its parent, and
+/// CouchDB's rule for the winner computed from the printed ids.
 struct ReferenceTree: Equatable {
     private(set) var parents: [RevisionID: RevisionID?] = [:]
     private(set) var deleted: Set<RevisionID> = []
     private(set) var marks: [RevisionID: Set<Mark>] = [:]
 
-    /// What is known of a revision besides, one by one.
+    /// Further facts about a revision, one by one.
     enum Mark: UInt8, CaseIterable {
         case closing = 1
         case deletion = 2
@@ -74,10 +74,10 @@ struct ReferenceTree: Equatable {
         return path
     }
 
-    /// Keeps the newest revisions of every path, so many of each.
+    /// Keeps the newest `limit` revisions of every path.
     mutating func stem(to limit: Int) { keep(Set(leaves.flatMap { path(from: $0).prefix(limit) })) }
 
-    /// Drops leaves and what leads to no other leaf.
+    /// Drops leaves, and revisions that lead to no other leaf.
     mutating func purge(_ revisions: [RevisionID]) {
         keep(Set(leaves.subtracting(revisions).flatMap { path(from: $0) }))
     }
@@ -91,7 +91,7 @@ struct ReferenceTree: Equatable {
         marks = marks.filter { kept.contains($0.key) }
     }
 
-    /// The tombstones that contradict a live leaf, by the rule K2 as it is written: path by path.
+    /// The tombstones that contradict a live leaf, by the literal rule K2: path by path.
     var disputedDeletions: Set<RevisionID> {
         let live = leaves.subtracting(deleted)
         return leaves.intersection(deleted).filter { tombstone in
@@ -100,22 +100,22 @@ struct ReferenceTree: Equatable {
             return live.contains { leaf in
                 let (dead, alive) = (path(from: tombstone), path(from: leaf))
                 let common = dead.first { alive.contains($0) }
-                // Whoever revived the document has seen it deleted.
+                // A writer that revived the document has seen it deleted.
                 let since = alive.prefix { $0 != common }
                 if since.contains(where: deleted.contains) { return false }
-                // A path that was cut above the tombstone may have led over it.
+                // A path that was cut above the tombstone may have included it.
                 if common == nil, let root = alive.last, root.generation > tombstone.generation { return false }
                 return isMarked.contains(.deletion) || (common != nil && dead.count > 1 && dead[1] == common)
             }
         }
     }
 
-    /// Whether exactly one live leaf stands against a deletion.
+    /// Whether exactly one live leaf contradicts a deletion.
     var isContested: Bool { leaves.subtracting(deleted).count == 1 && !disputedDeletions.isEmpty }
 }
 
 extension RevisionTree {
-    /// What differs from the plain model, in words, or nil.
+    /// The difference from the plain model as text; `nil` if there is none.
     func difference(from model: ReferenceTree) -> String? {
         if let broken = brokenInvariant { return "broken invariant: \(broken)" }
         let own = ReferenceTree(self)

@@ -1,15 +1,15 @@
 import RevisionTree
 
-/// A few replicas of one document that are edited apart, replicate at random, stem, and mark what they hold.
+/// A few replicas of one document that are edited independently, replicate at random, stem, and mark their revisions.
 ///
-/// Ids are honest: one names the same parent on every replica, and the same edit has the same id everywhere.
+/// Ids are honest: an id has the same parent on every replica, and the same edit has the same id everywhere.
 struct ReplicaWorld {
     private(set) var replicas: [RevisionTree]
     private(set) var log: [String] = []
     var random: SplitMix64
     private var parents: [RevisionID: RevisionID?] = [:]
 
-    /// A world in which so many things have happened.
+    /// Creates a world after a number of random steps.
     init(seed: UInt64, steps: Int = 40, stems: Bool = true) {
         random = SplitMix64(seed: seed)
         replicas = [RevisionTree](repeating: RevisionTree(), count: 3)
@@ -61,7 +61,7 @@ struct ReplicaWorld {
         }
     }
 
-    /// Brings some leaf's path, whole or only its newest part, to a replica.
+    /// Replicates some leaf's path, complete or only its newest part, to a replica.
     private mutating func replicate(to replica: Int) {
         let source = Int.random(in: replicas.indices, using: &random)
         guard let leaf = replicas[source].leaves.randomElement(using: &random) else { return }

@@ -1,9 +1,9 @@
 import RevisionTree
 import Testing
 
-/// Peers that lie about parents: no revision id protects from that, so a tree must stay sound and peers must agree.
+/// Peers that lie about parents: revision ids don't prevent that, so a tree must stay valid and peers must agree.
 @Suite struct RevisionTreeBrokenHistoryTests {
-    /// Paths through so few revisions that they contradict each other all the time.
+    /// Paths through so few revisions that they often contradict each other.
     private static func paths(_ count: Int, using random: inout SplitMix64) -> [RevisionHistory] {
         (0..<count).map { _ in
             let start = Int.random(in: 1...5, using: &random)

@@ -1,9 +1,9 @@
 import RevisionTree
 import Testing
 
-/// Marks, and what they say of deletions, against the plain model (SEMANTICS K2).
+/// Marks, and the deletions they identify, against the plain model (SEMANTICS K2).
 @Suite struct RevisionTreeMarkLawTests {
-    /// What differs from the model in words, or nil.
+    /// The difference from the model as text; `nil` if there is none.
     private static func difference(_ tree: RevisionTree, _ model: ReferenceTree) -> String? {
         if let difference = tree.difference(from: model) { return difference }
         let own = ReferenceTree(tree)
@@ -37,7 +37,7 @@ import Testing
                 var (stemmed, model) = (replica, ReferenceTree(replica))
                 stemmed.stem(to: limit)
                 model.stem(to: limit)
-                // A deletion may be told only by a path that is not kept any more, in the model as well.
+                // A deletion may depend on a path that is no longer kept, also in the model.
                 #expect(Self.difference(stemmed, model) == nil, "limit \(limit), seed \(seed)")
             }
             let doomed = replica.leaves.map(\.revision).filter { _ in world.random.chance(40) }

@@ -2,11 +2,11 @@ import Testing
 
 @testable import RevisionTree
 
-/// The steps of merging, in trees that come of chance, against sets of revisions put together by the definition.
+/// The merge steps of random trees, against sets of revisions computed by the definition.
 @Suite struct RevisionTreeMergeStepLawTests {
     private typealias Closed = [(revision: RevisionID, survivor: RevisionID)]
 
-    /// A tree with its live leaves in any order, and closings of any of its revisions, also ones that can't be.
+    /// A tree with its live leaves in any order, and closings of any of its revisions, including impossible ones.
     private func questions(_ seed: UInt64) -> [(tree: RevisionTree, leaves: [RevisionID], closed: Closed)] {
         var world = ReplicaWorld(seed: seed, steps: 80)
         return world.replicas.map { tree in
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// All that a revision has seen.
+    /// Everything that a revision has seen.
     private func past(of revision: RevisionID, in tree: RevisionTree, _ closed: Closed) -> Set<RevisionID> {
         var past: Set<RevisionID> = []
         var open = [revision]
@@ -32,7 +32,7 @@ import Testing
         return past
     }
 
-    /// The steps, by looking at all pairs each time.
+    /// The steps, by comparing all pairs each time.
     private func expected(_ tree: RevisionTree, _ leaves: [RevisionID], _ closed: Closed) -> [MergeStep] {
         var versions = leaves.enumerated().map { (position: $0.offset, past: past(of: $0.element, in: tree, closed)) }
         var steps: [MergeStep] = []
@@ -45,7 +45,7 @@ import Testing
             let base = common.max()
             let merged = versions.filter { version in base.map { version.past.contains($0) } ?? true }
             let past = merged.reduce(into: Set()) { $0.formUnion($1.past) }
-            // All that was forgotten lies no higher than the base.
+            // No stemmed revision is higher than the base.
             let isCertain = past.allSatisfy { tree.parent(of: $0) != nil || $0.generation - 1 <= base?.generation ?? 0 }
             steps.append(MergeStep(base: base, versions: merged.map(\.position), isCertain: isCertain))
             versions.removeAll { version in merged.dropFirst().contains { $0.position == version.position } }
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// Which leaves come together in each step, and on what.
+    /// Which leaves are merged in each step, and on which base.
     private func groups(_ steps: [MergeStep], _ leaves: [RevisionID]) -> [[Set<RevisionID>]] {
         var made = leaves.map { Set([$0]) }
         return steps.map { step in

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// A leaf here that the other side has edited and then stemmed away is a leaf of the union: nobody can know.
+    /// A leaf here that the other side has edited and then stemmed is a leaf of the union: neither side knows better.
     @Test(arguments: Seeds.all)
     func `merging with a stemmed tree gives the leaves of merging with the whole one`(seed: UInt64) {
         let world = ReplicaWorld(seed: seed)

@@ -3,7 +3,7 @@ import Foundation
 /// The seeds that property tests run with: a fixed list, or the one in the environment variable `SETTLE_SEED`.
 ///
 /// A failing case prints its seed as its argument; `SETTLE_SEED=17 swift test --filter RevisionTreeTests` runs
-/// that one alone.
+/// only that case.
 enum Seeds {
     static let all: [UInt64] = {
         if let text = ProcessInfo.processInfo.environment["SETTLE_SEED"] {

@@ -1,4 +1,4 @@
-/// A small generator of random numbers that gives the same ones for the same seed on every machine.
+/// A small random number generator that gives the same numbers for the same seed on every machine.
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 
@@ -17,6 +17,6 @@ struct SplitMix64: RandomNumberGenerator {
         return bits ^ (bits >> 31)
     }
 
-    /// Whether something happens that happens so many times in a hundred.
+    /// Returns true with a probability in percent.
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 }

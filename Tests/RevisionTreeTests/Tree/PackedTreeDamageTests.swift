@@ -2,7 +2,7 @@ import RevisionTree
 import Testing
 
 @Suite struct PackedTreeDamageTests {
-    /// Trees of every shape: a single revision, a branch, forks, roots apart, marks, long and short signatures.
+    /// Trees of every shape: a single revision, a branch, forks, detached roots, marks, long and short signatures.
     static let samples: [RevisionTree] = {
         var marked = tree("1-a 2-b 3-c 4-d", "1-a 2-b 3-x!", "1-a 2-", "300-q")
         marked.markShared("2-b")
@@ -18,7 +18,7 @@ import Testing
         ]
     }()
 
-    /// Reads damaged bytes, and returns what is wrong with the outcome, if anything.
+    /// Reads damaged bytes; returns what is wrong with the result, or `nil`.
     private static func problem(reading bytes: [UInt8]) -> String? {
         let tree: RevisionTree
         do { tree = try RevisionTree(packed: bytes) } catch {

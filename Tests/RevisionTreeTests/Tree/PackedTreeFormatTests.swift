@@ -2,7 +2,7 @@ import RevisionTree
 import Testing
 
 @Suite struct PackedTreeFormatTests {
-    /// A tree with every kind of node, in the bytes of version 1. These must stay readable for ever.
+    /// A tree with every kind of node, in the bytes of version 1, which must stay readable permanently.
     private static let golden: [UInt8] =
         [1, 5]
         // 1-00112233445566778899aabbccddeeff: superseded, shared

@@ -1,7 +1,7 @@
 import RevisionTree
 import Testing
 
-/// Branches that stemming has cut off, and how they grow together again (SEMANTICS 202, apache/couchdb#2501).
+/// Branches that stemming has detached, and how they are joined again (SEMANTICS 202, apache/couchdb#2501).
 @Suite struct RevisionTreeDetachedRootTests {
     @Test func `a path that shares no kept ancestor becomes a second root`() {
         var tree = tree("1-a 2-b")

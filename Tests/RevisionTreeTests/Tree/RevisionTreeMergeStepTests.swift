@@ -1,10 +1,10 @@
 import RevisionTree
 import Testing
 
-/// In which steps the leaves of small trees are merged, and on which bases.
+/// The steps in which the leaves of small trees are merged, and their bases.
 @Suite struct RevisionTreeMergeStepTests {
-    /// The steps as `2-b: 3-d 3-c`, a leaf's name standing for what was made of it; `-` for no base, and a `?` behind a step
-    /// that is not certain.
+    /// The steps as `2-b: 3-d 3-c`, where a leaf's name stands for its merge; `-` for no base, and a `?` after an
+    /// uncertain step.
     private func steps(
         _ tree: RevisionTree, _ leaves: [RevisionID], closed: [(revision: RevisionID, survivor: RevisionID)] = [],
         forgotten: [(generation: UInt64, survivor: RevisionID)] = []
@@ -55,7 +55,7 @@ import Testing
     @Test func `those that parted last are merged first`() {
         let tree = tree("1-a 2-b 3-c", "1-a 2-b 3-d", "1-a 2-x")
         #expect(steps(tree, ["3-d", "3-c", "2-x"]) == ["2-b: 3-d 3-c", "1-a: 3-d 2-x"])
-        // The first of the list stands for the result, whichever branch it is on.
+        // The first leaf of the list stands for the result, whichever branch it is on.
         #expect(steps(tree, ["2-x", "3-c", "3-d"]) == ["2-b: 3-c 3-d", "1-a: 2-x 3-c"])
     }
 
@@ -111,7 +111,7 @@ import Testing
     @Test func `a closed branch whose path was cut leaves the base unknown`() {
         let tree = tree("1-a 2-a 3-d", "2-b 3-e!", "1-c")
         #expect(steps(tree, ["3-d", "1-c"], closed: [("2-b", "3-d")]) == ["-: 3-d 1-c ?"])
-        // Whoever closed it for another leaf has seen it, and these have not.
+        // A replica that closed it for another leaf has seen it, and these leaves have not.
         #expect(steps(tree, ["3-d", "1-c"]) == ["-: 3-d 1-c"])
     }
 
@@ -146,7 +146,7 @@ import Testing
     @Test func `who descends from a survivor has seen what it has seen`() {
         let tree = tree("1-a 2-a 3-d 4-f", "1-a 2-b 3-c")
         #expect(steps(tree, ["4-f", "3-c"], closed: [("2-b", "3-d")]) == ["2-b: 4-f 3-c"])
-        // The other way round nobody has: what was written before the survivor does not know of it.
+        // The reverse does not hold: an earlier revision has not seen what the survivor has.
         #expect(steps(tree, ["4-f", "3-c"], closed: [("3-c", "4-f")]) == ["3-c: 4-f 3-c"])
     }
 

@@ -23,7 +23,7 @@ func path(_ revisions: [RevisionID]) -> RevisionHistory {
     }
 }
 
-/// A tree of branches spelled oldest first, a `!` behind a tombstone: `tree("1-a 2-b 3-c", "1-a 2-b 3-x!")`.
+/// A tree of branches spelled oldest first, a `!` after a tombstone: `tree("1-a 2-b 3-c", "1-a 2-b 3-x!")`.
 func tree(_ branches: String...) -> RevisionTree { tree(branches) }
 
 /// A tree of branches spelled oldest first.
@@ -38,10 +38,10 @@ func tree(_ branches: [String]) -> RevisionTree {
 }
 
 extension RevisionTree {
-    /// The leaves in the order of ``leaves``, a `!` behind a tombstone.
+    /// The leaves in the order of ``leaves``, a `!` after a tombstone.
     var leafNotation: [String] { leaves.map { "\($0.revision)\($0.isDeleted ? "!" : "")" } }
 
-    /// Every revision behind its parent, as `2-b<1-a`; roots stand alone.
+    /// Every revision with its parent, as `2-b<1-a`; roots stand alone.
     var edges: [String] {
         revisions.map { revision in parent(of: revision).map { "\(revision)<\($0)" } ?? "\(revision)" }
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct AttachmentStreamTests {
     @Test(.timeLimit(.minutes(5))) func `reading a large content in memory does not copy it for each piece`() throws {
         try withTemporaryDatabase(.memory) { database in
-            // Copied for each of its pieces it would take minutes.
+            // Copying it for each of its pieces would take minutes.
             let attachment = try database.makeAttachment("x", content: [UInt8](repeating: 3, count: 256 << 20))
             let reader = try database.attachmentReader(for: attachment)
             var length = 0

@@ -51,7 +51,7 @@ import Testing
         let observation = database.observe("a")
         let task = Task { for try await _ in observation {} }
         try database.purge("b")
-        // While this is written elsewhere, an observer that does not rest reads again and again.
+        // While the other database is written to, an observer that does not wait reads again and again.
         try withTemporaryDatabase(.file) { other in
             for number in 0..<300 { try other.add(DocumentID(validating: "d\(number)")) }
         }

@@ -4,11 +4,11 @@ import SettleTesting
 import Synchronization
 import Testing
 
-/// The clock that tests of the replicator advance by hand.
+/// The clock that the replicator's tests advance manually.
 @Suite(.timeLimit(.minutes(5))) struct ManualClockTests {
     private let clock = ManualClock()
 
-    /// Sleeps, each for so many seconds, that began in this order.
+    /// Sleeping tasks with the given seconds, started in this order.
     private func sleepers(_ seconds: [Int]) async throws -> [Task<Void, any Error>] {
         var tasks: [Task<Void, any Error>] = []
         for (index, seconds) in seconds.enumerated() {
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `the earliest is woken first, and those of one moment in their order`() async throws {
-        // All go on on one executor that keeps the order, which is that of their waking.
+        // All run on one executor that keeps the order in which they were woken.
         let executor = OneByOne()
         let log = WakingLog()
         let clock = clock
@@ -99,7 +99,7 @@ import Testing
         clock.advance(by: .seconds(5))
         try await tasks[0].value
         try await tasks[2].value
-        // Too late: it has been woken.
+        // Too late: it has been woken already.
         tasks[0].cancel()
         try await tasks[0].value
     }
@@ -134,7 +134,7 @@ import Testing
             clock.advance(by: .seconds(1))
             await canceller.value
             clock.advance(by: .seconds(1))
-            // Either way it ends; had it been woken twice, the continuation would trap.
+            // It ends in either case; if it had been woken twice, the continuation would trap.
             _ = await task.result
         }
         #expect(clock.sleeperCount == 0)
@@ -152,7 +152,7 @@ import Testing
     }
 }
 
-/// Notes in which order sleepers were woken.
+/// Records the order in which sleepers were woken.
 private final class WakingLog: Sendable {
     private let indices = Mutex<[Int]>([])
     var woken: [Int] { indices.withLock { $0 } }
@@ -163,7 +163,7 @@ private final class WakingLog: Sendable {
     }
 }
 
-/// Runs what is ready in the order in which it became so.
+/// Runs ready jobs in the order in which they became ready.
 private final class OneByOne: TaskExecutor {
     private let queue = DispatchQueue(label: "one by one")
 

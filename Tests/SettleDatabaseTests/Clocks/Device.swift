@@ -19,7 +19,7 @@ final class Device {
 
     var database: Database { temporary.database }
 
-    /// What the wall clock shows, in milliseconds since 1970.
+    /// The wall clock's time, in milliseconds since 1970.
     var time: Int64 {
         get { wall.withLock(\.self) }
         set { wall.withLock { $0 = newValue } }
@@ -27,7 +27,7 @@ final class Device {
 
     func reopen() throws { try temporary.reopen() }
 
-    /// Sets a member of a document, which is made if there is none, at a time.
+    /// Sets a member of a document at a time, creating the document if needed.
     func set(_ id: DocumentID, _ name: String, _ value: JSON?, at time: Int64? = nil) throws {
         if let time { self.time = time }
         var document = try database.document(id) ?? Document(id: id)
@@ -43,16 +43,16 @@ final class Device {
     /// The revisions of a document's leaves, winner first.
     func leaves(_ id: DocumentID) throws -> [RevisionID] { try database.leaves(of: id).compactMap(\.revision) }
 
-    /// A member's moment.
+    /// The time of a member's change.
     func moment(_ id: DocumentID, _ name: String) throws -> AttributeClock? { try clocked(id)?[name] }
 
-    /// Brings all from another device, and settles.
+    /// Replicates everything from another device, and settles.
     func pull(from other: Device, by policy: ConflictPolicy = .latestAttributeWins) throws {
         try database.pull(from: other.database)
         try database.settleAll(using: policy)
     }
 
-    /// Stores an edit as software would make it that knows no clocks and leaves what it does not know as it is.
+    /// Stores an edit by software without clocks that keeps unknown members unchanged.
     func editForeign(_ id: DocumentID, _ change: (inout JSONObject) -> Void) throws {
         guard let document = try database.document(id), let parent = document.revision,
             let tree = try database.tree(of: id), let history = tree.history(of: parent),

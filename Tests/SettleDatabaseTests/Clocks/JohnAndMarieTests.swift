@@ -4,7 +4,7 @@ import Testing
 
 /// The race of reference 003: two devices and a server, both offline, one name (SEMANTICS 160–165).
 @Suite struct JohnAndMarieTests {
-    /// What happens once both are online again.
+    /// The steps once both are online again.
     enum Step: CaseIterable {
         case johnUp, johnDown, marieUp, marieDown
     }
@@ -17,7 +17,7 @@ import Testing
         return orders(Step.allCases)
     }()
 
-    /// Both devices and the server as they are when both have changed the name: John first, and then Marie.
+    /// Both devices and the server after both have changed the name: John first, and then Marie.
     private struct Ours {
         let server, john, marie: Device
 
@@ -43,8 +43,8 @@ import Testing
         }
     }
 
-    /// A client that keeps its changes for the server and writes what it downloads as it is, and a server that resolves by
-    /// time and sends a device what the others changed.
+    /// A client that queues its changes for the server and writes downloads unchanged, and a server that resolves by
+    /// time and sends each device what the others changed.
     private struct Naive {
         private struct Row {
             var name = "Holidays"
@@ -88,7 +88,7 @@ import Testing
         for order in Self.orders {
             let ours = try Ours()
             var naive = Naive()
-            // After the four steps in this order, everybody syncs once more, up and down.
+            // After the four steps in this order, all sync once more, up and down.
             for step in order + [.johnUp, .marieUp, .johnDown, .marieDown] {
                 try ours.take(step)
                 naive.take(step)
@@ -150,7 +150,7 @@ import Testing
     ) throws {
         let ours = try Ours(johnAt: johnAt, marieAt: marieAt)
         try ours.take(.johnUp)
-        // What Marie sends is on its way while John's change comes down, and arrives after she has settled.
+        // Marie's upload is in transit while John's change is downloaded, and arrives after she has settled.
         let onItsWay = try Device()
         try onItsWay.database.pull(from: ours.marie.database)
         try ours.take(.marieDown)

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// CouchDB's order of values: a total order, and the one that is documented.
+/// CouchDB's order of values: it is total, and the documented one.
 struct CollationTests {
     @Test func `values stand in the documented order`() throws {
         let text = """
@@ -80,7 +80,7 @@ struct CollationTests {
             right = [right]
         }
         #expect(Collation.compare(left, right) == .before)
-        // Letting go of so deep a value recurses, so it is taken apart first.
+        // Releasing such a deep value recurses, so it is taken apart first.
         while case .array(let inner) = left { left = inner[0] }
         while case .array(let inner) = right { right = inner[0] }
     }

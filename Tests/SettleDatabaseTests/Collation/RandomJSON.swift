@@ -1,7 +1,7 @@
 import Settle
 import SettleTesting
 
-/// Random JSON values that often have something in common.
+/// Random JSON values that often share parts.
 struct RandomJSON {
     var random: SeededRandom
 

@@ -1,6 +1,6 @@
 import Testing
 
-/// The examples of the article about conflicts do what it says they do.
+/// The examples of the article about conflicts behave as it says.
 @Suite struct ConflictSnippetTests {
     private func lines(of snippet: String) throws -> [String] {
         let (status, output) = try BuiltTool(snippet).run([])

@@ -2,9 +2,9 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Replicas that settle the same conflict end equal and quiet.
+/// Replicas that settle the same conflict converge and stop writing.
 @Suite struct ConvergenceTests {
-    /// Both sides of one conflict, made apart and exchanged.
+    /// Both sides of one conflict, edited independently and exchanged.
     private func withConflictOnBoth(_ body: (Database, Database) throws -> Void) throws {
         try withTwoDatabases { first, second in
             try first.add("a", ["name": "Milk", "count": 1, "note": "?"])
@@ -146,7 +146,7 @@ import Testing
                     let all = [first, second, third]
                     try first.add("a", ["n": 0])
                     for other in [second, third] { try other.pull(from: first) }
-                    // The order of ids varies with the marks, so that any of the three wins.
+                    // The order of ids varies with the marks, so that each of the three wins once.
                     for (index, database) in all.enumerated() {
                         try database.set("a", "n", [1, 10, 100][index])
                         try database.set("a", "mark\(index)", .number(JSONNumber((index + order) * 7 % 6)))
@@ -154,7 +154,7 @@ import Testing
                     try first.pull(from: second)
                     try first.settle("a", using: count)
                     try third.pull(from: second)
-                    // The third sees the first's edit as it was before settling.
+                    // The third gets the first's edit as it was before settling.
                     let tree = try #require(try first.tree(of: "a"))
                     for revision in tree.revisions where revision.generation == 3 {
                         guard let history = tree.history(of: revision),

@@ -3,7 +3,7 @@ import Settle
 import SettleTesting
 
 extension Database {
-    /// Brings all leaves of all documents from another database, as a pull would; returns how many were new.
+    /// Replicates all leaves of all documents from another database, as a pull would; returns how many were new.
     @discardableResult
     func pull(from source: Database) throws -> Int {
         var stored = 0
@@ -26,7 +26,7 @@ extension Database {
             attachment.name, contentType: attachment.contentType, content: source.content(of: attachment))
     }
 
-    /// Two leaves on one base: `1-…` saved here, one edit here and one as a peer made it.
+    /// Two leaves on one base: `1-…` saved here, one edit here and one from a peer.
     func makeConflict(
         _ id: DocumentID, base: DocumentBody = ["v": 0], here: DocumentBody = ["v": "here"],
         there: DocumentBody = ["v": "there"]
@@ -44,7 +44,7 @@ extension Database {
         try pull(from: peer)
     }
 
-    /// What a document's leaves hold, winner first, tombstones with a bang.
+    /// The contents of a document's leaves, winner first, tombstones with a bang.
     func leafBodies(_ id: DocumentID) throws -> [String] {
         try leaves(of: id).map { ($0.isDeleted ? "!" : "") + $0.json.description }
     }
@@ -58,7 +58,7 @@ func withTwoDatabases(_ body: (Database, Database) throws -> Void) throws {
 }
 
 extension DatabaseOptions {
-    /// Options by which warnings are not shown.
+    /// Options that suppress warnings.
     static var quiet: DatabaseOptions {
         var options = DatabaseOptions()
         options.warn = { _ in }
@@ -73,7 +73,7 @@ func withDatabases(_ count: Int, _ body: ([Database]) throws -> Void) throws {
     try body(databases)
 }
 
-/// Lets all have what any has.
+/// Replicates everything to all databases.
 func exchange(_ databases: [Database]) throws {
     for _ in 0..<2 {
         for first in databases { for second in databases where first !== second { try first.pull(from: second) } }
@@ -91,7 +91,7 @@ func storeComb(in database: Database, teeth: Int) throws {
     try database.insertReplicated(revisions)
 }
 
-/// A document that was deleted on the first database and edited on the second, and what each then knows of the other.
+/// A document that was deleted on the first database and edited on the second, after both have replicated.
 func withDeletionAgainstEdit(_ body: (Database, Database) throws -> Void) throws {
     try withTwoDatabases { first, second in
         try first.add("a")
@@ -104,7 +104,7 @@ func withDeletionAgainstEdit(_ body: (Database, Database) throws -> Void) throws
     }
 }
 
-/// Options whose warnings are noted.
+/// Options that record warnings.
 func options(noting seen: Seen) -> DatabaseOptions {
     var options = DatabaseOptions()
     options.warn = { seen.note($0) }

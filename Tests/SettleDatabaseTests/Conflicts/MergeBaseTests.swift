@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// What leaves are merged on, and what a merge must not bring back or count twice.
+/// The bases of merges, and what a merge must not restore or count twice.
 @Suite struct MergeBaseTests {
     @Test func `a counter's change is not counted twice when the closed branch goes on`() throws {
         try withDatabases(2) { databases in
@@ -114,7 +114,7 @@ import Testing
     func `a conflict of many entangled leaves can be merged`(teeth: Int) throws {
         try withDatabases(1) { databases in
             try storeComb(in: databases[0], teeth: teeth)
-            // Contents for the trunk, so that there are bases.
+            // The trunk's revisions get contents, so that there are bases.
             for number in 1..<teeth {
                 let signatures = try (1...number).reversed().map {
                     try RevisionID(validating: "1-trunk\($0)").signature

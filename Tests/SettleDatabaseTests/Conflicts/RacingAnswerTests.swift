@@ -11,7 +11,7 @@ import Testing
             let base = try peer("d", path("1-a"), ["a": 0, "b": 0, "n": 0])
             let w = try peer("d", path("2-w", "a"), ["a": 1, "b": 0, "n": 0])
             let c = try peer("d", path("2-c", "a"), ["a": 0, "b": 1, "n": 0])
-            // The user of b had taken over c's change by hand, and changed n besides.
+            // The user of b had copied c's change manually, and also changed n.
             let n = try peer(
                 "d", path("3-00000000000000000000000000000001", "w", "a"), ["a": 1, "b": 1, "n": 1])
             try a.insertReplicated([base, w, c])

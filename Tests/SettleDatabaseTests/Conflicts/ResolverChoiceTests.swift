@@ -174,7 +174,7 @@ import Testing
             }
             #expect(code { try database.settle("a", using: .threeWayMerge()) } == .refused)
             #expect(try database.leafNames("a") == before)
-            // Inside of a transaction that goes on, too.
+            // Also inside a transaction that continues.
             try database.transaction {
                 #expect(code { try database.settle("a", using: .threeWayMerge()) } == .refused)
                 try database.add("b")

@@ -3,7 +3,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// What a resolver is given, what it may return, and what becomes of that.
+/// What a resolver is given, what it may return, and the result.
 @Suite struct ResolverContractTests {
     // SEMANTICS 14
     @Test func `a side that is deleted is nil`() throws {

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// A resolver that fails, fails alone.
+/// A resolver's failure affects only its conflict.
 @Suite struct ResolverFailureTests {
     @Test func `not found thrown by a resolver is a failure of that conflict`() throws {
         try withDatabases(1) { databases in

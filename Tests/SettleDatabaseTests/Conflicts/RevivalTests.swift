@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Deletions beside edits that came later, or from another side.
+/// Deletions beside later edits, or edits from another peer.
 @Suite struct RevivalTests {
     @Test func `a document revived over two deletions is not deleted by who saw only one of them`() throws {
         try withDatabases(3) { databases in
@@ -38,7 +38,7 @@ import Testing
             try a.settle("d", using: .localWins)  // the deletion
             try b.settle("d", using: .localWins)  // the edit
             try exchange([a, b])
-            // Someone's answer should stand: a live leaf, or a deletion that is open and known as one.
+            // Some answer should stand: a live leaf, or an open deletion that is marked as one.
             let tree = try #require(try a.tree(of: "d"))
             #expect(tree.leaves.contains { !$0.marks.contains(.closing) })
         }
@@ -64,7 +64,7 @@ import Testing
             #expect(try database.document("d") == nil)
             #expect(try database.documents().map(\.id) == ["a", "b"])
             #expect(try database.lastSequence().number == before.number + 2)
-            // A document that the validation lets through is revived with its closed branch.
+            // A document that the validation accepts is revived with its closed branch.
             let revived = try database.saveAll([Document(id: "d", body: typed)], onConflict: .fail)
             #expect(throws: Never.self) { try revived[0].get() }
             #expect(try database.document("d")?.body() == typed)
@@ -87,12 +87,12 @@ import Testing
     @Test func `a fast-forward of a settled document is no remote side`() throws {
         try withDatabases(1) { databases in
             let database = databases[0]
-            // Settled long ago: a closed branch is left.
+            // Settled long ago: only a closed branch remains.
             try database.insertReplicated([
                 peer("d", path("2-b", "a"), ["v": 1]),
                 peer("d", path("3-x", "c", "a"), ["$closed": "2-b"], isDeleted: true),
             ])
-            // What the user has on screen came as a plain update ...
+            // The user's edit arrived as a plain update ...
             try database.insertReplicated([peer("d", path("3-s", "b", "a"), ["v": "screen"])])
             // ... and then another edit arrives.
             try database.insertReplicated([peer("d", path("3-n", "b", "a"), ["v": "new"])])

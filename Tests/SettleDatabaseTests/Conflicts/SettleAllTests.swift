@@ -94,7 +94,7 @@ import Testing
     }
 }
 
-/// Lets nobody pass until so many have come.
+/// Lets callers pass once a number of them have arrived.
 actor Gate {
     private var missing: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -111,7 +111,7 @@ actor Gate {
         await withCheckedContinuation { waiting.append($0) }
     }
 
-    /// Lets everybody pass from now on.
+    /// Lets all callers pass from now on.
     func open() {
         missing = 0
         for waiter in waiting { waiter.resume() }

@@ -1,8 +1,8 @@
 import Settle
 
-/// A document's tree of one to four leaves, described without any tree code, and what each policy must make of it.
+/// A document's tree of one to four leaves, described without any tree code, and each policy's expected result.
 struct ShapedDocument: Sendable, CustomStringConvertible {
-    /// What a leaf is, and how it hangs on the place where its branch parts.
+    /// The kind of a leaf, and how it hangs on its branch point.
     enum Leaf: String, CaseIterable, Sendable {
         /// One edit.
         case live
@@ -10,9 +10,9 @@ struct ShapedDocument: Sendable, CustomStringConvertible {
         case edited
         /// A tombstone right on the branch point: a user's deletion (K2 ii).
         case deleted
-        /// A tombstone after an edit, whose source's winner it was: a user's deletion (K2 i).
+        /// A tombstone after an edit that was the source's winner: a user's deletion (K2 i).
         case confirmed
-        /// A tombstone after an edit, nothing else known: closed by a foreign peer (K2 iii).
+        /// A tombstone after an edit, without further knowledge: closed by a foreign peer (K2 iii).
         case foreign
         /// A tombstone after an edit, with the mark.
         case closed
@@ -123,7 +123,7 @@ struct ShapedDocument: Sendable, CustomStringConvertible {
 }
 
 extension ShapedDocument {
-    /// The leaves there is something to decide between, live ones first, each kind from the highest id down.
+    /// The leaves to decide between, live ones first, each kind from the highest id down.
     static func candidates(_ stored: [Stored], deletions: Bool) -> [Stored] {
         let live = stored.filter(\.state.isLive).sorted { $0.revision > $1.revision }
         let disputed = stored.filter { leaf in

@@ -4,7 +4,7 @@ import Testing
 
 /// Every policy on every tree of up to four leaves, live and deleted, against rules written down independently.
 @Suite struct TruthTableTests {
-    /// What a policy must decide of the candidates, winner first.
+    /// A policy's expected decision about the candidates, winner first.
     enum Verdict {
         case nothing
         case keep(ShapedDocument.Stored)
@@ -20,7 +20,8 @@ import Testing
         var description: String { name }
     }
 
-    /// The side of a conflict, else the winner. Which one that is depends on how it came about, and has tests of its own.
+    /// One side of a conflict, else the winner. Which side a leaf is on depends on the history, and is tested
+    /// separately.
     private static func side(_ candidates: [ShapedDocument.Stored], _ side: Document?) -> Verdict {
         .keep(candidates.first { $0.revision == side?.revision } ?? candidates[0])
     }
@@ -57,7 +58,7 @@ import Testing
     func `each policy decides as its rule says`(row: Row, leaves: Int) throws {
         let database = try Database.inMemory()
         defer { database.close() }
-        // Four leaves of all six states would be thousands of trees more that differ in nothing new.
+        // Four leaves of all six states would be thousands of trees more without new differences.
         let states: [ShapedDocument.Leaf] =
             leaves == 4 ? [.live, .edited, .deleted, .closed] : ShapedDocument.Leaf.allCases
         var number = 0
@@ -119,7 +120,7 @@ import Testing
         #expect(try database.conflict(of: id, kinds: row.policy.kinds) == nil, name)
     }
 
-    /// How many leaves are tombstones that close a branch for a revision.
+    /// How many leaves are tombstones that close a branch in favour of a revision.
     private func closings(_ leaves: [Document], of survivor: RevisionID?) -> Int {
         leaves.filter { $0.isDeleted && $0["$closed"]?.string == survivor?.description }.count
     }

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// What a CouchDB answered, the database answers.
+/// The database gives the same answers as the recorded CouchDB.
 struct DatabaseConformanceTests {
     // SEMANTICS 198, 199
     @Test(arguments: DatabaseKind.allCases)
@@ -12,7 +12,7 @@ struct DatabaseConformanceTests {
             do { try replay.run(step) } catch { Issue.record("\(step["name"] ?? ""): \(error)") }
         }
         try replay.finish()
-        // Tombstones with members are brought as a peer would bring them, and not compared.
+        // Tombstones with members are stored as a peer would send them, and not compared.
         #expect(replay.compared >= 690)
     }
 

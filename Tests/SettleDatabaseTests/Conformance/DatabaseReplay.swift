@@ -3,9 +3,9 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Does what a recorded exchange asks of CouchDB with a database, and compares the answers.
+/// Replays a recorded exchange with CouchDB on a database, and compares the answers.
 ///
-/// It knows the steps that concern the embedded store; others are passed over.
+/// It knows the steps that concern the embedded store; others are skipped.
 final class DatabaseReplay {
     private let kind: DatabaseKind
     private var databases: [String: TemporaryDatabase] = [:]
@@ -118,7 +118,7 @@ final class DatabaseReplay {
         let isDeleted = json["_deleted"] == true
         let saved: Document?
         if isDeleted, body != .empty {
-            // The database's delete keeps members of the document, and none that come with the deletion.
+            // The database's delete keeps members of the document, and accepts none from the request.
             guard let expected else { return }
             let revision = try RevisionID(validating: expected)
             let parent = try document.revision ?? database.tree(of: id)?.winner?.revision
@@ -183,7 +183,7 @@ final class DatabaseReplay {
     private func difference(_ step: JSON, _ database: Database) throws {
         guard step["expect"]?["status"]?.int == 200, var asked = step["json"]?.object else { return }
         var expected = step["expect"]?["json"]?.object ?? [:]
-        // Local documents have no tree to compare; that they are asked about at all is the server's affair.
+        // Local documents have no tree to compare; the server decides whether they may be asked about.
         for name in asked.names where name.hasPrefix("_local/") {
             asked[name] = nil
             expected[name] = nil
@@ -246,7 +246,7 @@ final class DatabaseReplay {
         #expect(document.isDeleted == (expected["_deleted"] == true))
         #expect(try document.body() == members(expected))
         if let revisions = expected["_revisions"], let revision = document.revision {
-            // What is printed of a history is no longer than the limit, though another branch may keep more of it.
+            // The printed history is no longer than the limit, though another branch may keep more of it.
             let limit = try database.revisionLimit()
             let history = try database.tree(of: document.id)?.history(of: revision, limit: limit)
             #expect(history?.start == revisions["start"]?.int.map { UInt64($0) })

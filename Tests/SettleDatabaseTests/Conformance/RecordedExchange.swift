@@ -3,12 +3,12 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Recorded exchanges with a CouchDB 3.5.0: those of this repository, and the larger corpus where it is at hand.
+/// Recorded exchanges with a CouchDB 3.5.0: those of this repository, and the larger corpus if it is available.
 enum RecordedExchange {
-    /// Whether the corpus is at hand.
+    /// Whether the corpus is available.
     static let isAtHand = FileManager.default.fileExists(atPath: folder.path)
 
-    /// Why its tests are skipped where it is not.
+    /// Why its tests are skipped if it is not.
     static let absence: Comment = "there is no corpus in \(folder.path): set SETTLE_CONFORMANCE to its folder"
 
     /// The steps of the revision ids that are recorded in this repository.
@@ -26,7 +26,7 @@ enum RecordedExchange {
             .standardized
     }()
 
-    /// The names of the files that begin in a way; empty where the corpus is missing.
+    /// The names of the files with a prefix; empty if the corpus is missing.
     static func files(_ prefix: String) -> [String] {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return all.filter { $0.hasPrefix(prefix) && $0.hasSuffix(".json") }.sorted()

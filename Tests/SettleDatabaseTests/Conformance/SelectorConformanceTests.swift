@@ -1,7 +1,7 @@
 import Settle
 import Testing
 
-/// What a CouchDB found by a selector, the selector finds as a plain filter.
+/// A selector used as a plain filter finds what a CouchDB found.
 @Suite(.enabled(if: RecordedExchange.isAtHand, RecordedExchange.absence))
 struct SelectorConformanceTests {
     // COUCHDB-FACTS 26, 27

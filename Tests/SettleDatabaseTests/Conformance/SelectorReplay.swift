@@ -1,7 +1,7 @@
 import Settle
 import Testing
 
-/// Keeps the documents of a recorded exchange, and asks them what CouchDB was asked.
+/// Stores the documents of a recorded exchange, and replays its queries.
 struct SelectorReplay {
     private var documents: [String: JSON] = [:]
     /// How many answers were compared.
@@ -47,7 +47,8 @@ struct SelectorReplay {
         let found = documents.filter { !$0.key.hasPrefix("_design/") && selector.matches($0.value) }.keys
         let ids = Set(expected.compactMap { $0["_id"]?.string })
         if ids.count < expected.count || expected.count == limit || skip > 0 {
-            // Which ones a page has is a matter of the query's order, and documents without an id can't be told apart.
+            // Which documents a page has depends on the query's order, and documents without an id can't be
+            // distinguished.
             #expect(expected.count == min(limit, max(0, found.count - skip)), "\(place)")
             #expect(ids.isSubset(of: found), "\(place)")
         } else {
@@ -63,7 +64,7 @@ struct SelectorReplay {
         }
     }
 
-    /// Errors that are not about the selector pass: a search may be refused for its other options.
+    /// Errors that are not about the selector are ignored: a search may be refused for its other options.
     private mutating func refuse(_ json: JSON, _ answer: JSON, _ place: String) {
         let ours = Self.failure(json)
         let codes: Set = [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleDatabase
 
-/// Edits as a server brings them.
+/// Edits as a server receives them.
 @Suite struct DatabaseEditsTests {
     private func write(_ database: Database, _ edits: DocumentEdit...) throws -> [String] {
         try database.write(edits).map { result in
@@ -27,7 +27,7 @@ import Testing
             #expect(try write(database, DocumentEdit(id: "a", parent: first, isDeleted: true, body: ["v": 1])) == ["2"])
             let tombstone = try #require(try database.record(of: "a")?.tree.winner?.revision)
             #expect(try database.document("a", revision: tombstone)?["v"] == 1)
-            // Its leaves are all tombstones: none can be edited, but it can be there again.
+            // All its leaves are tombstones: none can be edited, but the document can be revived.
             #expect(try write(database, DocumentEdit(id: "a", parent: tombstone, body: .empty)) == ["conflict"])
             #expect(
                 try write(database, DocumentEdit(id: "a", parent: nil, isDeleted: true, body: .empty)) == ["conflict"])

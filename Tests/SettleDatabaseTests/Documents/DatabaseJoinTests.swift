@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Revisions that arrive in an order in which their contents have to change places.
+/// Revisions that arrive in an order in which contents have to be moved.
 @Suite struct DatabaseJoinTests {
     // SEMANTICS 60, 202
     @Test(arguments: DatabaseKind.allCases)
@@ -32,7 +32,7 @@ import Testing
             let first = try database.save(Document(id: "x", body: ["v": 1]), onConflict: .fail)
             let parent = try #require(first.revision)
             let edit = RevisionHasher().revision(of: .empty, parent: parent, isDeleted: true)
-            // The peer's tombstone came with its history cut off, so it is a root of its own.
+            // The peer's tombstone came with a stemmed history, so it is a separate root.
             try database.insertReplicated([peer("x", RevisionHistory(edit), isDeleted: true)])
             #expect(try database.document("x")?.revision == parent)
             let deleted = try #require(try database.delete(first, onConflict: .fail))
@@ -57,7 +57,7 @@ import Testing
             try database.delete(loser, onConflict: .fail)
             try database.insertReplicated([peer("x", try path("3-y", "z", "a")), peer("x", try path("1-q"))])
             #expect(seen.all == ["loser", "winner", "-"])
-            // An inner revision that gets its content late is asked about as well.
+            // An inner revision that gets its content late is validated as well.
             database.addValidation("never") { _ in throw ValidationError() }
             #expect(try database.insertReplicated([peer("x", try path("1-a"))]).map(\.word) == ["refused"])
         }

@@ -20,7 +20,7 @@ import Testing
                     }
                     return true
                 })
-            // The removed key comes back: two versions can't tell a removal from an addition.
+            // The removed key is restored: two versions can't distinguish a removal from an addition.
             #expect(try saved.body() == ["both": "mine", "new": true, "removed": 1, "current": 2])
             #expect(saved.revision?.generation == 3)
             #expect(try database.document("a") == saved)

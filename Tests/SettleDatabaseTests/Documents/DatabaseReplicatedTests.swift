@@ -13,7 +13,7 @@ import Testing
             let other = peer("a", try path("3-c", "b", "a"), ["v": "another body"])
             #expect(try database.insertReplicated([other]).map(\.word) == ["known"])
             #expect(try database.lastSequence() == before)
-            // An inner revision that was only named gets its content once, and is known from then on.
+            // An inner revision that was known only by id gets its content once, and counts as known from then on.
             let inner = [peer("a", try path("2-b", "a"), ["v": 0]), peer("a", try path("2-b", "a"), ["v": 9])]
             #expect(try database.insertReplicated(inner).map(\.word) == ["stored", "known"])
             #expect(try database.document("a", revision: RevisionID(validating: "2-b"))?["v"] == 0)

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Read, somebody else writes, save.
+/// Read, another writer saves, save.
 @Suite struct DatabaseSaveConflictTests {
     private func raced(_ database: Database, _ id: DocumentID = "a") throws -> Document {
         var mine = try database.add(id, ["v": 1])
@@ -77,7 +77,7 @@ import Testing
             #expect(try database.saveAll([mine], onConflict: .deletesWin).count == 1)
             #expect(try database.document("a") == nil)
             #expect(try database.delete(mine, onConflict: .deletesWin) == nil)
-            // Who has seen the deletion, or never saw the document, does not contradict it.
+            // A save of a client that has seen the deletion, or never saw the document, does not contradict it.
             let revived = try database.save(Document(id: "a", body: ["n": 1]), onConflict: .deletesWin)
             #expect(revived.revision?.generation == 3)
             var seen = try #require(try database.delete("a"))
@@ -104,7 +104,7 @@ import Testing
             #expect(tree.leaves.count == 2 && tree.isConflicted)
             #expect(try database.document("a", revision: revision)?["v"] == "mine")
             #expect(try database.conflictedDocumentIDs() == ["a"])
-            // The same again is the same revision.
+            // Saving the same again gives the same revision.
             #expect(try database.save(mine, onConflict: .branch).revision == branch.revision)
             #expect(try database.tree(of: "a")?.count == 3)
             try withTemporaryDatabase(kind) { other in

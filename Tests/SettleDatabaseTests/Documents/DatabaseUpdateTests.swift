@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// A change that is made again when somebody else was faster.
+/// An update that is repeated when another writer was faster.
 @Suite struct DatabaseUpdateTests {
     private struct Refused: Error {}
 

@@ -2,7 +2,7 @@ import Foundation
 import Settle
 import SettlePlatform
 
-/// Settle's, for Testing has an `Attachment` as well.
+/// Settle's type, because Testing also has an `Attachment`.
 typealias Attachment = Settle.Attachment
 
 /// A history written from its newest revision on: `path("3-c", "b", "a")`.
@@ -12,7 +12,7 @@ func path(_ newest: String, _ older: String...) throws -> RevisionHistory {
     return try RevisionHistory(start: revision.generation, signatures: [revision.signature] + signatures)
 }
 
-/// A revision as a peer would bring it.
+/// A revision as a peer would send it.
 func peer(
     _ id: DocumentID, _ history: RevisionHistory, _ body: DocumentBody = .empty, isDeleted: Bool = false,
     attachments: [Attachment] = []
@@ -73,7 +73,7 @@ final class Log<Element: Sendable>: Sendable {
     func add(_ element: Element) { kept.withLock { $0.append(element) } }
 }
 
-/// Runs a closure on so many threads at once and waits for all of them.
+/// Runs a closure on a number of threads at once and waits for all of them.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let group = DispatchGroup()
     for number in 0..<count {

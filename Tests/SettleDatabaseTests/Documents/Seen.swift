@@ -1,7 +1,7 @@
 import Settle
 import SettlePlatform
 
-/// What closures have seen, in order.
+/// What closures have recorded, in order.
 final class Seen: Sendable {
     private let words = Guarded<[String]>([])
 

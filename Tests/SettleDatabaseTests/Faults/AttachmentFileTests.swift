@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleDatabase
 
-/// The files of large attachments: none that a row names is missing, and none that is not needed stays.
+/// The files of large attachments: every file that a row names exists, and unneeded files are removed.
 @Suite struct AttachmentFileTests {
     let folder: TemporaryFolder
     let database: Database
@@ -119,7 +119,7 @@ import Testing
         error = #expect(throws: DatabaseError.self) { try database.content(of: saved.attachments[0]) }
         #expect(error?.code == .attachmentMissing)
         #expect(try database.verify().problems.count == 1)
-        // The same content stored anew mends it.
+        // Storing the same content again repairs it.
         try database.save(Document(id: "b", attachments: [large(1)]), onConflict: .fail)
         #expect(try database.verify().problems == [])
     }

@@ -9,7 +9,7 @@ struct BuiltTool {
         path = tests.deletingLastPathComponent().appending(path: name).path
     }
 
-    /// Runs it to its end; returns its status and what it wrote.
+    /// Runs it to its end; returns its status and output.
     func run(_ arguments: [String], environment: [String: String] = [:]) throws -> (status: Int32, output: String) {
         let process = Process()
         process.executableURL = URL(filePath: path)

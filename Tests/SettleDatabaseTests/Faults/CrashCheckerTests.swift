@@ -3,7 +3,7 @@ import Testing
 
 @testable import CrashTool
 
-/// The crash test itself can fail: what it is there to notice, it notices.
+/// The crash test itself can fail: it detects the faults that it is meant to detect.
 @Suite struct CrashCheckerTests {
     let database: Database
 
@@ -94,7 +94,7 @@ import Testing
         return "\(kind) \(preview.conflict.documentID) \(plan.joined(separator: " "))\n"
     }
 
-    /// Writes some of what a settlement would write, as a process that is killed must never leave it.
+    /// Writes a part of a settlement, which a killed process must never leave.
     private func write(_ writes: [SettlementPlan.Write], of preview: SettlementPreview) throws {
         for write in writes {
             let path = try #require(preview.conflict.tree.history(of: write.parent))

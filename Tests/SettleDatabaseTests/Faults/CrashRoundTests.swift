@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A few rounds of the crash test in every test run; `make crash-test` is the long form of the same.
+/// A few rounds of the crash test in every test run; `make crash-test` runs more.
 @Suite struct CrashRoundTests {
     // SEMANTICS 32, 72
     @Test func `what was acknowledged survives a kill`() throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleDatabase
 
-/// One damaged document among sound ones, in a file as it is found.
+/// One damaged document among intact ones, in a file.
 @Suite struct DamagedDocumentTests {
     private static let damages = [
         "attachments = CAST(replace(CAST(attachments AS TEXT), ',3,', ',-3,') AS BLOB)", "attachments = 'no'",

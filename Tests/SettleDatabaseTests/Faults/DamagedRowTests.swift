@@ -3,7 +3,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Files whose structure is sound and whose values are not: each is an error or a line of the report, never a crash.
+/// Files with a valid structure and invalid values: each is an error or a line of the report, never a crash.
 @Suite struct DamagedRowTests {
     let folder: TemporaryFolder
 
@@ -38,7 +38,7 @@ import Testing
         "UPDATE documents SET flags = 3", "DELETE FROM contents", "UPDATE contents SET number = -5",
         "UPDATE contents SET number = 9223372036854775807", "DELETE FROM documents",
         "UPDATE expirations SET id = CAST(id AS TEXT)", "UPDATE expirations SET id = x'ff'",
-        // The token of a content is the last varint of a node; the largest number there is.
+        // The token of a content is the last varint of a node; this is the largest number.
         "UPDATE documents SET tree = x'010108010102030405060708090a0b0c0d0e0f10ffffffffffffffffff01'",
     ])
     func `verification tells of damage`(sql: String) throws {
@@ -82,7 +82,7 @@ import Testing
     func `a date of expiration past all dates is one`(date: String) throws {
         let database = try damaged("UPDATE expirations SET at = \(date)")
         _ = try database.expiration(of: "bread")
-        // A time before all others is over, one after all others is not.
+        // A time before all others has passed, one after all others has not.
         try database.purgeExpired()
         #expect(try (database.document("bread") == nil) == date.hasPrefix("-"))
     }

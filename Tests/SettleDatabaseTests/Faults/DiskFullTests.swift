@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleDatabase
 
-/// A database file that may not grow: SQLite answers as it does when the disk is full, and undoes the transaction.
+/// A database file that may not grow: SQLite reports a full disk, and rolls back the transaction.
 @Suite struct DiskFullTests {
     private struct GaveUp: Error {}
     let folder: TemporaryFolder
@@ -34,7 +34,7 @@ import Testing
         try setMaximumPageCount(1_000_000)
         try database.save(large("with room"), onConflict: .fail)
         #expect(try database.document("with room") != nil)
-        // What the log has is what counts after a crash.
+        // After a crash, the content of the log counts.
         try folder.copy("a", to: "b")
         let left = try Database.open(folder.path("b"))
         #expect(Set(try left.documents().map(\.id.string)) == ids.union(["with room"]))
@@ -84,8 +84,8 @@ import Testing
         try expectUsable(["milk"])
     }
 
-    /// Several threads write at once and share commits, and one of them has no room. Those who were told that they failed
-    /// have, and those who were told that they succeeded have.
+    /// Several threads write at once and share commits, and one of them has no room. Each write that was reported as
+    /// failed has failed, and each that was reported as successful has succeeded.
     @Test func `in a shared commit each is told what became of its own write`() throws {
         let pages = try database.engine.read { reader in
             try (reader as? SQLiteReader)?.connection.integer("PRAGMA page_count") ?? 0

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleDatabase
 
-/// A child process whose files may not grow past a limit: writing fails as the system makes it fail, in the middle.
+/// A child process whose files may not grow past a limit: the system makes a write fail, in the middle.
 @Suite struct FileSizeLimitTests {
     @Test func `when the log can't grow nothing acknowledged is lost and all goes on with room`() async {
         await #expect(processExitsWith: .success) {

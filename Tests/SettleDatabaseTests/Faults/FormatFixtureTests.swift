@@ -3,7 +3,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// A database of every released format, opened as it is. `Scripts/make-fixture.sh` makes that of a new one.
+/// A database of every released format, opened unchanged. `Scripts/make-fixture.sh` creates that of a new one.
 @Suite struct FormatFixtureTests {
     let folder: TemporaryFolder
     var file: URL { URL(filePath: folder.path("example.settle/database.sqlite")) }
@@ -194,7 +194,7 @@ import Testing
 
     @Test func `a folder that can't be written is an error`() throws {
         try #require(getuid() != 0 || chmod(file.path, 0o444) == 0)
-        // Root may write anything, so the file is made a folder where it must be a file.
+        // Root may write anything, so a folder takes the place of the file.
         try FileManager.default.removeItem(at: file)
         try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
         let error = #expect(throws: DatabaseError.self) { try open() }

@@ -3,7 +3,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// What a process leaves that is killed at a given point, made by copying the files while they are open.
+/// The files that a process leaves when it is killed at a given point, made by copying them while they are open.
 @Suite struct KilledProcessTests {
     let folder: TemporaryFolder
 

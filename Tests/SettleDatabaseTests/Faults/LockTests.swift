@@ -20,7 +20,7 @@ import Testing
     @Test func `a child process that is just being started does not keep the lock`() throws {
         let folder = try TemporaryFolder()
         let database = try Database.create(folder.path("a"))
-        // What a fork leaves in the child until it runs its own program: a copy of the descriptor.
+        // A fork leaves a copy of the descriptor in the child until it executes its own program.
         let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name -> Int32? in
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
             return target?.hasSuffix(folder.path("a/lock")) == true ? Int32(name).map { dup($0) } : nil

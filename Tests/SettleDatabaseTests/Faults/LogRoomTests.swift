@@ -3,7 +3,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// The room that is made ahead of the write-ahead log where each commit is brought to the disk.
+/// The room reserved ahead in the write-ahead log if each commit is forced to the disk.
 @Suite struct LogRoomTests {
     let folder: TemporaryFolder
 
@@ -21,7 +21,7 @@ import Testing
         return try FileManager.default.attributesOfItem(atPath: folder.path("a/" + name))[.size] as? Int ?? 0
     }
 
-    /// How long the log's file is after each of some commits.
+    /// The length of the log's file after each of some commits.
     private func lengths(_ database: Database, commits: Int) throws -> [Int] {
         try (0..<commits).map { number in
             try database.save(Document(id: DocumentID(validating: "d\(number)"), body: ["n": 1]), onConflict: .fail)

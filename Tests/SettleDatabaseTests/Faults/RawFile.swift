@@ -1,6 +1,6 @@
 import CSQLite
 
-/// A database file opened past Settle, to put into it what Settle would not.
+/// A database file opened without Settle, to write invalid content.
 struct RawFile {
     struct Failure: Error { let message: String }
 

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// An entry has its contents for as long as it is there, whatever becomes of the document's revisions.
+/// An entry has its contents as long as it exists, whatever happens to the document's revisions.
 struct JournalContentTests {
     private func withDatabase(limit: Int = 1000, _ body: (Database, Journal) throws -> Void) throws {
         try withTemporaryDatabase(.memory, options: ManualTime().options) { database in
@@ -59,7 +59,7 @@ struct JournalContentTests {
 
     @Test func `when the branch it began on is purged`() throws {
         try withDatabase { database, journal in
-            // Of two branches the one that wins is deleted, so the other one is seen; that one is edited then.
+            // The winner of two branches is deleted, so the other one is visible; that one is then edited.
             let mine = try #require(try database.set("a", "n", 1).revision)
             let base = try #require(try database.tree(of: "a")?.parent(of: mine))
             try database.insertReplicated([peer("a", try path("2-00", "\(base.signature)"), ["n": 7])])
@@ -96,7 +96,7 @@ struct JournalContentTests {
         database.close()
         try RawFile(path: path + "/database.sqlite").execute("DELETE FROM contents")
         #expect(code { try Database.open(path) } == .corrupt)
-        // The way out that the error names.
+        // The workaround that the error names.
         var options = DatabaseOptions()
         options.journal = false
         let opened = try Database.open(path, options: options)

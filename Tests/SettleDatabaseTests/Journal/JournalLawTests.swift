@@ -2,9 +2,9 @@ import Settle
 import SettleTesting
 import Testing
 
-/// After every step the operations in the journal, replayed on what was synchronized last, give the documents there are.
+/// After every step, replaying the journal's operations on the last synchronized state gives the current documents.
 struct JournalLawTests {
-    /// A database, and what a peer would have of it.
+    /// A database, and a peer's state of it.
     private struct World {
         let database: Database
         let journal: Journal
@@ -65,7 +65,7 @@ struct JournalLawTests {
             synchronized[id] = body
         }
 
-        /// What the journal says the documents are.
+        /// The documents according to the journal.
         func replayed() throws -> [DocumentID: DocumentBody] {
             var bodies = synchronized
             for entry in try journal.history() {
@@ -75,7 +75,7 @@ struct JournalLawTests {
             return bodies
         }
 
-        /// What the coalesced changes say the documents are.
+        /// The documents according to the coalesced changes.
         func applied() -> [DocumentID: JSON] {
             var documents = synchronized.mapValues(\.json)
             for change in journal.pending {
@@ -104,7 +104,7 @@ struct JournalLawTests {
         var world = World(
             database: temporary.database, journal: try #require(temporary.database.journal),
             random: SeededRandom(seed: UInt64(seed)))
-        // With a low limit revisions are forgotten that the journal still needs.
+        // With a low limit, revisions are stemmed that the journal still needs.
         if let limit = [nil, 5, 3][seed % 3] { try world.database.setRevisionLimit(limit) }
         for step in 0..<150 {
             try world.step()

@@ -91,7 +91,7 @@ struct JournalUndoTests {
     @Test func `what others changed meanwhile stays`() throws {
         try withDatabase { database, journal in
             let mine = try #require(try database.set("1", "name", "mine").revision)
-            // A peer that has not acknowledged anything has gone on from the synchronized revision.
+            // A peer that has not acknowledged anything has edited the synchronized revision.
             let base = try #require(try database.tree(of: "1")?.parent(of: mine))
             try database.insertReplicated([
                 peer("1", try path("2-ff", "\(base.signature)"), ["name": "item1_3", "more": 1])

@@ -1,17 +1,17 @@
 import Settle
 import SettlePlatform
 
-/// A clock that shows what it is set to, in milliseconds.
+/// A clock that is set manually, in milliseconds.
 final class ManualTime: Sendable {
     private let time = Guarded<Int64>(0)
 
-    /// What it shows.
+    /// The clock's time.
     var now: Int64 {
         get { time.withLock { $0 } }
         set { time.withLock { $0 = newValue } }
     }
 
-    /// Options of a database that goes by this clock and keeps a journal.
+    /// Options of a database that uses this clock and has a journal.
     var options: DatabaseOptions {
         var options = DatabaseOptions()
         options.journal = true
@@ -22,7 +22,7 @@ final class ManualTime: Sendable {
 }
 
 extension Database {
-    /// What is to be sent, a line for each document: `UPDATE a n=2@30 text=-@20`.
+    /// The pending changes, a line for each document: `UPDATE a n=2@30 text=-@20`.
     var pendingLines: [String] { journal?.pending.map(\.line) ?? ["no journal"] }
 
     /// The journal, a line for each operation: `UPDATE a {"n":1} {"n":2}`.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleDatabase
 
-/// Compaction that keeps what lost for a while.
+/// Compaction that keeps losing contents for a while.
 @Suite struct ContentRetentionTests {
     private static let day: Int64 = 86_400_000
     private let time = Guarded<Int64>(1_700_000_000_000)
@@ -60,7 +60,7 @@ import Testing
         pass(5)
         try database.settle("a", using: .mostRevisions)
         #expect(try database.leaves(of: "a").filter { !$0.isDeleted }.count == 1)
-        // Until a peer has the settlement, the body is a base of merges and stays in any case.
+        // Until a peer has the settlement, the body is a merge base and always stays.
         try database.markShared(database.leaves(of: "a").map { ("a", try #require($0.revision)) })
         for _ in 0..<2 {
             try database.compact(keepingOldContentsFor: .seconds(86_400))
@@ -78,7 +78,7 @@ import Testing
         _ = try write(database, 2)
         try database.compact(keepingOldContentsFor: .seconds(86_400))
         pass(2)
-        // All contents kept apart go, and with them their numbers.
+        // All separately stored contents are removed, and with them their numbers.
         try database.purge("a")
         let first = try write(database, 3)
         _ = try write(database, 4)

@@ -3,7 +3,7 @@ import SettleTesting
 import Testing
 
 @Suite struct DatabaseCompactTests {
-    /// Which of a document's revisions have their content, by their short names.
+    /// The revisions of a document that have their content, by their short names.
     private func kept(_ database: Database, _ id: DocumentID = "a") throws -> Set<String> {
         let revisions = try database.tree(of: id)?.revisions ?? []
         return Set(try revisions.filter { try database.document(id, revision: $0) != nil }.map(\.description))
@@ -49,7 +49,7 @@ import Testing
             let loser = try #require(try database.document("a", revision: RevisionID(validating: "4-x")))
             let tombstone = try #require(try database.delete(loser, onConflict: .fail)?.revision)
             try database.compact()
-            // What the tombstone was made on came from a peer, so it is the base of work no peer has.
+            // The tombstone's parent came from a peer, so it is the base of work that no peer has.
             #expect(try kept(database) == ["5-e", "4-x", tombstone.description])
             #expect(try database.problems() == [])
         }

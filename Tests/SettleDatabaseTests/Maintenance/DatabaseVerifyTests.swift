@@ -3,9 +3,9 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Damage planted behind the database's back, and found.
+/// Damage made without the database, and detected.
 @Suite struct DatabaseVerifyTests {
-    /// A statement that does harm, and a part of what is said about it.
+    /// A damaging statement, and a part of the expected report.
     struct Damage: Sendable, CustomTestStringConvertible {
         let sql: String
         let finding: String

@@ -3,12 +3,12 @@ import Testing
 
 @testable import SettleDatabase
 
-/// Bookmarks take little memory to make, and are the same as with more.
+/// Bookmarks are compressed with little memory, and are the same as with more.
 struct BookmarkCompressionTests {
     @Test(arguments: 1...4) func `short places are compressed as with the whole window`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         for length in 0...300 {
-            // Few letters, so that there is something to find; many, so that there is not.
+            // Few letters compress well, many do not.
             let letters = random.oneIn(2) ? 3 : 256
             let bytes = (0..<length).map { _ in UInt8(random.below(letters)) }
             let whole = try #require(BookmarkText.deflated(bytes, window: 15, memory: 8))

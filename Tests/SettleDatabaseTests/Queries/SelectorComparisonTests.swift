@@ -1,7 +1,7 @@
 import Settle
 import Testing
 
-/// The operators that compare, and what a missing member means to them.
+/// The comparison operators, and how they treat a missing member.
 struct SelectorComparisonTests {
     @Test(arguments: [
         (#"{"a":{"$lt":2}}"#, true), (#"{"a":{"$lt":1}}"#, false), (#"{"a":{"$lte":1}}"#, true),
@@ -29,7 +29,7 @@ struct SelectorComparisonTests {
         #expect(try SelectorSamples.matches(#"{"a":{"$not":{"$exists":true}}}"#, #"{"b":1}"#))
         #expect(try SelectorSamples.matches(#"{"a.b":{"$exists":false}}"#, #"{"a":{}}"#))
         #expect(try !SelectorSamples.matches(#"{"a":{"$exists":false}}"#, #"{"a":null}"#))
-        // A way through a number leads nowhere, not to a missing member.
+        // A path through a number leads nowhere, not to a missing member.
         #expect(try !SelectorSamples.matches(#"{"a.b":{"$exists":false}}"#, #"{"a":1}"#))
     }
 

@@ -2,11 +2,11 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Laws that hold for any selector and any document. A failure prints the seed that brings it back.
+/// Laws that hold for any selector and any document. A failure prints the seed that reproduces it.
 struct SelectorLawTests {
     private static let names = ["a", "b", "c"]
 
-    /// A document whose members `a`, `b` and `c` are all there, for only so negations have an answer.
+    /// A document that has the members `a`, `b` and `c`, because negations match only existing members.
     private func document(_ values: inout RandomJSON) -> JSON {
         .object(JSONObject(Self.names.map { ($0, values.value(depth: 2)) }))
     }

@@ -1,7 +1,7 @@
 import Settle
 import Testing
 
-/// Operators that put conditions together, and those that look at elements.
+/// Operators that combine conditions, and those that apply to elements.
 struct SelectorLogicTests {
     @Test(arguments: [
         (#"{"$and":[{"a":1},{"b":2}]}"#, true), (#"{"$and":[{"a":1},{"b":3}]}"#, false), (#"{"$and":[]}"#, true),

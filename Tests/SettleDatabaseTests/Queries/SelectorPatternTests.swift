@@ -1,7 +1,7 @@
 import Settle
 import Testing
 
-/// Regular expressions: Perl's language over bytes, with an end to their work.
+/// Regular expressions: Perl's language over bytes, with bounded work.
 struct SelectorPatternTests {
     @Test(arguments: [
         ("^A", "Ada", true), ("d", "Ada", true), ("^d", "Ada", false), ("(?i)^a.a$", "ADA", true),

@@ -1,7 +1,7 @@
 import Settle
 import Testing
 
-/// What is no selector, and how that is said.
+/// Invalid selectors, and their errors.
 struct SelectorRefusalTests {
     private static let textInside =
         "Unsupported operator: $text inside of another one; it stands beside other conditions, or in $and."
@@ -61,7 +61,7 @@ struct SelectorRefusalTests {
         var literal: JSON = 1
         for _ in 0..<100_000 { literal = [literal] }
         #expect(throws: SelectorError.self) { try Selector(["a": literal]) }
-        // Letting go of so deep a value recurses, so it is taken apart first.
+        // Releasing such a deep value recurses, so it is taken apart first.
         while case .array(let inner) = literal { literal = inner[0] }
     }
 

@@ -1,7 +1,7 @@
 import Settle
 import Testing
 
-/// Short ways to ask.
+/// Shorthands for matching.
 enum SelectorSamples {
     /// Whether a document, given as JSON text, matches a selector in JSON text.
     static func matches(_ selector: String, _ document: String) throws -> Bool {

@@ -5,10 +5,10 @@ import Testing
 @testable import SettleDatabase
 
 @Suite struct SchemaFormatTests {
-    /// Where Debian's package `json-schema-test-suite` puts the formats of the newest draft it has.
+    /// The folder of the formats in Debian's package `json-schema-test-suite`, for the newest draft it has.
     private static let folder = "/usr/share/json-schema-test-suite/tests/draft7/optional/format"
 
-    /// Formats that are refused, each of which would take tables of Unicode or a grammar of its own.
+    /// Unsupported formats, each of which would need Unicode tables or a grammar of its own.
     private static let refused: Set = ["idn-email", "idn-hostname", "iri", "iri-reference", "uri-template"]
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: folder), "the suite is not installed"))

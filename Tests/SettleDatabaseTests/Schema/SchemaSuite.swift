@@ -5,7 +5,7 @@ import RevisionTree
 
 /// A folder of the JSON Schema test suite, run through ``JSONSchema``.
 struct SchemaSuite {
-    /// How many cases of how many files did as the suite says.
+    /// How many cases of how many files had the suite's outcome.
     var passed = 0
     var files = 0
     /// Groups whose schema is refused, as `file: group`, with the code.
@@ -13,7 +13,7 @@ struct SchemaSuite {
     /// Cases with another outcome than the suite's, as `file: group: case`.
     var failed: Set<String> = []
 
-    /// Runs all files right in a folder; `optional` holds what an implementation need not do.
+    /// Runs all files in a folder without its subfolders; `optional` has what an implementation may omit.
     init(folder: String, checksFormats: Bool = false) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() where name.hasSuffix(".json") {
             let data = try Data(contentsOf: URL(fileURLWithPath: folder).appendingPathComponent(name))

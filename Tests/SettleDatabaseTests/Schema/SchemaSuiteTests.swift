@@ -3,16 +3,17 @@ import Testing
 
 @testable import SettleDatabase
 
-/// The official suite, read where it is installed; what is refused or different is listed here with its reason.
+/// The official suite, if it is installed; deviations are listed here with their reasons.
 @Suite struct `The JSON Schema test suite` {
-    /// Where Debian's package `json-schema-test-suite` 2.0.0 puts the newest draft it has.
+    /// The folder of the newest draft in Debian's package `json-schema-test-suite` 2.0.0.
     private static let draft7 = "/usr/share/json-schema-test-suite/tests/draft7"
     /// The folder `tests/draft2020-12` of a checkout of the suite, commit 44401e0c (2026-08-22).
     private static let draft2020 = ProcessInfo.processInfo.environment["SETTLE_JSON_SCHEMA_SUITE"] ?? ""
 
     private static func exists(_ folder: String) -> Bool { FileManager.default.fileExists(atPath: folder) }
 
-    /// Draft 7 writes differently what is refused, and a reference to the draft's own schema is one to the network.
+    /// Draft 7 spells the unsupported keywords differently, and a reference to the draft's own schema needs the
+    /// network.
     private static let refusedOfDraft7 = [
         "additionalItems: additionalItems are allowed by default": "items with an array, now prefixItems",
         "additionalItems: additionalItems as false without items": "additionalItems, now items",
@@ -43,8 +44,8 @@ import Testing
     /// Members beside `$ref` were ignored in draft 7; since 2019-09 they count.
     private static let differentInDraft7: Set = ["ref: ref overrides any sibling keywords: ref valid, maxItems ignored"]
 
-    /// How many groups of a file are refused: `$id` below the root, `$ref` to another document, `$dynamicRef`,
-    /// another `$schema`.
+    /// How many groups of a file are rejected: `$id` below the root, `$ref` to another document, `$dynamicRef`, another
+    /// `$schema`.
     private static let refusedOfDraft2020 = [
         "anchor": 3, "defs": 1, "dynamicRef": 20, "ref": 13, "refRemote": 15, "unevaluatedItems": 1,
         "unevaluatedProperties": 1, "vocabulary": 2,

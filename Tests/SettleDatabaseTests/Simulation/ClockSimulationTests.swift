@@ -2,8 +2,8 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Random schedules with attribute clocks: wall clocks a day apart that are put forward and back, and edits by software
-/// that knows no clocks.
+/// Random schedules with attribute clocks: wall clocks that differ by a day and are moved forward and back, and edits
+/// by software without clocks.
 @Suite struct ClockSimulationTests {
     // SEMANTICS 157, 158, 159, 163
     @Test(arguments: 0..<4)
@@ -42,7 +42,7 @@ import Testing
     @Test func `a policy that lets an earlier change win is found`() throws {
         var options = SimulationOptions()
         options.attributeClocks = true
-        // It says to go by the clocks, and takes the winner.
+        // It claims to use the clocks, and takes the winner.
         options.policies = [SimulatedPolicy("latestAttributeWins") { _ in .mostRevisions }]
         let failure = try #require(try Simulation(options).failure(in: 0..<100))
         #expect(failure.rule == .latestStays, "\(failure)")

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// A database and a naive model of it do the same random things and are compared after each.
+/// A database and a naive model perform the same random steps and are compared after each.
 @Suite struct DatabaseModelTests {
     @Test(arguments: DatabaseKind.allCases)
     func `a database does what a naive model does`(kind: DatabaseKind) throws {
@@ -81,7 +81,7 @@ private final class ModelRun {
         let deletions = live.isEmpty ? model.openDeletions(id).filter { $0 != parent } : []
         model.put(
             revision, .init(parent: parent, isDeleted: false, body: content, attachments: attachments), in: id)
-        // Whoever writes a deleted document again closes its other deletions.
+        // A write that revives a document closes its other deletions.
         let closing = try DocumentBody(["$closed": .string(revision.description)])
         let tree = try #require(try database.tree(of: id), story)
         for deletion in deletions {
@@ -105,7 +105,7 @@ private final class ModelRun {
         let parent = known.isEmpty || number(6) == 0 ? nil : known[number(known.count)]
         let history = parent.map { model.path($0, in: id) } ?? []
         let generation = (parent?.generation ?? 0) + 1
-        // A signature tells of the parent, as a hash would: one revision has one parent.
+        // A signature depends on the parent, like a hash: one revision has one parent.
         let trail = (parent?.description ?? "").utf8.reduce(UInt32(7)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         let revision = try RevisionID(validating: "\(generation)-\(["a", "b", "c", "ff"][number(4)])\(trail)")
         doing = "replicate \(id) \(revision) on \(parent?.description ?? "-")"
@@ -118,7 +118,7 @@ private final class ModelRun {
                 content, isDeleted: isDeleted)
         ])
         let isKnown = model.trees[id]?[revision] != nil
-        // One that compaction has emptied gets its content back.
+        // A revision whose content compaction removed gets it back.
         #expect(outcome.map(\.word) == [isKnown && isKept ? "known" : "stored"], story)
         if isKnown, !isKept { model.touch(id) }
         if !isKnown { model.put(revision, .init(parent: parent, isDeleted: isDeleted, body: content), in: id) }

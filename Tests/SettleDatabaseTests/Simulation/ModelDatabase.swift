@@ -1,6 +1,6 @@
 import Settle
 
-/// What a database should hold, told as plainly as can be.
+/// The expected content of a database, written as plainly as possible.
 struct ModelDatabase {
     struct Revision: Equatable {
         var parent: RevisionID?
@@ -56,7 +56,7 @@ struct ModelDatabase {
         }
     }
 
-    /// Notes that a document was written.
+    /// Records that a document was written.
     mutating func touch(_ id: DocumentID) {
         order.removeAll { $0 == id }
         order.append(id)

@@ -1,7 +1,7 @@
 import Settle
 import SettleTesting
 
-/// Ways to settle that are wrong, as others have got them wrong: the simulator must find each.
+/// Incorrect ways to settle, which other products have had: the simulator must find each.
 enum PlantedFaults {
     /// Each with the rules it may break.
     static let all: [(fault: SimulatedPolicy, rules: Set<SimulationRule>)] = [
@@ -25,7 +25,8 @@ enum PlantedFaults {
             }
         })
 
-    /// The merged body holds a random number, and nothing tells racing answers from new edits (SEMANTICS 82).
+    /// The merged body contains a random number, and racing answers are not distinguished from new edits (SEMANTICS
+    /// 82).
     static let randomMember = SimulatedPolicy(
         "randomMember", isPure: false,
         settlingBy: { database, id, device in
@@ -46,7 +47,7 @@ enum PlantedFaults {
             }
         })
 
-    /// The resolver looks at the clock, and says that it is pure.
+    /// The resolver reads the clock, and claims to be pure.
     static let clockDeclaredPure = SimulatedPolicy("clockDeclaredPure") { device in
         .custom("clock") { conflict in
             var merged = conflict.winner
@@ -55,8 +56,8 @@ enum PlantedFaults {
         }
     }
 
-    /// What was here stays as it is, and the winner is closed for it where it is not the winner: another replica may do
-    /// the opposite, and then nothing is left.
+    /// The local leaf stays unchanged, and a winner that is not local is closed for it: another replica may do the
+    /// opposite, and then no live leaf is left.
     static let closesTheWinner = SimulatedPolicy(
         "closesTheWinner", isPure: false,
         settlingBy: { database, id, _ in
@@ -65,7 +66,7 @@ enum PlantedFaults {
             try close(conflict.liveLeaves.filter { $0.revision != local.revision }, for: local, in: database)
         })
 
-    /// Leaves are forgotten where they should be closed.
+    /// Leaves are dropped instead of closed.
     static let forgetsLosers = SimulatedPolicy(
         "forgetsLosers",
         settlingBy: { database, id, _ in

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Devices that all settle the same conflict at once: how many revisions there are when they are quiet (SEMANTICS 82).
+/// Devices that all settle the same conflict concurrently: the number of revisions once they converge (SEMANTICS 82).
 @Suite struct SettlingFiguresTests {
     /// One base, an edit on each device, one result, and a tombstone for each edit but the winner.
     @Test(arguments: [(2, 5), (3, 7), (5, 11)])
@@ -45,7 +45,7 @@ import Testing
     }
 }
 
-/// Some devices with one document, which each of them has edited.
+/// Devices with one document, which each of them has edited.
 private struct Fleet {
     let databases: [Database]
 
@@ -63,7 +63,7 @@ private struct Fleet {
         }
     }
 
-    /// In how many of twelve rounds somebody settled; `nil` when somebody did in each.
+    /// In how many of twelve rounds some device settled; `nil` if one did in each.
     func rounds(_ settle: (Database, SimulatedDevice) throws -> Bool) throws -> Int? {
         let devices = databases.indices.map { SimulatedDevice(replica: $0, seed: 82) }
         for round in 0..<12 {

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Random schedules over all policies, and faults that are planted to see that they are found.
+/// Random schedules with all policies, and planted faults that have to be found.
 @Suite struct SimulationTests {
     /// Five runs of a hundred seeds each, so that cores are used; `settle-simulate` tries as many as one likes.
     @Test(arguments: 0..<5)
@@ -41,7 +41,7 @@ import Testing
         options.policies = [fault]
         let failure = try #require(try Simulation(options).failure(in: 0..<100), "\(fault.name) is not found")
         #expect(rules.contains(failure.rule), "\(failure)")
-        // What it was shrunk to is short, and replays.
+        // The shrunk schedule is short, and can be replayed.
         #expect(failure.steps.count < 15)
         let again = try Simulation(options).run(failure.seed).failure
         #expect(again?.rule == failure.rule && again?.steps == failure.steps && again?.story == failure.story)

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// What the simulator has found, each as the smallest test there is.
+/// Faults that the simulator has found, each as a minimal test.
 @Suite struct SimulatorFindingTests {
     private func peer(
         _ path: [String], isDeleted: Bool = false, _ body: DocumentBody = .empty
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Seed 350: the document is brought back in sight of two deletions, and one of them contradicts an edit made apart.
+    /// Seed 350: an edit revives the document over two deletions, and one of them contradicts a concurrent edit.
     @Test func `a document that is brought back closes all deletions its author has seen`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.insertReplicated([
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// Seed 113945: the path of an edit that brought a document back was cut just above the deletion it stands on.
+    /// Seed 113945: the path of a reviving edit was cut just above the deletion it is based on.
     @Test func `an edit whose path was cut above a deletion does not give way to it`() throws {
         try withTemporaryDatabase(.memory) { database in
             let document = try database.save(Document(id: "a"), onConflict: .fail)
@@ -70,7 +70,7 @@ import Testing
             let preview = try database.preview("a", using: .threeWayMerge())
             #expect(preview?.decision?.reason.contains("were forgotten") == true)
             #expect(try database.settle("a", using: .threeWayMerge()).outcome == .left)
-            // When the path arrives, it tells that 3-m has seen 1-c.
+            // When the path arrives, it shows that 3-m has seen 1-c.
             try database.insertReplicated([peer(["3-d", "2-x", "1-c"], isDeleted: true, ["$closed": "3-m"])])
             #expect(try database.conflict(of: "a") == nil)
             #expect(try database.document("a")?.json == ["name": "m"])
@@ -97,8 +97,8 @@ import Testing
         }
     }
 
-    /// 109526: the path of a closed branch was cut. 118632: a deletion that loses waits with leaves that can't be merged.
-    /// 109709: a change on top of a foreign edit, of a member that bore a moment far ahead, got an earlier one.
+    /// 109526: the path of a closed branch was cut. 118632: a losing deletion waits with leaves that can't be merged.
+    /// 109709: a change of a member with a time far ahead, on top of a foreign edit, got an earlier time.
     @Test(arguments: [109_526, 109_709, 118_632] as [UInt64])
     func `seeds with clocks that were found to fail hold`(seed: UInt64) throws {
         var options = SimulationOptions()

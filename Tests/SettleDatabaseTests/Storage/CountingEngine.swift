@@ -1,7 +1,7 @@
 import Settle
 import Synchronization
 
-/// An engine that counts how often it is read, and does the work with another.
+/// An engine that counts reads, and delegates to another.
 final class CountingEngine: StorageEngine {
     private let engine: any StorageEngine
     private let counter = Atomic<Int>(0)

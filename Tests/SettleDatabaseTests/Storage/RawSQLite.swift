@@ -1,7 +1,7 @@
 import CSQLite
 import Settle
 
-/// A SQLite file opened behind the database's back, to damage it.
+/// A SQLite file opened without the database, to damage it.
 final class RawSQLite {
     private var handle: OpaquePointer?
 

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SettleDatabase
 
-/// Connections that read, of a database that is closed while one of them is being opened.
+/// Read connections of a database that is closed while one of them is being opened.
 @Suite struct ReaderPoolTests {
-    /// A pool that is closed by somebody else just when it opens a connection.
+    /// A pool that is closed concurrently with opening a connection.
     private func pool(_ open: @escaping @Sendable () throws -> SQLiteReader) -> ReaderPool {
         let own = Guarded<ReaderPool?>(nil)
         let pool = ReaderPool(limit: 1) {

@@ -4,9 +4,9 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Files that are no sound database: the right error, and not a byte is changed.
+/// Files that are not intact databases: the right error, and not a byte is changed.
 @Suite struct DatabaseBadFileTests {
-    /// A folder with one file in it, opened; returns the error's code once nothing was changed.
+    /// Opens a folder with one file in it; returns the error's code after checking that nothing was changed.
     private func codeOfOpening(_ bytes: [UInt8]) throws -> DatabaseErrorCode? {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder("a.settle"), withIntermediateDirectories: true)

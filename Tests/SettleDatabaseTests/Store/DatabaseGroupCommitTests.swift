@@ -64,7 +64,7 @@ import Testing
             onThreads(16) { thread in
                 for number in 0..<100 {
                     let own = DocumentID(unchecked: "\(thread).\(number)")
-                    // A save takes part as a writer who leaves no job.
+                    // A save takes part as a writer without a job.
                     if thread == 0 {
                         _ = try? database.add(own)
                         continue

@@ -30,7 +30,7 @@ import Testing
     }
 }
 
-/// A process that holds a lock on a file until it is told to end.
+/// A process that holds a lock on a file until it is stopped.
 private struct OtherProcess {
     private var process = pid_t()
 

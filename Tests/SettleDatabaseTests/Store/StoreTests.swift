@@ -74,7 +74,7 @@ import Testing
         for _ in 0..<100 {
             let database = try Database.openOrCreate(folder.path + "/a.settle")
             let opening = Opening(path: folder.path + "/a.settle")
-            // It ends when the database is no more to be used.
+            // It is released when the database is no longer usable.
             _ = database.companion(OpensAtEnd.self) { OpensAtEnd(opening: opening) }
             database.close()
             #expect(throws: Never.self) { try opening.wait() }
@@ -124,7 +124,7 @@ private final class Opening: Sendable {
     }
 }
 
-/// Begins to open a database when it ends.
+/// Starts opening a database when it is released.
 private final class OpensAtEnd: Sendable {
     private let opening: Opening
 

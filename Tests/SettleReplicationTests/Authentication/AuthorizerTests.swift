@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// What is put on requests, and when secrets are made again; the clock is the test's.
+/// Credentials on requests, and when secrets are renewed; the test sets the clock.
 @Suite(.timeLimit(.minutes(5))) struct AuthorizerTests {
     private static let url = "http://couch.example/db"
 

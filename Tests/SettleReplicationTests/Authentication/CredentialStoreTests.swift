@@ -4,9 +4,9 @@ import Testing
 
 @testable import SettleReplication
 
-/// Passwords by the places they are for, against a server that asks for a realm.
+/// Passwords by server and realm, against a server that asks for a realm.
 @Suite(.timeLimit(.minutes(5))) struct CredentialStoreTests {
-    /// A server that lets `anna` in, and tells its realm where it is to.
+    /// A server that accepts `anna`, and names its realm if it has one.
     private func makeServer(_ challenge: String? = "Basic realm=\"notes\"") throws -> OddServer {
         try OddServer { request in
             if request.head.contains("Basic YW5uYTpodW50ZXIy\r\n") { return .init(200, "{\"ok\":true}") }
@@ -119,7 +119,7 @@ import Testing
         }
         #expect(try await ask(nil).json["ok"] == true)
         #expect(try CouchDBPeer(url).credentials.description == "stored credentials")
-        // Who says who one is, is taken at that word, and other servers are other places.
+        // Explicit credentials are used as given, and other servers need other entries.
         await #expect(throws: CouchDBError.self) { try await ask(Credentials.none) }
         #expect(try CouchDBPeer(HTTPURL("http://eve:x@127.0.0.1:\(url.port)/db")).credentials.user == "eve")
         let elsewhere = try HTTPURL("http://127.0.0.1:\(url.port + 1)/db")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// Cookies that an app got by itself.
+/// Cookies that an app obtained.
 @Suite(.timeLimit(.minutes(5))) struct HeldCookieTests {
     private func logIn(_ user: String, at server: LiveServer) async throws -> String {
         let login = SessionLogin(
@@ -65,7 +65,7 @@ import Testing
     }
 }
 
-/// A client that notes which cookies it sends.
+/// A client that records the cookies it sends.
 private final class SeenCookies: HTTPClient {
     private let client: any HTTPClient
     private let seen = Guarded<Set<String>>([])

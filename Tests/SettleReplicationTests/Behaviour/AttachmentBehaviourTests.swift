@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Attachments that replicate.
+/// Replication of attachments.
 @Suite(.timeLimit(.minutes(5)))
 struct AttachmentBehaviourTests {
     private static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {

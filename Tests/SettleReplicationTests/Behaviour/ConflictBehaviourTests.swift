@@ -5,7 +5,7 @@ import SettleReplication
 import SettleTesting
 import Testing
 
-/// Conflicts that meet in a pull.
+/// Conflicts in a pull.
 @Suite(.timeLimit(.minutes(5)))
 struct ConflictBehaviourTests {
     private func pull(
@@ -105,7 +105,7 @@ struct ConflictBehaviourTests {
         }
         var configuration = ReplicationConfiguration.pull(here.database, from: there.peer)
         configuration.conflictPolicy = failing
-        // Its events end when nobody holds it any more.
+        // Its events end when it is released.
         var replicator: Replicator? = Replicator(configuration)
         let events = try #require(replicator?.events)
         let result = try #require(try await replicator?.run())
@@ -158,7 +158,7 @@ struct ConflictBehaviourTests {
             return .keep(conflict.winner.revision ?? conflict.tree.revisions[0])
         }
         let replicator = Replicator(configuration)
-        // What its status is whenever it rests after it was active.
+        // Its status whenever it rests after it was active.
         let statuses = replicator.statuses
         let resting = Task {
             var (wasActive, seen) = (false, [ReplicationStatus]())
@@ -253,7 +253,7 @@ struct ConflictBehaviourTests {
         try await replicate(there, to: here)
         try here.database.put("a", ["x": 2, "y": 1])
         try there.database.put("a", ["x": 1, "y": 2])
-        // What is shared is kept as a base, so it is taken away as another product would have done.
+        // Shared revisions are kept as bases, so the base is removed as another product would have done.
         let lacking = try await PeerPair.local[0].makeSource()
         let document = try #require(try here.database.document("a"))
         let revision = try #require(document.revision)

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// What arrives of all that a database may hold.
+/// Replication of all kinds of content.
 @Suite(.timeLimit(.minutes(5)))
 struct ContentBehaviourTests {
     @Test(arguments: PeerPair.everywhere)

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Replications that go on, and those that are taken up again.
+/// Continuous replications, and ones that are resumed.
 @Suite(.timeLimit(.minutes(5)))
 struct ContinuousBehaviourTests {
     // SEMANTICS 93

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// Replications of some documents.
+/// Filtered replications.
 @Suite(.timeLimit(.minutes(5)))
 struct FilterBehaviourTests {
     private func fill(_ database: Database) throws {
@@ -58,7 +58,7 @@ struct FilterBehaviourTests {
         let left = try here.put("d4", ["owner": "bob"])
         try here.delete("d0")
         try here.delete("d2", keeping: ["owner"])
-        // Neither of these was ever at the target.
+        // The target never had either of these.
         try here.put("d1", ["owner": "eve"])
         try here.put("new", ["owner": "bob"])
         try here.put("new", ["owner": "eve"])
@@ -81,7 +81,7 @@ struct FilterBehaviourTests {
         }
         #expect(told == ["d0": true, "d4": false])
         #expect(try there.document("d4")?["owner"] == "ada" && there.document("d0") != nil)
-        // It is known after a restart too, and forgotten when the document passes again.
+        // The ledger survives a restart, and drops the document when it passes again.
         #expect(try await replicate(source, to: target, change).ledger.count == 2)
         try here.put("d4", ["owner": "ada", "n": 2])
         let again = try await replicate(source, to: target, change)

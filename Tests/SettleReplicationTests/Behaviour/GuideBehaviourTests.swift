@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// What the guide of Couchbase Lite 1 tells of conflicts, directions and progress.
+/// The statements of Couchbase Lite 1's guide about conflicts, directions and progress.
 @Suite(.timeLimit(.minutes(5)))
 struct GuideBehaviourTests {
     // SEMANTICS 91
@@ -22,7 +22,7 @@ struct GuideBehaviourTests {
         #expect(try await Replicator(pull).run().counts.revisionsWritten == 1)
         #expect(try await Replicator(push).run().counts.changesRead == 0)
         try expectSame(here.database, there.database)
-        // The other way is another replication.
+        // The opposite direction is another replication.
         let back = ReplicationConfiguration.push(there.database, to: here.peer)
         #expect(try await back.replicationID() != push.replicationID())
     }
@@ -47,10 +47,10 @@ struct GuideBehaviourTests {
         let (loser, winner) = (edits[0], edits[1])
         let pushed = try await replicate(here, to: there)
         #expect(pushed.counts.revisionsWritten == 1 && pushed.ledger.count == 0)
-        // An app that knows nothing of it sees one document, and works on.
+        // An app that ignores the conflict sees one document, and continues.
         let seen = try #require(try there.database.document("d"))
         #expect(seen.revision == winner.revision && seen["by"] == winner.by)
-        // Who asks sees both.
+        // An app that asks for the leaves sees both.
         let leaves = try there.database.leaves(of: "d")
         #expect(leaves.map(\.revision) == [winner.revision, loser.revision])
         #expect(try there.database.conflict(of: "d")?.leaves.count == 2)
@@ -95,7 +95,7 @@ struct GuideBehaviourTests {
         let result = try await replicator.run()
         #expect(result.counts.bytesWritten >= 300_000 && result.counts.bytesWritten < 301_000)
         #expect(replicator.status.bytesWritten == result.counts.bytesWritten)
-        // What is there already is not told again.
+        // Known revisions are not transferred again.
         #expect(try await replicator.run().counts.bytesWritten == 0)
     }
 

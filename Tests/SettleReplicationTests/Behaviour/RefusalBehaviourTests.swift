@@ -3,7 +3,7 @@ import SettleDatabase
 import SettleTesting
 import Testing
 
-/// Documents that the target will not have.
+/// Documents that the target refuses.
 @Suite(.timeLimit(.minutes(5)))
 struct RefusalBehaviourTests {
     private func makePair() async throws -> (source: PeerPair.Side, target: PeerPair.Side) {

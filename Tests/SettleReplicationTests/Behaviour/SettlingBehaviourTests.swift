@@ -5,7 +5,8 @@ import SettlePlatform
 import SettleTesting
 import Testing
 
-/// A pull with a policy stores what comes and settles what that makes in one transaction: nobody sees one without the other.
+/// A pull with a policy stores revisions and settles their conflicts in one transaction: no reader sees one without the
+/// other.
 @Suite(.timeLimit(.minutes(5))) struct SettlingBehaviourTests {
     private func pull(
         _ database: Database, from peer: any Peer, _ policy: ConflictPolicy
@@ -26,7 +27,7 @@ import Testing
         let database = here.database
         let seen = Guarded<[JSON]>([])
         let policy = ConflictPolicy.custom("looks") { conflict in
-            // It may read and write other documents, too.
+            // It may also read and write other documents.
             let shown = try database.document("a")?["by"] ?? .null
             seen.withLock { $0.append(shown) }
             try database.put("asked", ["about": "a"])
@@ -107,7 +108,7 @@ import Testing
         try there.database.put("a", ["title": "t", "text": "x"])
         try await replicate(there, to: here)
         try here.database.put("a", ["title": "here", "text": "x"])
-        // Nothing tells this copy that somebody else has the first revision, so its content goes.
+        // This copy doesn't know that a peer has the first revision, so compaction drops its content.
         try there.database.put("a", ["title": "t", "text": "there"])
         try here.database.compact()
         _ = try await pull(here.database, from: there.peer, .threeWayMerge())

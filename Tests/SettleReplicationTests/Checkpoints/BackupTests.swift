@@ -3,10 +3,10 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Databases that are not what they were at the last checkpoint.
+/// Databases that were replaced since the last checkpoint.
 @Suite(.timeLimit(.minutes(5)))
 struct BackupTests {
-    /// A database on disk that can be put back to what it was.
+    /// A database on disk that can be restored to an earlier state.
     private final class Restorable {
         private let folder: TemporaryFolder
         private let name: String
@@ -38,7 +38,7 @@ struct BackupTests {
             database = try Database.open(folder("\(name).settle"))
         }
 
-        /// Deletes the database and makes an empty one of the same name.
+        /// Deletes the database and creates an empty one of the same name.
         func remake() throws {
             database.close()
             try FileManager.default.removeItem(atPath: folder("\(name).settle"))
@@ -65,7 +65,7 @@ struct BackupTests {
         try fill(source.database, "b", 10)
         _ = try await replicate(source, target)
         try source.restore()
-        // As many new changes as were lost, and more: the position alone does not tell.
+        // At least as many new changes as were lost: the position alone does not show the loss.
         try fill(source.database, "c", 15)
         let result = try await replicate(source, target)
         #expect(result.counts.resyncs == 1)
@@ -126,7 +126,7 @@ struct BackupTests {
         replicator.start()
         await replicator.waits { $0.mode == .idle && $0.counts.changesRead == 10 }
         try await waitForCheckpoint(10, in: target.database)
-        // The source is exchanged for an older state with other documents, at a position that is not lower.
+        // An older state with other documents replaces the source, at a position that is not lower.
         let (older, newer) = (try Restorable("source"), source)
         try fill(older.database, "z", 12)
         switching.use(older.peer)

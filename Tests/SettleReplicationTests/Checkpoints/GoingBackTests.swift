@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// Sources that are not as far as they should be.
+/// Sources whose sequence went back.
 @Suite(.timeLimit(.minutes(5))) struct GoingBackTests {
     @Test func `to begin behind what the source has is to begin at its first change, loudly`() async throws {
         let (source, target) = try await PeerPair.local[0].make()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// Logs of replications, as values.
+/// Replication logs, as values.
 struct ReplicationLogTests {
     private func entry(_ number: Int, _ position: Int? = nil) -> CheckpointEntry {
         CheckpointEntry(

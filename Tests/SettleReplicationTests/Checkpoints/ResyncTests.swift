@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Checkpoints that are forgotten because somebody wants it.
+/// Checkpoints that are deleted on request.
 @Suite(.timeLimit(.minutes(5))) struct ResyncTests {
     // K15
     @Test(arguments: PeerPair.all)
@@ -15,7 +15,7 @@ import Testing
         configuration.limits.changes = 7
         let replicator = Replicator(configuration)
         try await replicator.run()
-        // What was replicated once is lost at the target, and no checkpoint tells of it.
+        // The target lost a replicated document, which no checkpoint shows.
         try target.database.purge("d3")
         #expect(try await replicator.run().counts.changesRead == 0)
         await replicator.resyncFromStart()
@@ -23,7 +23,7 @@ import Testing
         #expect(again.counts.changesRead == 20 && again.counts.revisionsWritten == 1)
         #expect(again.warnings.isEmpty && again.counts.resyncs == 0)
         try expectSame(source.database, target.database)
-        // It is asked for once, and there are checkpoints again.
+        // The request applies once, and there are checkpoints again.
         let third = try await replicator.run()
         #expect(third.counts.changesRead == 0 && third.warnings.isEmpty)
     }

@@ -5,7 +5,7 @@ import SettleReplication
 import SettleTesting
 import Testing
 
-/// The race of reference 003 between two devices and a server that knows no clocks, at each server that is at hand.
+/// The race of reference 003 between two devices and a server without clocks, at each available server.
 @Suite(.timeLimit(.minutes(5))) struct RaceOverHTTPTests {
     private let home = PeerHome()
     private let noon: Int64 = 1_423_137_600_000
@@ -60,7 +60,8 @@ import Testing
         try first.set("Holidays", at: noon)
         try await first.up()
         let (john, marie) = (try Device(peer, at: noon), try Device(peer, at: noon))
-        // Their clocks must not learn the server's time, which is not that of this test: they get the document by hand.
+        // The devices must not learn the server's time, which differs from this test's: they get the document without
+        // replication.
         for device in [john, marie] {
             let tree = try #require(try first.database.tree(of: "17bb2c1c"))
             let winner = try #require(tree.winner?.revision)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// Attachments that come in parts, with the end of the process between them.
+/// Attachments that arrive in parts, with a process restart in between.
 @Suite(.timeLimit(.minutes(5))) struct AttachmentResumeTests {
     private let folder: TemporaryFolder
     private let bytes: [UInt8]
@@ -30,7 +30,7 @@ import Testing
         return try await LocalPeer(database).store([sent], branching: .allowed).first
     }
 
-    /// Brings the first bytes, and ends as a process does that is gone.
+    /// Fetches the first bytes, and ends like a killed process.
     private func bringSome(_ count: Int) async throws {
         let notes = try open()
         let outcome = try await store(Parts(bytes, endingAt: count), in: notes)
@@ -82,7 +82,7 @@ import Testing
         _ = try await store(source, in: notes)
         #expect(source.offsets == [400_000, 0])
         #expect(try content(in: notes) == bytes)
-        // One that is too long is begun anew.
+        // A file that is too long is discarded.
         try Data(repeating: 7, count: 900_001).write(to: URL(fileURLWithPath: file))
         try notes.purge("a")
         let again = Parts(bytes)
@@ -127,7 +127,8 @@ import Testing
     }
 }
 
-/// A source that notes from where it is read. It is cut off at a place for good, or after each so many bytes.
+/// A source that records the offsets it is read from. It is cut at one offset permanently, or after each given number
+/// of bytes.
 private final class Parts: AttachmentSource {
     private let bytes: [UInt8]
     private let end: Int?
@@ -153,7 +154,7 @@ private final class Parts: AttachmentSource {
     }
 }
 
-/// A source that is answered with a status.
+/// A source that answers with an error status.
 private struct Refusing: AttachmentSource {
     let status: Int
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// Attachments on their way, at each server that is at hand.
+/// Transfer of attachments, at each available server.
 @Suite(.timeLimit(.minutes(5))) struct CouchDBAttachmentTests {
     private let home = PeerHome()
 
@@ -143,7 +143,7 @@ import Testing
     }
 }
 
-/// A source that is cut off at some places, each once in the order given.
+/// A source that is cut at some offsets, each once in the given order.
 private final class Cut: AttachmentSource {
     private let bytes: [UInt8]
     private let cuts: Guarded<ArraySlice<Int>>

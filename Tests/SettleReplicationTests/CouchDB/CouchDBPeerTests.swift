@@ -4,7 +4,7 @@ import SettleReplication
 import SettleTesting
 import Testing
 
-/// A database behind CouchDB's API, at each server that is at hand.
+/// A database behind CouchDB's API, at each available server.
 @Suite(.timeLimit(.minutes(5))) struct CouchDBPeerTests {
     private let home = PeerHome()
 
@@ -251,7 +251,7 @@ import Testing
         let outcomes = try await peer.store(
             [
                 revision("behind", "2-c 1-a"), revision("ahead", "3-d 2-b 1-a"), revision("new", "1-a"),
-                // A winner with a branch that is closed, and two that live.
+                // A winner with a closed branch, and two live branches.
                 revision("closed", "3-d 2-b 1-a"), revision("closed", "3-t 2-c 1-a", isDeleted: true),
                 revision("both", "3-d 2-b 1-a"), revision("both", "2-c 1-a"),
                 revision("twins", "1-a"), revision("twins", "1-b"),

@@ -66,7 +66,7 @@ import Testing
         let pulled = try await Replicator(.pull(there.database, from: peer)).run()
         #expect(pulled.counts.revisionsWritten == 706 && pulled.counts.revisionsFailed == 0)
         #expect(try contents(there.database) == contents(here.database))
-        // Both ends have a checkpoint, so nothing is looked at again.
+        // Both sides have a checkpoint, so nothing is compared again.
         let again = try await Replicator(.push(here.database, to: peer)).run()
         #expect(again.counts.changesRead == 0 && again.counts.resyncs == 0)
         // An edit of a document with attachments sends none of them again.

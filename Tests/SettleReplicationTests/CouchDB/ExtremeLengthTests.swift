@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// Numbers of a peer or of a stored list that no arithmetic can hold.
+/// Numbers from a peer or a stored list that overflow arithmetic.
 @Suite struct ExtremeLengthTests {
     @Test func `lengths that a peer claims are added up to what an integer holds`() throws {
         let stub: JSON = [

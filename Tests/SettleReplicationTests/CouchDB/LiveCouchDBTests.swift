@@ -3,7 +3,7 @@ import SettleDatabase
 import SettleReplication
 import Testing
 
-/// Says whether the pairs with a real CouchDB run: they are left out where none is at hand.
+/// Reports whether the pairs with a real CouchDB run: they are skipped if none is available.
 @Suite(
     .enabled(
         if: ServerKind.all.contains(.couchdb), "SETTLE_COUCHDB_URL names no CouchDB, so the pairs with one are left out"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// Servers that send attachments in ways of their own.
+/// Servers that send attachments in unusual ways.
 @Suite(.timeLimit(.minutes(5))) struct OddAttachmentTests {
     private let bytes = Array("hello".utf8)
     private static let stub =

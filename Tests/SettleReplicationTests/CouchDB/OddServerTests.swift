@@ -9,7 +9,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// Servers that lack something, limit something, or stop in the middle.
+/// Servers that lack a feature, limit something, or stop in the middle.
 @Suite(.timeLimit(.minutes(5))) struct OddServerTests {
     private func requests(_ names: String...) throws -> [RevisionRequest] {
         try names.map { RevisionRequest(id: try DocumentID(validating: $0), revision: try rev("1-a")) }
@@ -159,7 +159,7 @@ import Testing
     @Test func `an answer that is cut at any byte is a lost connection, and nothing of it is used`() async throws {
         let json = #"{"results":[{"seq":1,"id":"a","changes":[{"rev":"1-a"}]}],"last_seq":1,"pending":0}"#
         let whole = OddServer.Answer(200, json).bytes
-        // Without its length, only the text itself tells that it was cut.
+        // Without a length, only the text itself shows that it was cut.
         let open = Array("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8)
         let next = Guarded<OddServer.Answer>(.init(bytes: []))
         let server = try OddServer { _ in next.withLock { $0 } }
@@ -307,7 +307,7 @@ import Testing
     {
         let clock = Guarded(ContinuousClock.now)
         let server = try OddServer { _ in
-            // A proxy that lets nothing pass for twenty seconds, and then ends the connection.
+            // A proxy that blocks everything for twenty seconds, and then closes the connection.
             clock.withLock { $0 += .seconds(20) }
             return .init(bytes: Array("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8), isCut: true)
         }
@@ -325,7 +325,7 @@ import Testing
     {
         let live = try LiveServer()
         let hub = try Store(path: live.folder.path).create("hub")
-        // Whoever lets it hear nothing for longer than a second is cut off.
+        // A connection that is silent for longer than a second is cut.
         let limit = FaultPlan("idle limit") { request, _ in
             request.path.contains("feed=longpoll") && !request.path.contains("heartbeat=1000")
                 ? .silence(.milliseconds(1100)) : .none
@@ -347,7 +347,7 @@ import Testing
         let watching = Task { for await status in statuses { modes.withLock { _ = $0.insert(status.mode) } } }
         replicator.start()
         await replicator.waits { $0.mode == .idle }
-        // The feed that is asked for behind the cut one brings the change.
+        // The feed that is requested after the cut one returns the change.
         for await query in asked where query.contains("heartbeat=1000") { break }
         try hub.put("a", ["n": 1])
         await replicator.waits { $0.counts.revisionsWritten == 1 }
@@ -369,7 +369,7 @@ import Testing
     }
 }
 
-/// A client that tells of each request before it sends it.
+/// A client that reports each request before it sends it.
 private struct TellingClient: HTTPClient {
     let client: any HTTPClient
     let tell: @Sendable (HTTPClientRequest) -> Void

@@ -3,7 +3,8 @@ import Settle
 import SettleTesting
 import Testing
 
-/// One replication through a proxy that lets requests fail by chance, from a seed: run again until it has brought all.
+/// One replication through a proxy that lets requests fail at random, from a seed: repeated until everything is
+/// replicated.
 struct FaultRound {
     let seed: UInt64
     let server: LiveServer
@@ -55,7 +56,7 @@ struct FaultRound {
         await direct.close()
     }
 
-    /// Whatever the target's log says was read is at the target.
+    /// Everything that the target's log claims as read is at the target.
     private func expectCheckpointHolds(
         _ log: DocumentID, source: Database, target: Database, _ attempt: Int
     ) throws {

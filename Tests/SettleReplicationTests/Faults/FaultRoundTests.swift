@@ -4,8 +4,8 @@ import SettleServer
 import SettleTesting
 import Testing
 
-/// Replication over a network that fails in every way it can. `SETTLE_FAULT_ROUNDS` and `SETTLE_FAULT_SEED` say how many
-/// rounds and where to begin.
+/// Replication over a network that fails in every possible way. `SETTLE_FAULT_ROUNDS` and `SETTLE_FAULT_SEED` set the
+/// number of rounds and the first seed.
 @Suite(.serialized) struct FaultRoundTests {
     private static func setting(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
 

@@ -4,7 +4,7 @@ import SettleDatabase
 import SettlePlatform
 import Testing
 
-/// How connections are shared, kept and lost, and where redirects go.
+/// How connections are shared, kept alive and lost, and where redirects lead.
 @Suite(.timeLimit(.minutes(5))) struct ConnectionReuseTests {
     private static func answer(_ peer: RawPeer, _ body: String = "ok") throws {
         try peer.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
@@ -97,7 +97,7 @@ import Testing
     @Test func `a request on a used connection that ends without an answer is sent again, a POST too`() async throws {
         let arrived = Guarded(0)
         let server = try RawServer { peer in
-            // The first connection answers once, takes the next request, and says nothing.
+            // The first connection answers once, takes the next request, and does not respond.
             while try peer.readRequest() != nil {
                 let number = arrived.withLock { arrived in
                     arrived += 1

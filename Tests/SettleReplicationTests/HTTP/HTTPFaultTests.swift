@@ -4,7 +4,7 @@ import SettleDatabase
 import SettlePlatform
 import Testing
 
-/// Servers that are slow, silent, far too talkative or gone.
+/// Servers that are slow, silent, flooding or gone.
 @Suite(.timeLimit(.minutes(5))) struct HTTPFaultTests {
     private let client = CurlHTTPClient()
 
@@ -33,7 +33,7 @@ import Testing
             _ = try peer.readToEnd()
         }
         var request = try request(server)
-        // Shorter than all the drops together.
+        // Shorter than the whole response takes.
         request.idleTimeout = .milliseconds(1500)
         let response = try await client.send(request)
         var count = 0

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// Addresses as they are read, printed and put together.
+/// Parsing, printing and composing addresses.
 @Suite struct HTTPURLTests {
     @Test func `an address is read into its parts`() throws {
         let url = try HTTPURL("HTTPS://an%40na:p%3Aw%2F@Couch.Example:443/db%2Fa/#x")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// When to try again.
+/// The delays of retries.
 @Suite struct RetryPolicyTests {
     private func refusal(_ status: Int) -> CouchDBError {
         CouchDBError(status: status, error: "", reason: "", method: "GET", path: "/")

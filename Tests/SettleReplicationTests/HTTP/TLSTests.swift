@@ -3,7 +3,7 @@ import SettleServer
 import SettleTesting
 import Testing
 
-/// Whom a client trusts, and how it says who it is, over TLS.
+/// Trust and client certificates over TLS.
 @Suite(.timeLimit(.minutes(5))) struct TLSTests {
     private let folder: TemporaryFolder
     private let openSSL: OpenSSL

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// What a change of the network does to replications. Delays are hours long here: what goes on does so because of the change.
+/// The effect of network changes on replications. Delays are hours long here, so any progress is due to the change.
 @Suite(.timeLimit(.minutes(5))) struct NetworkChangeTests {
     private static let away = PeerError(.unreachable, "no route")
 
@@ -62,7 +62,7 @@ import Testing
         let replicator = Replicator(configuration)
         replicator.start()
         await replicator.waits { $0.mode == .idle }
-        // The feed waits, and ends only because of the change.
+        // The waiting feed ends only because of the change.
         remote.tell { $0.always[.changes] = Self.away }
         configuration.network.tell()
         await replicator.waits { $0.mode == .offline }

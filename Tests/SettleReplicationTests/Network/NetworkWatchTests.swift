@@ -6,9 +6,9 @@ import Testing
 #if canImport(Glibc)
 import Glibc
 
-/// What the kernel tells.
+/// The kernel's notifications.
 @Suite(.timeLimit(.minutes(5))) struct NetworkWatchTests {
-    /// A message as the kernel writes one: length, type, the rest of the header, then family and length of the prefix.
+    /// A message as the kernel writes it: length, type, the rest of the header, then family and length of the prefix.
     private func message(_ type: UInt16, prefix: UInt8, length: UInt32 = 28) -> [UInt8] {
         var bytes: [UInt8] = []
         withUnsafeBytes(of: length) { bytes += $0 }
@@ -32,14 +32,14 @@ import Glibc
         #expect(NetworkAddresses.now() == NetworkAddresses.now())
     }
 
-    /// In a network of its own, which this process's other threads do not see, an interface is switched on.
+    /// An interface is switched on in a separate network namespace, which this process's other threads do not see.
     @Test func `an interface that comes up is heard of`() async throws {
         let heard: Result<Bool?, Failure> = await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: Self.switchOn()) }
         }
         switch heard {
         case .success(let told): #expect(told != nil)
-        // Who may not have a network of its own may hear of the one there is.
+        // Without permission for a namespace, there may be notifications of the real network.
         case .failure(let failure): #expect(failure.code == EPERM && RouteSocket() != nil, "\(failure)")
         }
     }

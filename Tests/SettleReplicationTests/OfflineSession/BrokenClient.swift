@@ -2,7 +2,7 @@ import SettleDatabase
 import SettlePlatform
 import SettleReplication
 
-/// A client whose network is down when it is told so.
+/// A client whose network can be switched off.
 final class BrokenClient: HTTPClient {
     private let client: any HTTPClient
     private let broken = Guarded(false)
@@ -16,13 +16,13 @@ final class BrokenClient: HTTPClient {
         set { broken.withLock { $0 = newValue } }
     }
 
-    /// Whether answers to writes that were taken are lost.
+    /// Whether responses to accepted writes are lost.
     var losesAnswers: Bool {
         get { losing.withLock { $0 } }
         set { losing.withLock { $0 = newValue } }
     }
 
-    /// Whether calls wait until they are given up.
+    /// Whether calls wait until they are cancelled.
     var hangs: Bool {
         get { hanging.withLock { $0 } }
         set { hanging.withLock { $0 = newValue } }

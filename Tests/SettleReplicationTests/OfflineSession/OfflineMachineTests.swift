@@ -60,7 +60,7 @@ struct OfflineMachineTests {
         var machine = machine()
         #expect(machine.handle(.changed) == .lookForOperation)
         #expect(machine.handle(.goOffline) == nil)
-        // What was on its way comes back too late.
+        // The result of the cancelled call arrives too late.
         #expect(machine.handle(.head(true)) == nil)
         #expect(machine.handle(.accepted(at: 3)) == nil)
         #expect(machine.handle(.reachable) == nil)

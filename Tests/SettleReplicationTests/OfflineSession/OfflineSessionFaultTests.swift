@@ -4,7 +4,7 @@ import SettlePlatform
 import SettleReplication
 import Testing
 
-/// What goes wrong between a session, its server and its database.
+/// Failures between a session, its server and its database.
 @Suite(.timeLimit(.minutes(5))) struct OfflineSessionFaultTests {
     private func session(_ world: OfflineWorld, _ client: BrokenClient) throws -> OfflineSession {
         var options = OfflineSessionOptions()
@@ -39,7 +39,7 @@ import Testing
         refuses.withLock { $0 = false }
         #expect(try await world.session.retry().state == .online)
         #expect(try world.client() == ["1 theirs 9:05"])
-        // Nor what the server made of an operation of this client.
+        // Nor can it store what the server made of an operation of this client.
         refuses.withLock { $0 = true }
         try world.set("1", "updatedat", "9:00")
         world.time(9, 10)
@@ -63,7 +63,7 @@ import Testing
         try await world.write("1", ["name": "theirs", "updatedat": "9:01"])
         #expect(try await world.session.goOnline().state == .syncFailed)
         try await world.session.replace(with: ["name": "both", "updatedat": "9:00"])
-        // The app takes it back past the session, and edits what it had before.
+        // The app undoes it without the session, and edits the earlier content.
         try world.database.journal?.undo()
         try world.set("1", "name", "later")
         #expect(try await world.session.retry().state == .syncFailed)
@@ -135,7 +135,7 @@ import Testing
         let fetch = Task { try await session.fetch() }
         await session.goOffline()
         _ = await online.result
-        // Begun before or after, it ends when it is told so once more.
+        // Whether the fetch started before or after the first call, the second one ends it.
         await session.goOffline()
         fetch.cancel()
         client.hangs = false

@@ -86,7 +86,7 @@ import Testing
         try await world.session.fetch()
         #expect(try world.client() == ["1 item1 9:00", "2 item2 9:00"])
         try await world.delete("1")
-        // A deletion may keep members, and one of a document that was never here is no news.
+        // A deletion may keep members, and a deletion of a document that was never here is ignored.
         try await world.write("2", ["_deleted": true, "name": "item2"])
         try await world.write("3", ["name": "item3"])
         try await world.delete("3")
@@ -94,7 +94,7 @@ import Testing
         try await world.session.fetch()
         try await world.expect("Client (9:10) ONLINE", history: [], client: [], server: [])
         #expect(try world.database.document("1") == nil)
-        // It may come back, on either side.
+        // The document may be created again, on either side.
         try await world.write("1", ["name": "again", "updatedat": "9:11"])
         try world.database.save(Document(id: "2", body: ["name": "mine"]), onConflict: .fail)
         #expect(try await world.session.goOnline().state == .online)

@@ -4,7 +4,7 @@ import Testing
 @testable import SettleDatabase
 @testable import SettleReplication
 
-/// How a session works by itself where something is in its way for a while.
+/// How a session works automatically through temporary obstacles.
 @Suite(.timeLimit(.minutes(5))) struct OfflineSessionWatchTests {
     private func session(_ world: OfflineWorld, _ client: BrokenClient) throws -> OfflineSession {
         var options = OfflineSessionOptions()
@@ -66,7 +66,7 @@ import Testing
         client.isBroken = true
         try world.set("1", "name", "mine")
         #expect(try await session.goOnline().state == .offline)
-        // The server's time makes another revision of it, which is refused here.
+        // The server's time makes another revision, which is refused here.
         world.database.addValidation("no times") { context in
             if context.newRevision["updatedat"] != "9:00" { throw Refusal() }
         }
@@ -95,7 +95,7 @@ import Testing
         try await world.begin()
         let records = try #require(
             try world.database.localDocuments().first { $0.id.string.contains("offline-session") })
-        // No revision comes after this one.
+        // No revision can follow this one.
         try world.database.engine.write { writer in
             try writer.put(LocalDocument(id: records.id, revisionNumber: .max, body: records.body))
         }

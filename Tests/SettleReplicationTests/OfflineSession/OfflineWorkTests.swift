@@ -4,7 +4,7 @@ import Testing
 @testable import SettleDatabase
 @testable import SettleReplication
 
-/// What is done one after the other, and given up together.
+/// Jobs that run one after the other, and are cancelled together.
 @Suite(.timeLimit(.minutes(5))) struct OfflineWorkTests {
     private func hang() async throws {
         let (never, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -28,7 +28,7 @@ import Testing
             defer { hasEnded.withLock { $0 = true } }
             try await work.run { try await hang() }
         }
-        // Nobody tells when it waits; it does by now, and if not, it is given up a little later.
+        // Nothing reports that it waits. It does by now, and if not, it is cancelled a little later.
         for _ in 0..<1000 { await Task.yield() }
         while !hasEnded.withLock({ $0 }), !Task.isCancelled {
             work.cancel()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// A client with a session, a server over HTTP, somebody else who writes there, and one clock for all of them.
+/// A client with a session, a server over HTTP, another client that writes there, and one clock for all of them.
 final class OfflineWorld: Sendable {
     let database: Database
     let session: OfflineSession
@@ -15,7 +15,7 @@ final class OfflineWorld: Sendable {
     private let home: PeerHome
     private let minutes: Guarded<Int64>
     private let warned: Guarded<[String]>
-    /// What the database has warned about.
+    /// The database's warnings.
     var warnings: [String] { warned.withLock { $0 } }
 
     init(_ kind: ServerKind, _ change: (inout OfflineSessionOptions) -> Void = { _ in }) async throws {
@@ -52,27 +52,27 @@ final class OfflineWorld: Sendable {
         return "\(minutes / 60):\(rest < 10 ? "0" : "")\(rest)"
     }
 
-    /// Somebody else writes at the server.
+    /// Another client writes at the server.
     func write(_ id: DocumentID, _ members: JSONObject) async throws {
         var body = JSON.object(members)
         if let revision = try? await remote.json("GET", .document(id)).json["_rev"] { body["_rev"] = revision }
         _ = try await remote.json("PUT", .document(id), body: body)
     }
 
-    /// Somebody else deletes a document at the server.
+    /// Another client deletes a document at the server.
     func delete(_ id: DocumentID) async throws {
         let revision = try #require(try await remote.json("GET", .document(id)).json["_rev"]?.string)
         _ = try await remote.json("DELETE", .document(id), query: ["rev": revision])
     }
 
-    /// The beginning of the reference's tables: one record, the same on both sides, at 9:00.
+    /// The start of the reference's tables: one record, the same on both sides, at 9:00.
     func begin() async throws {
         try await write("1", ["name": "item1", "updatedat": "9:00"])
         let status = try await session.goOnline()
         #expect(status.state == .online)
     }
 
-    /// A member of a stored document is changed here.
+    /// Changes a member of a stored document here.
     func set(_ id: DocumentID, _ name: String, _ value: JSON) throws {
         var document = try #require(try database.document(id))
         document[name] = value

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// Who a replication is, what it shows of that, and what becomes of its checkpoint.
+/// The user of a replication, how it is shown, and the replication's checkpoint.
 @Suite(.timeLimit(.minutes(5))) struct CredentialsInReplicationTests {
     private static let secret = "p%40ss-w0rd"
 
@@ -43,7 +43,7 @@ import Testing
         dump(error as Any, to: &text)
         text += try await right.identity()
         for hidden in ["p@ss", "p%40ss", "w0rd"] { #expect(!text.contains(hidden)) }
-        // Another password is the same replication, another user is another one.
+        // Another password is the same replication, another user is another replication.
         let id = try await replicator.configuration.replicationID()
         #expect(try await failing.configuration.replicationID() == id)
         let other = try CouchDBPeer(server.url("hub"))
@@ -84,7 +84,7 @@ import Testing
         #expect(logged.withLock(\.self) == [told])
         _ = try OfflineSession(notes, server: open)
         #expect(logged.withLock(\.self) == [told, told])
-        // Where an app is told itself, or nothing can be read on the way, the database is not.
+        // If an app listens, or the connection can't be eavesdropped, the database does not warn.
         let heard = Guarded<[String]>([])
         let own = try CouchDBPeer(HTTPURL("http://anna:hunter2@couch.example/db"), client: NoNetwork()) { message in
             heard.withLock { $0.append(message) }
@@ -118,7 +118,7 @@ import Testing
         let name = try await notes.replications.persist(pull, storesCredentials: true)
         pull.start()
         await pull.waits { $0.mode == .idle }
-        // The old token runs out while it waits.
+        // The old token expires while the replication waits.
         gate.tokens.withLock { $0 = ["old", "new"] }
         try await notes.replications.renewPersistent(name, keys("new"))
         gate.tokens.withLock { $0 = ["new"] }
@@ -186,7 +186,7 @@ import Testing
         }
         let replicator = try await notes.replications.replicator(pull("old"))
         #expect(try await replicator.run().counts.changesRead == 20)
-        // The token ran out: it is refused, and the replication says with what it tried.
+        // The token has expired: it is rejected, and the error names the credentials tried.
         gate.tokens.withLock { $0 = ["new"] }
         try hub.put("late", ["n": 1])
         let error = await #expect(throws: PeerError.self) { try await replicator.run() }
@@ -198,7 +198,7 @@ import Testing
     }
 }
 
-/// Lets requests through that are signed with the present tokens, as a gate in front of a server does.
+/// A gateway in front of a server that accepts only requests signed with current tokens.
 private final class TokenGate: HTTPClient {
     let tokens: Guarded<Set<String>>
     private let client: any HTTPClient
@@ -221,7 +221,7 @@ private final class TokenGate: HTTPClient {
 }
 
 extension HTTPURL {
-    /// Its user and password as a header has them.
+    /// Its user and password in the form of a header.
     fileprivate var withBasic: String {
         "Basic " + Base64.encode(Array("\(user ?? ""):\(password ?? "")".utf8))
     }

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Replications that end by themselves.
+/// One-shot replications.
 @Suite(.timeLimit(.minutes(5)))
 struct OneShotTests {
     @Test(arguments: DatabaseKind.allCases)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// Replications that a database keeps: SEMANTICS 94 to 103 and 125, against a server on a socket.
+/// Persistent replications: SEMANTICS 94 to 103 and 125, against a server on a socket.
 @Suite(.timeLimit(.minutes(5))) struct PersistentReplicationTests {
     private let server: LiveServer
     private let folder: TemporaryFolder
@@ -94,7 +94,7 @@ import Testing
         let push = try await notes.replications.replicator(.push(notes, to: try peer()))
         try await notes.replications.persist(push, storesCredentials: true)
         #expect(try stored(in: notes).contains("secret-word"))
-        // Stopped before its end, it is to be done still.
+        // It was stopped before its end, so it is still active.
         await push.stop()
         let again = try await notes.replications.resume()
         #expect(again.count == 1)

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// The replications that a database owns.
+/// The replications owned by a database.
 @Suite(.timeLimit(.minutes(5)))
 struct ReplicationsTests {
     private let here: Kept
@@ -20,7 +20,7 @@ struct ReplicationsTests {
         let pair = try await here.database.replicate(with: LocalPeer(hub.database))
         #expect(pair.map(\.configuration.direction) == [.pull, .push])
         #expect(pair.allSatisfy { !$0.configuration.isContinuous && $0.status.mode == .stopped })
-        // What is set now counts at the start.
+        // This configuration takes effect at the start.
         for replicator in pair { replicator.configuration.isContinuous = true }
         for replicator in pair { replicator.start() }
         await pair[0].waits { $0.mode == .idle }
@@ -41,13 +41,13 @@ struct ReplicationsTests {
         try here.database.put("here", ["n": 1])
         for try await document in hub.database.observe("here") where document != nil { break }
         for try await document in here.database.observe("there") where document != nil { break }
-        // Again, it is the same pair, which goes on.
+        // A second call returns the same running pair.
         let again = try await here.database.replicateContinuously(with: peer)
         #expect(again[0] === pair[0] && again[1] === pair[1])
         try hub.database.put("later", ["n": 1])
         for try await document in here.database.observe("later") where document != nil { break }
         for replicator in pair { await replicator.stop() }
-        // One that is to run once becomes continuous.
+        // A one-shot replication becomes continuous.
         for replicator in pair { replicator.configuration.isContinuous = false }
         pair[0].start()
         try await here.database.replicateContinuously(with: peer)
@@ -87,7 +87,7 @@ struct ReplicationsTests {
         #expect(here.database.replications.all.allSatisfy { left in pair.contains { $0 === left } })
         #expect(other.database.replications.all.count == foreign.count)
         #expect(try here.database.document("a") != nil)
-        // The checkpoint stayed: the same replication goes on where it was.
+        // The checkpoint stayed: the same replication continues where it stopped.
         filtered.isContinuous = false
         let again = try await here.database.replications.replicator(filtered).run()
         #expect(again.counts.changesRead == 0)

@@ -3,15 +3,15 @@ import SettleReplication
 import SettleTesting
 import Testing
 
-/// What a replication shows of itself.
+/// The status of a replication.
 @Suite(.timeLimit(.minutes(5)))
 struct StatusTests {
-    /// Lets a number of calls pass, and has others wait.
+    /// Lets a number of calls pass, and makes others wait.
     private actor Gate {
         private var left = 0
         private var waiting: [CheckedContinuation<Void, Never>] = []
 
-        /// Lets this many pass from now on.
+        /// Lets this many more calls pass.
         func open(_ count: Int) {
             left = count
             while left > 0, !waiting.isEmpty {
@@ -71,7 +71,7 @@ struct StatusTests {
         await gate.open(1)
         let first = await replicator.waits { $0.completed > 0 }
         #expect(first.mode == .active && first.completed < first.total && first.total == 30)
-        // What is written meanwhile counts, too: the fraction may go back (SEMANTICS 107).
+        // Documents written meanwhile also count: the fraction may decrease (SEMANTICS 107).
         for number in 0..<10 { try source.database.put(DocumentID(validating: "e\(number)"), ["n": 1]) }
         await replicator.waits { $0.total == 40 }
         await gate.open(1)
@@ -82,7 +82,7 @@ struct StatusTests {
         #expect(idle.completed == 0 && idle.total == 0)
         await gate.open(0)
         try source.database.put("last", ["n": 1])
-        // The next batch is counted from its own beginning.
+        // The next batch is counted from its own start.
         let next = await replicator.waits { $0.mode == .active && $0.total > 0 }
         #expect(next.total == 1)
         await gate.open(1)

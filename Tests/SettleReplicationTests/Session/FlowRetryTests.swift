@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// What a flow does with what failed and waits for another attempt, step by step.
+/// How a flow handles failures and retries, step by step.
 struct FlowRetryTests {
     private static let lost = PeerError(.connectionLost, "cut")
 
@@ -14,7 +14,7 @@ struct FlowRetryTests {
         return ChangesPage(changes: [change], last: sequence(number), pending: 0)
     }
 
-    /// A continuous flow that gives up a document at its first failure.
+    /// A continuous flow that gives up on a document at its first failure.
     private func makeFlow() -> Flow {
         var settings = FlowSettings(start: .start, end: sequence(1))
         settings.isContinuous = true
@@ -22,7 +22,7 @@ struct FlowRetryTests {
         return Flow(settings)
     }
 
-    /// Begins a flow with one document, and comes as far as the request for it.
+    /// Starts a flow with one document, up to the request for it.
     private func fetch(_ flow: inout Flow, _ id: DocumentID) throws -> (fetch: Int, read: Int) {
         var actions = flow.handle(.begin, jitter: 0)
         let first = try #require(actions.compactMap(\.readID).first)
@@ -34,7 +34,7 @@ struct FlowRetryTests {
         return (try #require(actions.compactMap(\.fetchID).first), read)
     }
 
-    /// Begins a flow with one document, and comes as far as storing it.
+    /// Starts a flow with one document, up to storing it.
     private func store(_ flow: inout Flow, _ id: DocumentID) throws -> (store: Int, read: Int) {
         let (fetch, read) = try fetch(&flow, id)
         let revision = PeerRevision(

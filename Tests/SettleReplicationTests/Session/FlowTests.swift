@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// The flow as a state machine, against random orders of events; a seed brings a failure back.
+/// The flow as a state machine, against random orders of events; a seed reproduces a failure.
 @Suite(.timeLimit(.minutes(5)))
 struct FlowTests {
     private func makeWorld(
@@ -70,7 +70,7 @@ struct FlowTests {
             world.poison.formUnion(document.leaves.map { FlowWorld.key(id, $0) })
         }
         world.send(.begin)
-        // A continuous one goes on trying for ever.
+        // A continuous flow retries indefinitely.
         var steps = 0
         while world.end == nil, world.step(), steps < 2000 { steps += 1 }
         for (id, document) in world.source {

@@ -3,8 +3,8 @@ import SettleTesting
 
 @testable import SettleReplication
 
-/// Two databases without I/O around a flow, which answers come from in any order: each action is kept, and a random one is
-/// carried out next.
+/// A flow between two databases without I/O whose answers arrive in any order: each action is kept, and a random one is
+/// performed next.
 struct FlowWorld {
     struct Document {
         var sequence: Int
@@ -20,7 +20,7 @@ struct FlowWorld {
     var open: [FlowAction] = []
     var refused: Set<String> = []
     var unlucky: Set<String> = []
-    /// At these the server fails for good, and so at every request with one of them.
+    /// The server fails permanently at these documents, and so at every request that includes one.
     var poison: Set<String> = []
     var fetched: [String: Int] = [:]
     var stored: [String: Int] = [:]
@@ -53,7 +53,7 @@ struct FlowWorld {
         source[id] = document
     }
 
-    /// Hands an event to the flow, and looks at what must always hold.
+    /// Sends an event to the flow, and checks the invariants.
     mutating func send(_ event: FlowEvent) {
         let actions = flow.handle(event, jitter: Double(random.below(100)) / 100)
         for action in actions {
@@ -72,13 +72,13 @@ struct FlowWorld {
         checkPosition()
     }
 
-    /// What is said to be at the target is there.
+    /// Revisions reported as present are at the target.
     private mutating func checkIsThere(_ id: DocumentID) {
         guard !target.contains(where: { $0.hasPrefix("\(id) ") }) else { return }
         problems.append("\(id) is not at the target")
     }
 
-    /// No position passes a leaf that the target has not and that is not listed.
+    /// No position passes a leaf that the target lacks and that is not listed.
     private mutating func checkPosition() {
         guard let position = flow.tracker.position.number else { return }
         for (id, document) in source where document.sequence <= Int(position) {
@@ -91,7 +91,7 @@ struct FlowWorld {
         }
     }
 
-    /// Carries out one of the open actions; returns whether there was one.
+    /// Performs one of the open actions; returns whether there was one.
     mutating func step() -> Bool {
         let ready = open.indices.filter { index in
             guard case .read(_, let request) = open[index], request.wait != nil else { return true }

@@ -1,8 +1,7 @@
 import Settle
 import Testing
 
-/// What a database holds, as far as replication brings it: every document's leaves with their histories, members and
-/// attachments.
+/// The replicated content of a database: every document's leaves with their histories, members and attachments.
 struct Contents: Equatable, CustomStringConvertible {
     struct Leaf: Equatable {
         let history: [RevisionID]
@@ -55,7 +54,7 @@ func expectSums(
 }
 
 extension Database {
-    /// Saves a document on what is there.
+    /// Saves a document as an edit of the current one.
     @discardableResult
     func put(_ id: DocumentID, _ body: JSON) throws -> RevisionID {
         var document = try document(id) ?? Document(id: id)
@@ -63,7 +62,7 @@ extension Database {
         return try #require(try save(document, onConflict: .fail).revision)
     }
 
-    /// Makes two branches on what is there, by writing one of them as a peer would.
+    /// Creates two branches on the current revision, by writing one of them as a peer would.
     func branch(_ id: DocumentID, _ here: JSON, _ there: JSON) throws {
         let other = try Database.inMemory()
         defer { other.close() }

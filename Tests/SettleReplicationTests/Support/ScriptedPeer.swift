@@ -2,24 +2,24 @@ import Settle
 import SettleDatabase
 import SettlePlatform
 
-/// A peer that passes calls on, or fails them as it is told, and counts them.
+/// A peer that passes on calls or fails them as scripted, and counts them.
 final class ScriptedPeer: Peer {
     /// The calls of a peer.
     enum Call: Hashable, Sendable { case connect, changes, differences, revisions, store, readLog, writeLog }
 
-    /// What it is told.
+    /// The script of a peer.
     struct Script: Sendable {
         /// Errors for the next calls, of each kind.
         var failures: [Call: [PeerError]] = [:]
         /// Errors for all calls of a kind.
         var always: [Call: PeerError] = [:]
-        /// What is made of each revision on its way to be stored.
+        /// Replaces the outcome of storing a revision.
         var onStore: @Sendable (PeerRevision) -> StoreOutcome? = { _ in nil }
-        /// What each call to store waits for.
+        /// Awaited before each call to store.
         var beforeStore: @Sendable () async -> Void = {}
-        /// What is made of each answer.
+        /// Replaces each answer.
         var onAnswer: @Sendable (RevisionRequest, RevisionAnswer) -> RevisionAnswer = { $1 }
-        /// What is made of each page of changes.
+        /// Replaces each page of changes.
         var onPage: @Sendable (ChangesRequest, ChangesPage) -> ChangesPage = { $1 }
         /// How often each call was made.
         var calls: [Call: Int] = [:]
@@ -98,7 +98,7 @@ final class ScriptedPeer: Peer {
 }
 
 extension ScriptedPeer {
-    /// Tells it what to do.
+    /// Changes the script.
     func tell(_ change: (inout Script) -> Void) { script.withLock(change) }
 
     /// How often a call was made.

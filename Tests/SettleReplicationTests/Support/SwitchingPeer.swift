@@ -2,13 +2,13 @@ import Settle
 import SettleDatabase
 import SettlePlatform
 
-/// A peer that may become another database behind the back of a replication, as a server does that is restored.
+/// A peer whose database is replaced during a replication, like a server that is restored.
 final class SwitchingPeer: Peer {
     private let state: Guarded<LocalPeer>
 
     init(_ peer: LocalPeer) { state = Guarded(peer) }
 
-    /// Is another database from now on.
+    /// Replaces the database from now on.
     func use(_ peer: LocalPeer) {
         state.withLock { $0 = peer }
     }
@@ -21,7 +21,7 @@ final class SwitchingPeer: Peer {
     func create() async throws {}
 
     func changes(_ request: ChangesRequest) async throws -> ChangesPage {
-        // The connection of one that waits is lost with its database, and it looks again.
+        // A waiting call loses its connection with the database, and is repeated.
         let peer = now
         do {
             let page = try await peer.changes(request)

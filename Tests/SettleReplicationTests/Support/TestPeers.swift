@@ -2,12 +2,12 @@ import Settle
 import SettleTesting
 import Testing
 
-/// Two sides between which replication is to behave the same, whatever they are. To add a pair, add a line to `all`.
+/// Two sides between which replication must behave the same, whatever they are. To add a pair, add a line to `all`.
 struct PeerPair: Sendable, CustomTestStringConvertible {
-    /// One side: the database itself, to write to and to look into, and the peer that replications reach it by.
+    /// One side: the database itself, to write to and to inspect, and its peer for replications.
     ///
-    /// A database in another program can't be looked into. Then the one here is a copy of it, which is brought to it before a
-    /// replication and from it afterwards.
+    /// A database in another program can't be inspected. Then the local one is a copy of it, which is replicated to it
+    /// before a replication and from it afterwards.
     final class Side: Sendable {
         let database: Database
         let peer: any Peer
@@ -21,12 +21,12 @@ struct PeerPair: Sendable, CustomTestStringConvertible {
             self.kept = kept
         }
 
-        /// Brings what was written here to the peer.
+        /// Replicates the local copy to the peer.
         func send() async throws {
             if isCopy { try await Replicator(.push(database, to: peer)).run() }
         }
 
-        /// Brings here what is at the peer.
+        /// Replicates the peer to the local copy.
         func bring() async throws {
             if isCopy { try await Replicator(.pull(database, from: peer)).run() }
         }
@@ -50,7 +50,7 @@ struct PeerPair: Sendable, CustomTestStringConvertible {
             PeerPair("http → http", served, served),
         ]
 
-    /// All pairs, and those with the CouchDB of `SETTLE_COUCHDB_URL` where there is one.
+    /// All pairs, and those with the CouchDB of `SETTLE_COUCHDB_URL` if it is set.
     static let everywhere =
         ServerKind.all == [.settle]
         ? all
@@ -64,7 +64,7 @@ struct PeerPair: Sendable, CustomTestStringConvertible {
             PeerPair("CouchDB → CouchDB", couchDB, couchDB),
         ]
 
-    /// Pairs whose source is reached in this process, so that filters run here.
+    /// Pairs whose source is in this process, so that filters run here.
     static let fromLocal = [local[0], local[1], all[2]]
 
     private init(
@@ -89,12 +89,12 @@ struct PeerPair: Sendable, CustomTestStringConvertible {
     let server = try LiveServer()
     let peer = try CouchDBPeer(server.url("served"))
     try await peer.create()
-    // The server has it open, so this is the very same object.
+    // The server has opened it, so this is the same object.
     let database = try Store(path: server.folder.path).open("served")
     return PeerPair.Side(database, peer, keeping: server)
 }
 
-/// A database of the CouchDB at hand.
+/// A database of the available CouchDB.
 @Sendable private func couchDB() async throws -> PeerPair.Side {
     let peer = try PeerHome().peer(.couchdb)
     try await peer.create()
@@ -104,7 +104,7 @@ struct PeerPair: Sendable, CustomTestStringConvertible {
 
 /// Keeps a temporary database from being removed.
 ///
-/// Unchecked: nobody touches it but to let it go.
+/// Unchecked: it is never used, only released.
 final class Kept: @unchecked Sendable {
     private let temporary: TemporaryDatabase
     let database: Database

@@ -3,7 +3,7 @@ import SettleTesting
 import SettleViews
 import Testing
 
-/// Results a page at a time, while documents come and go.
+/// Paged results while documents are added and deleted.
 struct BookmarkTests {
     private func numbers(_ range: some Sequence<Int>, in database: Database) throws {
         try database.transaction {
@@ -31,7 +31,8 @@ struct BookmarkTests {
             seen += result.values.compactMap { $0["n"]?.int }
             bookmark = result.bookmark
             if result.rows.isEmpty { break }
-            // What lies behind the place is found, what lies before it is not, and the document itself may go.
+            // Documents after the position are found, documents before it are not, and the bookmark's own document may
+            // be deleted.
             let last = try #require(seen.last)
             try database.delete(
                 try #require(try database.document(DocumentID(stringLiteral: "d\(last)"))), onConflict: .fail)
@@ -39,7 +40,7 @@ struct BookmarkTests {
             if page == 3 { try numbers([isDescending ? 50 : 300], in: database) }
         }
         let all = Array(100..<200)
-        // Ids are ordered as texts, so that of 50 is behind all others.
+        // Ids are ordered as strings, so that of 50 is after all others.
         let expected =
             switch (isIndexed, isDescending) {
             case (true, false): all + [300]
@@ -76,7 +77,7 @@ struct BookmarkTests {
         let byID = try #require(try database.find(Query<JSON>().prefix(3)).bookmark)
         let query = Query<JSON>().where { $0["n"] >= 0 }
         let byNumber = try #require(try database.find(query.prefix(3)).bookmark)
-        // Texts are before the arrays of an index.
+        // Strings come before the arrays of an index.
         #expect(try database.find(query.after(byID)).rows.count == 10)
         #expect(try database.find(Query<JSON>().after(byNumber)).rows.count == 7)
     }
@@ -105,7 +106,7 @@ struct BookmarkTests {
         #expect(try await observation.next()?.map(\.id) == ["d1", "d2"])
         try numbers([7], in: database)
         #expect(try await observation.next()?.map(\.id) == ["d1", "d2", "d7"])
-        // What is not found is no change.
+        // A document that does not match is not a change.
         try numbers([-1], in: database)
         var second = try #require(try database.document("d2"))
         second["n"] = 0

@@ -36,7 +36,7 @@ struct BookmarkTextTests {
             for _ in 0..<(1 + random.below(3)) { text[random.below(text.count)] = UInt8(43 + random.below(80)) }
             if random.oneIn(4) { text.removeLast(random.below(text.count)) }
             _ = BookmarkText.decode(String(decoding: text, as: UTF8.self))
-            // Terms that are not packed reach the reader.
+            // Uncompressed terms are parsed directly.
             var term: [UInt8] = [131, 108, 0, 0, 0, 2, 104, 2, 100]
             for _ in 0..<random.below(60) {
                 term.append(
@@ -45,7 +45,7 @@ struct BookmarkTextTests {
             }
             _ = BookmarkText.decode(Base64.encode(term))
         }
-        // So many elements, or levels, as no bytes are there for.
+        // More elements, or levels, than there are bytes for.
         for term: [UInt8] in [
             [131, 80, 255, 255, 255, 255, 120, 156], [131, 108, 255, 255, 255, 255, 104, 2],
             [131, 108, 0, 0, 0, 1, 104, 2, 100, 0, 1, 97, 109, 255, 255, 255, 255],

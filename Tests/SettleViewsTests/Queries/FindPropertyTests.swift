@@ -3,13 +3,13 @@ import SettleTesting
 import SettleViews
 import Testing
 
-/// What a query finds depends on the documents and the selector, never on which indexes there are.
+/// The result of a query depends on the documents and the selector, never on the indexes.
 struct FindPropertyTests {
-    /// Two databases with the same documents, of which one has indexes.
+    /// Two databases with the same documents, one of them with indexes.
     private struct Pair {
         let indexed: Database
         let plain: Database
-        /// The deepest questions are asked of the same revisions.
+        /// Runs the same steps on both databases.
         func both(_ body: (Database) throws -> Void) throws {
             try body(indexed)
             try body(plain)
@@ -28,7 +28,7 @@ struct FindPropertyTests {
         }
     }
 
-    /// Saves, deletes, purges, or brings a branch.
+    /// Saves, deletes, purges, or adds a branch.
     private func change(_ pair: Pair, _ questions: inout RandomQuestions) throws {
         let id = DocumentID(stringLiteral: questions.id())
         let body = questions.body()
@@ -72,7 +72,7 @@ struct FindPropertyTests {
         try askInPages(pair.indexed, selector, &questions, expected, note)
     }
 
-    /// The ids of the documents that match, by asking each.
+    /// The ids of the matching documents, by testing each.
     private func matching(_ selector: Selector, in database: Database) throws -> [String] {
         guard !selector.isVacuous else { return [] }
         return try database.documents().filter { !$0.id.isDesign && selector.matches($0) }.map(\.id.string).sorted()
@@ -96,7 +96,7 @@ struct FindPropertyTests {
         return ids
     }
 
-    /// By one index, if it can be; and shown as far as it covers it.
+    /// Uses one index if possible, and returns only covered members if it covers them.
     private func ask(
         _ database: Database, _ selector: Selector, by index: QueryIndex, _ expected: [String], _ note: Comment
     ) throws {
@@ -116,7 +116,7 @@ struct FindPropertyTests {
         #expect(try ids(options, in: database) == found, "\(note) by \(index.fields), covered")
     }
 
-    /// In an order that an index may serve: the documents that have its members, in that order.
+    /// Uses an order that an index may serve: the documents that have its members, in that order.
     private func askSorted(
         _ database: Database, _ selector: Selector, _ questions: inout RandomQuestions, _ expected: [String],
         _ note: Comment
@@ -161,7 +161,7 @@ struct FindPropertyTests {
         return .array(values)
     }
 
-    /// By bookmarks, some at a time.
+    /// Reads pages by bookmarks.
     private func askInPages(
         _ database: Database, _ selector: Selector, _ questions: inout RandomQuestions, _ expected: [String],
         _ note: Comment

@@ -2,13 +2,13 @@ import Settle
 import SettleViews
 import Testing
 
-/// A database with indexes, whose plans are looked at.
+/// A database with indexes, for inspecting query plans.
 struct PlannerRoom {
     let database: Database
 
     init() throws { database = try Database.inMemory() }
 
-    /// Makes an index named by its members, in a design document of its own.
+    /// Creates an index named by its members, in a design document of its own.
     @discardableResult
     func index(
         _ fields: String..., name: String? = nil, in design: String? = nil, filter: JSON? = nil
@@ -25,7 +25,7 @@ struct PlannerRoom {
             try database.indexes().first { $0.designDocument == definition.designDocument && $0.name == name })
     }
 
-    /// The name of the index that a selector is answered by.
+    /// The name of the index that the planner chooses for a selector.
     func used(
         _ selector: JSON, sort: [SortField] = [], _ change: (inout FindOptions) -> Void = { _ in }
     ) throws -> String { try plan(selector, sort: sort, change).index.name }

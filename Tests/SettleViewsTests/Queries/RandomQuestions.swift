@@ -1,7 +1,7 @@
 import Settle
 import SettleTesting
 
-/// Selectors, documents and indexes that are made by chance, of few members and values, so that they meet.
+/// Random selectors, documents and indexes with few members and values, so that they often match.
 struct RandomQuestions {
     var random: SeededRandom
     private let paths = ["a", "b", "c", "o.x", "t", "t.0", "_id", "o"]
@@ -67,7 +67,7 @@ struct RandomQuestions {
         }
     }
 
-    /// The members of an index, or of an order.
+    /// The members of an index, or of a sort order.
     mutating func fields() -> [String] {
         var fields: [String] = []
         for _ in 0..<(1 + random.below(3)) {

@@ -2,7 +2,7 @@ import Settle
 import SettleViews
 import Testing
 
-/// Which part of an index is searched.
+/// The searched range of an index.
 struct RangeTests {
     @Test(
         arguments: [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleViews
 
-/// In an order no more documents are kept than there is room for, and all are found.
+/// With a sort order, only a bounded number of documents is kept in memory, and all are found.
 struct TextFinderTests {
     @Test(arguments: [1, 3, 10, 40, 41, 100], [false, true])
     func `all are found, a part at a time`(largest: Int, isDescending: Bool) throws {

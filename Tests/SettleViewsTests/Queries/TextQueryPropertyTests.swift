@@ -3,7 +3,7 @@ import SettleTesting
 import SettleViews
 import Testing
 
-/// What a query with `$text` finds is what a look at each document would find.
+/// A query with `$text` finds what testing each document would find.
 struct TextQueryPropertyTests {
     private static let words = ["red", "blue", "cat", "dog", "Käse", "42"]
 

@@ -2,7 +2,7 @@ import Settle
 import SettleViews
 import Testing
 
-/// Queries that ask an index of texts for words.
+/// Queries that search a text index for words.
 struct TextQueryTests {
     private let database: Database
 
@@ -69,13 +69,13 @@ struct TextQueryTests {
             let result = try database.find(sorted.after(bookmark))
             found += result.rows.map(\.id.string)
             bookmark = result.bookmark
-            // Of another word, so that only the weights of all change.
+            // It has other words, so that only the weights of all documents change.
             let body: DocumentBody = ["title": "nothing of it", "year": 1]
             try database.save(Document(id: DocumentID(stringLiteral: "n\(page)"), body: body), onConflict: .fail)
         }
         #expect(found == all && all.count == 5)
         #expect(try database.find(sorted.after(bookmark)).rows.isEmpty)
-        // The document may be gone; without it, how well the others fit is another number.
+        // The document may be gone, and without it the scores of the others change.
         guard isSorted else { return }
         let first = try database.find(sorted)
         let last = try #require(first.rows.last?.id)

@@ -2,7 +2,7 @@ import Settle
 import SettleTesting
 import Testing
 
-/// An index that follows changes finds what one that is built from nothing finds, in the same order.
+/// An index that follows changes finds the same as one that is built from scratch, in the same order.
 struct IncrementalSearchTests {
     private static let vocabulary = [
         "red", "green", "blue", "Café", "cafe", "old", "older", "日本", "naïve", "e\u{301}t", "x-y", "don't", "ß", "",

@@ -40,7 +40,7 @@ struct TextDefinitionTests {
     @Test func `the one tokenizer is that of all texts, or else that of the fields`() throws {
         let fields = #""fields":[{"name":"a","type":"string"}]"#
         #expect(try define(#"{"default_analyzer":"english",\#(fields)}"#).tokenizer == .english)
-        // CouchDB writes `keyword` where nothing is said.
+        // CouchDB writes `keyword` if nothing is given.
         #expect(try define(#"{"default_analyzer":"keyword","default_field":{},\#(fields)}"#).tokenizer == .words)
         #expect(
             try define(#"{"default_analyzer":"keyword","default_field":{"analyzer":"simple"},\#(fields)}"#).tokenizer

@@ -179,7 +179,7 @@ struct TextSearchTests {
         let database = try library()
         var iterator = database.observe("catalogue", in: books).makeAsyncIterator()
         #expect(try await iterator.next()?.map(\.id) == ["a", "b"])
-        // Nothing that is found.
+        // A document that does not match.
         try database.save(Document(id: "other", body: ["title": "Nothing"]), onConflict: .fail)
         try database.save(Document(id: "new", body: ["title": "Catalogue catalogue"]), onConflict: .fail)
         #expect(try await iterator.next()?.map(\.id).contains("new") == true)

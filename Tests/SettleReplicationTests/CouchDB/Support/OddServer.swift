@@ -3,11 +3,11 @@ import SettlePlatform
 
 @testable import SettleReplication
 
-/// A server whose answers a test makes up, request by request.
+/// A server whose responses a test makes up, request by request.
 final class OddServer: Sendable {
     struct Request: Sendable {
         let method: String
-        /// The path and what is asked behind it.
+        /// The path and the query.
         let target: String
         let head: String
         let body: [UInt8]
@@ -16,7 +16,7 @@ final class OddServer: Sendable {
         var text: String { String(decoding: body, as: UTF8.self) }
     }
 
-    /// An answer: its bytes, and whether the connection is cut behind them.
+    /// A response: its bytes, and whether the connection is cut after them.
     struct Answer: Sendable {
         var bytes: [UInt8]
         var isCut = false
@@ -55,13 +55,13 @@ final class OddServer: Sendable {
     /// The address of the server.
     var url: String { server.url }
 
-    /// What was asked, in order.
+    /// The requests, in order.
     var requests: [Request] { log.withLock { $0 } }
 
-    /// Takes no more connections.
+    /// Accepts no more connections.
     func stop() { server.stop() }
 
-    /// How often a path was asked for.
+    /// How often a path was requested.
     func count(_ path: String) -> Int { requests.count { $0.path == path } }
 
     /// A database on it.

@@ -4,24 +4,24 @@ import SettleDatabase
 import SettlePlatform
 import SettleReplication
 
-/// A kind of server that databases of a test are on.
+/// A kind of server for a test's databases.
 enum ServerKind: String, CaseIterable, Sendable {
-    /// One of Settle in this process.
+    /// Settle, in this process.
     case settle
     /// The CouchDB of `SETTLE_COUCHDB_URL`.
     case couchdb
 
-    /// Those that are at hand.
+    /// The available kinds.
     static var all: [ServerKind] { couchDB == nil ? [.settle] : allCases }
 
     fileprivate static var couchDB: String? { ProcessInfo.processInfo.environment["SETTLE_COUCHDB_URL"] }
 }
 
-/// The servers of a test, which run until the object goes.
+/// The servers of a test, which run until the object is released.
 final class PeerHome: Sendable {
     private let live = Guarded<LiveServer?>(nil)
 
-    /// A database that is not there yet.
+    /// A database that does not exist yet.
     func peer(
         _ kind: ServerKind, client: any HTTPClient = CurlHTTPClient(),
         _ change: (inout CouchDBPeerOptions) -> Void = { _ in }
@@ -31,7 +31,7 @@ final class PeerHome: Sendable {
         return try CouchDBPeer(url(kind), client: client, options: options)
     }
 
-    /// The address of a database that is not there yet.
+    /// The address of a database that does not exist yet.
     func url(_ kind: ServerKind) throws -> HTTPURL {
         let name = "peer-" + String(UInt64.random(in: .min ... .max), radix: 36)
         if kind == .couchdb, let couch = ServerKind.couchDB {

@@ -32,7 +32,7 @@ func attachment(
 }
 
 extension CouchDBPeer {
-    /// What was found of some revisions, in order; what was not is left out.
+    /// The found revisions, in order; missing ones are left out.
     func found(_ requests: [RevisionRequest], budget: Int = 1 << 30) async throws -> [PeerRevision] {
         try await revisions(requests, budget: budget).compactMap {
             if case .found(let revision) = $0 { revision } else { nil }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// Answers that are taken apart while they arrive.
+/// Responses that are parsed as they arrive.
 struct JSONElementsTests {
     private let text = Array(
         #" {"total" : 2 , "more":{"results":[1]},"x\"results":[3], "results" : [ {"a":"}]\"{"} , {"b":[1,{}]}  ], "last":"9-\\" } "#

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleReplication
 
-/// What a real CouchDB answered, where the recordings are at hand.
+/// Responses of a real CouchDB, if the recordings are available.
 @Suite(
     .enabled(
         if: ProcessInfo.processInfo.environment["SETTLE_CONFORMANCE"] != nil,
@@ -18,7 +18,7 @@ struct RecordedAnswerTests {
         let answer: JSON
     }
 
-    /// The exchanges with an endpoint in some topics that went well.
+    /// The successful exchanges with an endpoint in some topics.
     private func exchanges(_ endpoint: String, _ topics: [String]) throws -> [Exchange] {
         let folder = URL(filePath: ProcessInfo.processInfo.environment["SETTLE_CONFORMANCE"] ?? "").appending(
             path: "cases")

@@ -2,7 +2,7 @@ import Settle
 import SettleDatabase
 import SettlePlatform
 
-/// A client that counts what it sends, and can spoil one cookie.
+/// A client that counts its requests, and can corrupt one cookie.
 final class CountingClient: HTTPClient {
     private struct State {
         var counts: [String: Int] = [:]
@@ -14,10 +14,10 @@ final class CountingClient: HTTPClient {
 
     init(_ client: any HTTPClient) { self.client = client }
 
-    /// How many requests a path got.
+    /// How many requests were sent to a path.
     func count(_ path: String) -> Int { state.withLock { $0.counts[path] ?? 0 } }
 
-    /// Has the next cookie be a wrong one.
+    /// Corrupts the next cookie.
     func spoilCookies() { state.withLock { $0.spoils = true } }
 
     func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
@@ -28,7 +28,7 @@ final class CountingClient: HTTPClient {
             return state.spoils
         }
         if spoils, request.headers["Cookie"] != nil {
-            // Of the right shape, with a signature of nobody's.
+            // It has the right form, and an invalid signature.
             let cookie = Array("admin:00000000:12345678901234567890".utf8)
             request.headers["Cookie"] = "AuthSession=" + Base64.encode(cookie).filter { $0 != "=" }
         }

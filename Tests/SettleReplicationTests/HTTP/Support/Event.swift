@@ -1,7 +1,7 @@
 import SettleDatabase
 import SettlePlatform
 
-/// Something that happens once, told by a thread and waited for by a task.
+/// A one-time event that a thread signals and a task awaits.
 final class Event<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -10,7 +10,7 @@ final class Event<Value: Sendable>: Sendable {
 
     private let state = Guarded(State())
 
-    /// Says that it happened; only the first time counts.
+    /// Signals the event; only the first time counts.
     func happen(_ value: Value) {
         let waiters = state.withLock { state in
             if state.value == nil { state.value = value }
@@ -20,7 +20,7 @@ final class Event<Value: Sendable>: Sendable {
         for waiter in waiters { waiter.resume(returning: value) }
     }
 
-    /// Waits until it happened.
+    /// Waits for the event.
     func wait() async -> Value {
         await withCheckedContinuation { continuation in
             let value = state.withLock { state in

@@ -2,7 +2,7 @@ import Settle
 import SettleServer
 import SettleTesting
 
-/// A server that listens on a free port of this machine until the object goes.
+/// A server that listens on a free port of this machine until the object is released.
 final class LiveServer: Sendable {
     let folder: TemporaryFolder
     let server: Server
@@ -23,7 +23,7 @@ final class LiveServer: Sendable {
 
     deinit { server.stop() }
 
-    /// The address of what is at a path.
+    /// The address of a path.
     func url(_ path: String = "", credentials: String = "admin:secret-word@") throws -> HTTPURL {
         try HTTPURL("\(scheme)://\(credentials)localhost:\(server.port)/\(path)")
     }

@@ -8,7 +8,7 @@ import Glibc
 import Darwin
 #endif
 
-/// One connection, seen as bytes; it blocks, so it is used on threads of its own.
+/// One connection as bytes. It blocks, so it is used on its own threads.
 final class RawPeer: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -49,7 +49,7 @@ final class RawPeer: Sendable {
         }
     }
 
-    /// Has whoever reads or writes find the end.
+    /// Ends the connection for readers and writers.
     func shut() { state.withLock { if !$0.isClosed { shutdown(socket, Int32(SHUT_RDWR)) } } }
 
     /// Closes the connection with a reset.
@@ -72,7 +72,7 @@ final class RawPeer: Sendable {
         }
     }
 
-    /// Writes without waiting; returns how many bytes were taken, 0 when there is no room within a while.
+    /// Writes without waiting; returns how many bytes were taken, 0 if there is no room within the time.
     func writeSome(_ bytes: [UInt8], milliseconds: Int32) throws -> Int {
         var wanted = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
         guard poll(&wanted, 1, milliseconds) > 0 else { return 0 }
@@ -81,7 +81,7 @@ final class RawPeer: Sendable {
         return count
     }
 
-    /// What arrives up to and with a mark; `nil` when the connection ends before.
+    /// Reads up to and including a mark; `nil` if the connection ends first.
     func read(through mark: String) throws -> String? {
         let pattern = Array(mark.utf8)
         while true {
@@ -95,7 +95,7 @@ final class RawPeer: Sendable {
         }
     }
 
-    /// What has arrived, or arrives next; `nil` at the end.
+    /// The bytes that have arrived, or arrive next; `nil` at the end.
     func readSome() throws -> [UInt8]? {
         if state.withLock({ $0.buffer.isEmpty }) { guard try receive() else { return nil } }
         return state.withLock { state in
@@ -118,7 +118,7 @@ final class RawPeer: Sendable {
         return state.withLock { $0.buffer }
     }
 
-    /// A request with its body; `nil` when there is none any more.
+    /// A request with its body; `nil` if there are no more.
     func readRequest() throws -> (head: String, body: [UInt8])? {
         guard let head = try read(through: "\r\n\r\n") else { return nil }
         if head.lowercased().contains("transfer-encoding: chunked") { return (head, try readChunks()) }

@@ -8,7 +8,8 @@ import Glibc
 import Darwin
 #endif
 
-/// A server of bytes on a free port of this machine: each connection has a thread that runs a script until the object goes.
+/// A raw TCP server on a free port of this machine: each connection runs a script on a thread until the object is
+/// released.
 final class RawServer: Sendable {
     typealias Script = @Sendable (RawPeer) throws -> Void
 
@@ -51,13 +52,13 @@ final class RawServer: Sendable {
 
     deinit { stop() }
 
-    /// Closes all connections, and takes no more.
+    /// Closes all connections, and accepts no more.
     func stop() {
         let peers = state.withLock { state -> [RawPeer]? in
             defer { state.isClosed = true }
             return state.isClosed ? nil : state.peers
         }
-        // The second time the number may be another socket's.
+        // On a second call the descriptor may be another socket's.
         guard let peers else { return }
         shutdown(socket, Int32(SHUT_RDWR))
         for peer in peers { peer.shut() }

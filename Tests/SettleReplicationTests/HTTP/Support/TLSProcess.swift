@@ -6,14 +6,14 @@ import Glibc
 import Darwin
 #endif
 
-/// A server of TLS that asks for client certificates: `openssl s_server`, until the object goes.
+/// A TLS server that asks for client certificates: `openssl s_server`, until the object is released.
 final class TLSProcess {
     let port: Int
     private let process = Process()
     private let output = Pipe()
 
-    /// - Parameter folder: Where `server.pem`, `server-key.pem` and the clients' root `client.pem` are.
-    /// - Throws: When it can't be started.
+    /// - Parameter folder: The folder of `server.pem`, `server-key.pem` and the clients' root `client.pem`.
+    /// - Throws: If it can't be started.
     init(folder: String) throws {
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [
@@ -33,12 +33,12 @@ final class TLSProcess {
         }
         let line = text.split(separator: "\n").first { $0.hasPrefix("ACCEPT ") } ?? ""
         port = Int(line.split(separator: ":").last ?? "") ?? 0
-        // What it writes later is thrown away, or it would wait for a reader.
+        // Later output is discarded; otherwise the process would block without a reader.
         output.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
     }
 
     deinit {
-        // It inherits the signals that the threads of tasks have blocked, but this one can't be.
+        // It inherits the signals that the tasks' threads block, but this one can't be blocked.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
