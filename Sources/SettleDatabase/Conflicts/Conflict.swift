@@ -11,8 +11,8 @@ public struct Conflict: Sendable {
     public let documentID: DocumentID
     /// The kind of conflict.
     public let kind: ConflictKind
-    /// The leaves to decide between, each with its members and attachments: the live ones, the winner first (SEMANTICS
-    /// 60, 68), then the deletions that contradict them.
+    /// The leaves to decide between, each with its members and attachments: the live ones, the winner first
+    /// (SEMANTICS 60, 68), then the deletions that contradict them.
     public let leaves: [Document]
     /// The newest common ancestor of all leaves, if its content is still kept. It is never a guess: `nil` also if
     /// histories were stemmed, so that a newer common ancestor may have been lost.

@@ -30,8 +30,8 @@ extension Database {
         try engine.read { try $0.record(of: id, withContent: false)?.tree }
     }
 
-    /// The document at each of its leaves, winner first, tombstones included; empty for an unknown document (SEMANTICS
-    /// 60, 143).
+    /// The document at each of its leaves, winner first, tombstones included; empty for an unknown document
+    /// (SEMANTICS 60, 143).
     public func leaves(of id: DocumentID) throws -> [Document] {
         try engine.snapshot { reader in
             guard let record = try reader.record(of: id, withContent: true) else { return [] }

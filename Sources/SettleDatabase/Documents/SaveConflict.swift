@@ -3,8 +3,8 @@
 public enum SaveConflict: Sendable {
     /// Nothing is written, and the call throws `conflict` (SEMANTICS 47).
     case fail
-    /// The write is based on the current revision, deleted or not: intervening edits are overwritten (SEMANTICS 46, 49,
-    /// 50).
+    /// The write is based on the current revision, deleted or not: intervening edits are overwritten
+    /// (SEMANTICS 46, 49, 50).
     case lastWriteWins
     /// Like ``lastWriteWins``, but a deletion wins over any save: if the document was deleted since it was read,
     /// nothing is written and a save throws `conflict`. A delete is based on the current revision.

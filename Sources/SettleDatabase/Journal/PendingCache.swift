@@ -1,8 +1,8 @@
 internal import RevisionTree
 internal import SettlePlatform
 
-/// The pending changes, in memory: updated with each write, so that reading them needs no storage access (SEMANTICS
-/// 154).
+/// The pending changes, in memory: updated with each write, so that reading them needs no storage access
+/// (SEMANTICS 154).
 ///
 /// It receives entries after the commit of their transaction, in commit order, and before the writers that wait for
 /// that commit continue.

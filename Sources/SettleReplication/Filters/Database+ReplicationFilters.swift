@@ -6,8 +6,8 @@ internal import SettlePlatform
 /// (SEMANTICS 129).
 ///
 /// It gets the winner, also if that is a tombstone (``SettleDatabase/Document/isDeleted``). A plain deletion leaves a
-/// tombstone without members, so a filter that tests members rejects it, and the deletion does not replicate (SEMANTICS
-/// 131). Delete with `keeping:` the members that the filter tests, or pass all tombstones.
+/// tombstone without members, so a filter that tests members rejects it, and the deletion does not replicate
+/// (SEMANTICS 131). Delete with `keeping:` the members that the filter tests, or pass all tombstones.
 public typealias ReplicationFilterFunction = @Sendable (Document, [String: JSON]) throws -> Bool
 
 extension Database {

@@ -17,8 +17,8 @@ extension OfflineConflict {
         public var isClash: Bool { new != old && server != old && new != server }
     }
 
-    /// The members that differ between the document before the operation, after it, and at the server (SEMANTICS 177,
-    /// 180).
+    /// The members that differ between the document before the operation, after it, and at the server
+    /// (SEMANTICS 177, 180).
     ///
     /// They are in the order of the operation's result; members that it lacks follow. Attachments are not compared.
     ///

@@ -52,8 +52,8 @@ public protocol Peer: Sendable {
 
     /// The revisions that the peer lacks of documents that were changed at the source: `_revs_diff`.
     ///
-    /// A peer that tracks deletions also records which tombstones it already has are the source's winners (SEMANTICS
-    /// K2).
+    /// A peer that tracks deletions also records which tombstones it already has are the source's winners
+    /// (SEMANTICS K2).
     ///
     /// - Returns: A row for each document with missing revisions, in the given order.
     func differences(from changes: [ChangedDocument]) async throws -> [RevisionsDiff]

@@ -88,8 +88,8 @@ extension Replications {
     }
 
     /// Replaces the credentials of a persistent replication with new ones of the same user, OAuth tokens for example. A
-    /// running replication uses them from the next request on, and they are stored if the old ones were (SEMANTICS
-    /// 138). Its checkpoint stays.
+    /// running replication uses them from the next request on, and they are stored if the old ones were
+    /// (SEMANTICS 138). Its checkpoint stays.
     ///
     /// - Parameters:
     ///   - name: Its name.

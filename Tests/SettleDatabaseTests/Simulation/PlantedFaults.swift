@@ -25,8 +25,8 @@ enum PlantedFaults {
             }
         })
 
-    /// The merged body contains a random number, and racing answers are not distinguished from new edits (SEMANTICS
-    /// 82).
+    /// The merged body contains a random number, and racing answers are not distinguished from new edits
+    /// (SEMANTICS 82).
     static let randomMember = SimulatedPolicy(
         "randomMember", isPure: false,
         settlingBy: { database, id, device in

@@ -1,8 +1,8 @@
 internal import RevisionTree
 
 extension Database {
-    /// Settles all conflicts, one document after another; one that can't be settled does not stop the others (SEMANTICS
-    /// 85).
+    /// Settles all conflicts, one document after another; one that can't be settled does not stop the others
+    /// (SEMANTICS 85).
     ///
     ///     let report = try database.settleAll(using: .threeWayMerge())
     ///     for failure in report.failures { print(failure.documentID, failure.error) }

@@ -1,7 +1,7 @@
 internal import RevisionTree
 
-/// Settles one conflict: reads it, calls the policy, writes, and repeats if the document changed in between (SEMANTICS
-/// 35).
+/// Settles one conflict: reads it, calls the policy, writes, and repeats if the document changed in between
+/// (SEMANTICS 35).
 ///
 ///     conflict() ──▶ the policy is called, outside ──▶ apply() ──┬─▶ done
 ///        ▲                                                       │
