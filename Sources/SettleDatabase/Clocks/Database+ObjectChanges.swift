@@ -83,9 +83,8 @@ extension DocumentEditor {
         }
         let attachments = winner?.isDeleted == false ? record?.content?.attachments ?? [] : []
         let body = try DocumentBody(.object(document.document))
-        let saved = try edit(
-            Document(id: object.id, body: body, attachments: attachments), body: body, on: winner?.revision,
-            isDeleted: false, in: record)
+        let edit = DocumentEdit(id: object.id, parent: winner?.revision, body: body, attachments: attachments)
+        let saved = try self.document(by: edit, in: record)
         if winner?.isDeleted == true { try closeDeletions(of: saved) }
         return ObjectChanges.Resolved(revision: saved.revision, isWritten: true, changes: outcomes)
     }

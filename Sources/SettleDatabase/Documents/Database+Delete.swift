@@ -87,7 +87,7 @@ extension Database {
             throw Self.conflict(document, winner)
         }
         let body = try content.body(of: editor.content(of: target, in: record)?.body)
-        return try editor.edit(
-            Document(id: document.id), body: body, on: target, isDeleted: true, in: record)
+        let edit = DocumentEdit(id: document.id, parent: target, isDeleted: true, body: body)
+        return try editor.document(by: edit, in: record)
     }
 }

@@ -30,20 +30,17 @@ extension Database {
         }
     }
 
-    private static func write(_ edit: DocumentEdit, with editor: DocumentEditor) throws -> RevisionID {
-        let document = Document(id: edit.id, body: edit.body, attachments: edit.attachments)
+    private static func write(_ given: DocumentEdit, with editor: DocumentEditor) throws -> RevisionID {
+        var edit = given
         if edit.parent == nil, !edit.isDeleted, !editor.asksAnything {
-            // Most documents without a revision are new, so the lookup is skipped; the write detects an existing one.
-            do {
-                let saved = try editor.edit(document, body: edit.body, on: nil, isDeleted: false, in: nil)
-                if let revision = saved.revision { return revision }
-            } catch let error as DatabaseError where error.code == .conflict {}
+            // Most new documents are new indeed, so a look for an old one is saved; the write tells.
+            do { return try editor.edit(edit, in: nil).revision } catch let error
+                as DatabaseError where error.code == .conflict
+            {}
         }
         let record = try editor.writer.storedRecord(of: edit.id, withContent: true)?.checkedTree()
-        let parent = try parent(of: edit, in: record)
-        let saved = try editor.edit(document, body: edit.body, on: parent, isDeleted: edit.isDeleted, in: record)
-        guard let revision = saved.revision else { throw DatabaseError(.storage, "\"\(edit.id)\" has no revision") }
-        return revision
+        edit.parent = try parent(of: edit, in: record)
+        return try editor.edit(edit, in: record).revision
     }
 
     private static func parent(of edit: DocumentEdit, in record: DocumentRecord?) throws -> RevisionID? {

@@ -66,17 +66,18 @@ extension Database {
         guard !document.id.isLocal else {
             throw DatabaseError(.invalid, "\"\(document.id)\" is local; use saveLocalDocument(_:body:)")
         }
+        var edit = DocumentEdit(id: document.id, parent: nil, body: body, attachments: document.attachments)
         if document.revision == nil, editor.validations.isEmpty {
-            // Most documents without a revision are new, so the lookup is skipped; the write detects an existing one.
-            do { return try editor.edit(document, body: body, on: nil, isDeleted: false, in: nil) } catch let error
+            // Most new documents are new indeed, so a look for an old one is saved; the write tells.
+            do { return try editor.document(by: edit, in: nil) } catch let error
                 as DatabaseError where error.code == .conflict
             {}
         }
         let record = try editor.writer.storedRecord(of: document.id, withContent: true)?.checkedTree()
-        let parent = try Self.parent(of: document, in: record, conflict)
-        let saved = try editor.edit(document, body: body, on: parent, isDeleted: false, in: record)
-        // A branch beside a deletion leaves the deletion disputed.
-        if let record, record.tree.isDeleted, parent.flatMap({ record.tree[$0]?.isDeleted }) == true {
+        edit.parent = try parent(of: document, in: record, conflict)
+        let saved = try editor.document(by: edit, in: record)
+        // A branch beside a deletion leaves that in dispute.
+        if let record, record.tree.isDeleted, edit.parent.flatMap({ record.tree[$0]?.isDeleted }) == true {
             try editor.closeDeletions(of: saved)
         }
         return saved

@@ -57,10 +57,10 @@ extension DocumentEditor {
 
     private func write(_ write: SettlementPlan.Write, of id: DocumentID) throws {
         let record = try writer.storedRecord(of: id, withContent: true)?.checkedTree()
-        let document = Document(id: id, body: write.body, attachments: write.attachments)
         var editor = withoutClocks
         editor.question = nil
-        _ = try editor.edit(
-            document, body: write.body, on: write.parent, isDeleted: write.isDeleted, in: record)
+        let edit = DocumentEdit(
+            id: id, parent: write.parent, isDeleted: write.isDeleted, body: write.body, attachments: write.attachments)
+        _ = try editor.edit(edit, in: record)
     }
 }

@@ -46,17 +46,22 @@ struct DocumentEditor {
         var isDeletionAtSource = false
     }
 
-    /// Makes an edit on a parent and stores it; returns the resulting document.
-    func edit(
-        _ document: Document, body: DocumentBody, on parent: RevisionID?, isDeleted: Bool, in record: DocumentRecord?
-    ) throws -> Document {
+    /// Makes an edit and stores it; returns it as the document it now is.
+    func document(by edit: DocumentEdit, in record: DocumentRecord?) throws -> Document {
+        let made = try self.edit(edit, in: record)
+        return Document(id: edit.id, revision: made.revision, isDeleted: made.isDeleted, made.content, origin: identity)
+    }
+
+    /// Makes an edit on its parent, in the record of its document if there is one, and stores it.
+    func edit(_ wanted: DocumentEdit, in record: DocumentRecord?) throws -> Edit {
+        let (id, parent, isDeleted) = (wanted.id, wanted.parent, wanted.isDeleted)
         let generation = (parent?.generation ?? 0) + 1
         guard generation <= RevisionID.maximumGeneration else {
-            throw DatabaseError(.invalid, "\"\(document.id)\" has reached the highest generation there is")
+            throw DatabaseError(.invalid, "\"\(id)\" has reached the highest generation there is")
         }
-        let body = try stamped(body, of: document.id, on: parent, isDeleted: isDeleted, in: record)
-        let before = document.attachments.isEmpty ? nil : try parent.flatMap { try content(of: $0, in: record) }
-        let attachments = try settled(document.attachments, of: document.id, before: before, generation: generation)
+        let body = try stamped(wanted.body, of: id, on: parent, isDeleted: isDeleted, in: record)
+        let before = wanted.attachments.isEmpty ? nil : try parent.flatMap { try content(of: $0, in: record) }
+        let attachments = try settled(wanted.attachments, of: id, before: before, generation: generation)
         let revision = hasher.revision(
             of: body, parent: parent, isDeleted: isDeleted, attachments: attachments.map(\.signature))
         let edit = Edit(
@@ -67,9 +72,9 @@ struct DocumentEditor {
             if let parent, record.tree.parent(of: revision) != parent { try adopt(edit, on: parent, in: record) }
         } else {
             try store(
-                edit, in: record ?? DocumentRecord(id: document.id, sequence: 0, tree: RevisionTree(), content: nil))
+                edit, in: record ?? DocumentRecord(id: id, sequence: 0, tree: RevisionTree(), content: nil))
         }
-        return Document(id: document.id, revision: revision, isDeleted: isDeleted, edit.content, origin: identity)
+        return edit
     }
 
     /// Stores an edit that a peer has made before, whose parent was unknown here until now: the two are one revision.
