@@ -26,7 +26,6 @@ struct PathPattern: Sendable {
     }
 
     let parts: [Part]
-    private let hasRest: Bool
 
     init(_ text: String) {
         parts = text.split(separator: "/").map { part in
@@ -36,15 +35,9 @@ struct PathPattern: Sendable {
             let name = part.dropFirst().dropLast()
             return name.hasSuffix("...") ? .rest(String(name.dropLast(3))) : .any(String(name))
         }
-        hasRest = if case .rest = parts.last { true } else { false }
     }
 
-    /// What the words in braces stand for, or `nil` when a path is not of this form.
-    func match(_ segments: [String]) -> Parameters? {
-        matches(segments) ? parameters(of: segments) : nil
-    }
-
-    /// What the words in braces stand for in a path of this form.
+    /// What the words in braces stand for in a path of this form, as a ``RouteTree`` has found it.
     func parameters(of segments: [String]) -> Parameters {
         var found: Parameters = [:]
         for (index, part) in parts.enumerated() {
@@ -55,14 +48,5 @@ struct PathPattern: Sendable {
             }
         }
         return found
-    }
-
-    /// Whether a path is of this form; most are not, and nothing is made for those.
-    private func matches(_ segments: [String]) -> Bool {
-        guard hasRest ? segments.count >= parts.count : segments.count == parts.count else { return false }
-        for index in parts.indices {
-            if case .word(let word) = parts[index], segments[index] != word { return false }
-        }
-        return true
     }
 }
