@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// Checkpoints of a flow.
 extension FlowExecutor {
@@ -16,11 +17,11 @@ extension FlowExecutor {
         let position = flow.tracker.position
         guard hasNews, !isCheckpointing else { return }
         isCheckpointing = true
-        let (checkpointer, counts, keep) = (checkpointer, flow.counts, keepLedger)
+        let (checkpointer, checkpoints, write, keep) = (checkpointer, checkpoints, writing(position), keepLedger)
         group.addTask {
             await keep()
             var checkpointer = checkpointer
-            let outcome = await checkpointer.write(position, counts)
+            let outcome = await checkpoints.run(write(), &checkpointer)
             return .checkpointed(checkpointer, outcome)
         }
     }
@@ -29,11 +30,12 @@ extension FlowExecutor {
     mutating func take(_ outcome: Checkpointer.Outcome) {
         switch outcome {
         case .written(let side?):
-            let other = side == "source" ? "target" : "source"
+            let other: Checkpointer.Side = side == .source ? .target : .source
             guard !state.currentWarnings.contains(where: { $0.kind == .checkpointOnOneSide }) else { return }
             state.warn(
-                .checkpointOnOneSide, "the \(other) does not allow a log, so the checkpoint is on the \(side) alone")
-        case .written: break
+                .checkpointOnOneSide,
+                "the \(other.rawValue) does not allow a log, so the checkpoint is on the \(side.rawValue) alone")
+        case .written, .resumed, .forgotten: break
         case .changed: end = .startOver
         case .failed(let error):
             guard error.code != .cancelled else { return }
@@ -46,13 +48,24 @@ extension FlowExecutor {
         await keepLedger()
         let position = flow.tracker.position
         guard hasNews else { return }
-        let outcome = await checkpointer.write(position, flow.counts)
+        let outcome = await checkpoints.run(writing(position)(), &checkpointer)
         if case .changed = outcome {
             state.warn(
                 .checkpointNotWritten, "a log was changed by somebody else, so the last checkpoint was not written")
         } else {
             take(outcome)
         }
+    }
+
+    /// Reads and writes the logs on both peers.
+    private var checkpoints: CheckpointExecutor {
+        CheckpointExecutor(source: configuration.source, target: configuration.target)
+    }
+
+    /// Makes the event of a checkpoint at a position, with a new name and the time at which it is made.
+    private func writing(_ position: PeerSequence) -> @Sendable () -> Checkpointer.Event {
+        let counts = flow.counts
+        return { .write(position, counts, name: RandomName.hexadecimal(), time: .now()) }
     }
 
     /// Keeps the ledger in the local database.

@@ -176,12 +176,19 @@ struct ReplicationRun: Sendable {
         settings.retry = configuration.retry
         settings.holdsRefused = configuration.direction == .push
         var beginning = Beginning(
-            checkpointer: Checkpointer(id: id, source: source, target: target), settings: settings)
-        if isFromStart, result == nil { try await beginning.checkpointer.forget() }
+            checkpointer: Checkpointer(id: id, start: .now()), settings: settings)
+        let checkpoints = CheckpointExecutor(source: source, target: target)
+        if isFromStart, result == nil,
+            case .failed(let error) = await checkpoints.run(.forget, &beginning.checkpointer)
+        {
+            throw error
+        }
         if configuration.usesCheckpoints {
-            let point = try await beginning.checkpointer.resume(source: sourceInfo, target: targetInfo)
-            beginning.settings.start = point.position
-            beginning.problem = point.problem
+            switch await checkpoints.run(.resume(source: sourceInfo, target: targetInfo), &beginning.checkpointer) {
+            case .resumed(let point): (beginning.settings.start, beginning.problem) = (point.position, point.problem)
+            case .failed(let error): throw error
+            case .forgotten, .written, .changed: break
+            }
         }
         if let since = configuration.since, result == nil || beginning.settings.start.isStart {
             beginning.settings.start = since

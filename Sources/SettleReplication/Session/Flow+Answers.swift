@@ -43,7 +43,7 @@ extension Flow {
     /// Takes what is missing at the target.
     mutating func take(_ differences: [RevisionsDiff], of id: Int, _ actions: inout [FlowAction]) {
         guard case .compare(let rows) = end(id) else { return }
-        isComparing -= 1
+        comparing -= 1
         // They stand in the order of the rows.
         var (next, present) = (0, [DocumentID]())
         for row in rows {

@@ -38,13 +38,13 @@ extension Flow {
 
     /// Compares the next changes; those of documents that are on their way wait until they are done.
     private mutating func compare(_ actions: inout [FlowAction]) -> Bool {
-        guard isComparing < 2, !unread.isEmpty, wanted.count / 2 < settings.limits.revisions else { return false }
+        guard comparing < 2, !unread.isEmpty, wanted.count / 2 < settings.limits.revisions else { return false }
         var rows: [FlowRow] = []
         while rows.count < max(1, settings.limits.changes), let row = unread.popFirst() {
             if onTheWay.insert(row.change.id).inserted { rows.append(row) } else { park(row) }
         }
         guard !rows.isEmpty else { return false }
-        isComparing += 1
+        comparing += 1
         call(.compare(rows), &actions)
         return true
     }

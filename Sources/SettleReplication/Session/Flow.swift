@@ -54,7 +54,7 @@ struct Flow: Sendable {
     var fetchSearch = BatchBisection()
     var storeSearch = BatchBisection()
     var isReading = false
-    var isComparing = 0
+    var comparing = 0
     var fetching = 0
     var storing = 0
     /// All changes there were are read.
