@@ -10,6 +10,7 @@ struct CheckpointExecutor: Sendable {
     /// - Parameters:
     ///   - event: What to do: `resume`, `forget` or `write`.
     ///   - checkpointer: The rules, which take in what the peers answer.
+    /// - Returns: What came of it.
     func run(_ event: Checkpointer.Event, _ checkpointer: inout Checkpointer) async -> Checkpointer.Outcome {
         var action = checkpointer.handle(event)
         let id = checkpointer.id.logID
