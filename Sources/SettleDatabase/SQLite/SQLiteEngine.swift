@@ -52,7 +52,6 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             try SQLiteSchema.create(on: connection)
         }
         try SQLiteSchema.configure(connection, durability: durability, cacheBytes: cacheBytes)
-        if path != nil, durability == .full { try LogRoom.keep(on: connection) }
         writer = SQLiteWriter(connection)
         let readerCache = min(cacheBytes, max(cacheBytes / 4, Self.leastReaderCache))
         pool = path.map { path in

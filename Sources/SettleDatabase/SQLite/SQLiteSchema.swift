@@ -6,6 +6,8 @@ enum SQLiteSchema {
     static let applicationID: Int64 = 0x5365_746C
     /// The newest format this version writes; the file's `user_version`.
     static let version: Int64 = 3
+    /// How many pages the write-ahead log has when SQLite copies it into the database.
+    private static let pagesBeforeCheckpoint = 4000
 
     /// Creates the tables in an empty file.
     static func create(on connection: SQLiteConnection) throws {
@@ -76,7 +78,7 @@ enum SQLiteSchema {
             PRAGMA cache_size = -\(max(cacheBytes / 1024, 64));
             PRAGMA secure_delete = OFF;
             PRAGMA temp_store = MEMORY;
-            PRAGMA wal_autocheckpoint = \(LogRoom.pagesToKeep);
+            PRAGMA wal_autocheckpoint = \(pagesBeforeCheckpoint);
             PRAGMA journal_size_limit = 67108864;
             """)
     }

@@ -3,15 +3,15 @@ import Settle
 import SettleTesting
 import Testing
 
-/// The room reserved ahead in the write-ahead log if each commit is forced to the disk.
-@Suite struct LogRoomTests {
+/// The write-ahead log under full durability, and what a crash leaves of it.
+@Suite struct WriteAheadLogTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func create(_ durability: Durability) throws -> Database {
+    private func create() throws -> Database {
         var options = DatabaseOptions()
-        options.durability = durability
+        options.durability = .full
         return try Database.create(folder.path("a"), options: options)
     }
 
@@ -21,28 +21,8 @@ import Testing
         return try FileManager.default.attributesOfItem(atPath: folder.path("a/" + name))[.size] as? Int ?? 0
     }
 
-    /// The length of the log's file after each of some commits.
-    private func lengths(_ database: Database, commits: Int) throws -> [Int] {
-        try (0..<commits).map { number in
-            try database.save(Document(id: DocumentID(validating: "d\(number)"), body: ["n": 1]), onConflict: .fail)
-            return try logLength()
-        }
-    }
-
-    @Test func `the log's file hardly ever grows with a commit`() throws {
-        let lengths = try lengths(create(.full), commits: 400)
-        #expect(Set(lengths.dropFirst(40)).count <= 8)
-        #expect(lengths.last ?? 0 > 400 * 4096)
-        #expect(lengths[0] < 40 * 4096, "a few commits take no large file")
-    }
-
-    @Test func `where commits are not brought to the disk at once the file is as long as the log`() throws {
-        let lengths = try lengths(create(.normal), commits: 100)
-        #expect(Set(lengths).count == 100)
-    }
-
     @Test func `what a crash leaves is read to the newest commit`() throws {
-        let database = try create(.full)
+        let database = try create()
         for round in 1...8 {
             for number in 0..<60 {
                 let id = try DocumentID(validating: "r\(round)-\(number)")
@@ -58,8 +38,8 @@ import Testing
         }
     }
 
-    @Test func `a log that was brought into the database begins anew in its room`() throws {
-        let database = try create(.full)
+    @Test func `a log that was checkpointed starts again from its beginning`() throws {
+        let database = try create()
         let text = JSON.string(String(repeating: "x", count: 40_000))
         for number in 0..<600 {
             let id = try DocumentID(validating: "d\(number)")
