@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Settle
 internal import SettlePlatform
 internal import SettleScripting
@@ -48,18 +49,35 @@ public enum CommandLineTool {
             return .usage
         }
         let rest = words[..<index] + words[(index + 1)...]
-        let verb: any Verb.Type =
+        let verb: any Command.Type =
             switch words[index] {
-            case "--help", "-h": HelpVerb.self
-            case "--version": VersionVerb.self
-            case let name: try VerbList.verb(name)
+            case "--help", "-h": HelpCommand.self
+            case "--version": VersionCommand.self
+            case let name: try CommandList.verb(name)
             }
-        let arguments = try ArgumentParser(guide: verb.guide).parse(rest)
+        let arguments = try ArgumentParser(spec: verb.spec).parse(rest)
         if arguments.flag("--help") {
             let width = console.terminal.isTerminal ? min(console.terminal.width, 100) : 100
-            try console.print(HelpText.verb(verb.guide, width: width, styled: console.styled))
+            try console.print(HelpText.verb(verb.spec, width: width, styled: console.styled))
             return .success
         }
         return try verb.run(Invocation(arguments: arguments, console: console))
+    }
+}
+
+/// The program that runs, as what starts processes that run scripts.
+extension CommandLineTool {
+    /// Where it is, also when its file was replaced meanwhile.
+    private static var program: String {
+        #if os(Linux)
+        "/proc/self/exe"
+        #else
+        Bundle.main.executablePath ?? CommandLine.arguments[0]
+        #endif
+    }
+
+    /// Scripts run in processes of this program.
+    static var scriptOptions: ScriptOptions {
+        ScriptOptions(executable: program, arguments: [scriptWorker])
     }
 }

@@ -1,17 +1,17 @@
-/// Reads the words behind a verb as its guide has them.
+/// Reads the words behind a verb as its spec has them.
 ///
 /// Options may stand anywhere: `--limit 5`, `--limit=5`, `-o FILE`. Behind `--` everything is an operand; `-` alone is
 /// one too, and stands for standard input or output.
 struct ArgumentParser {
-    let guide: Guide
+    let spec: CommandSpec
 
     /// Reads the words.
     ///
     /// - Throws: ``CommandError`` with status `usage`, which names the nearest option when one is misspelled. A missing
     ///   operand is no error here, so that `--help` can be asked without any; ``Arguments/operand(_:)`` demands it.
     func parse(_ words: some Sequence<String>) throws -> Arguments {
-        var arguments = Arguments(verb: guide.name)
-        var operands = guide.operands[...]
+        var arguments = Arguments(verb: spec.name)
+        var operands = spec.operands[...]
         var takesOptions = true
         var rest = Array(words)[...]
         while let word = rest.popFirst() {
@@ -35,7 +35,7 @@ struct ArgumentParser {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let isLong = word.hasPrefix("--")
         let name = isLong ? parts[0] : word
-        guard let option = guide.allOptions.first(where: { $0.isNamed(name) }) else {
+        guard let option = spec.allOptions.first(where: { $0.isNamed(name) }) else {
             throw unknown(name)
         }
         let attached = isLong && parts.count == 2 ? parts[1] : nil
@@ -53,10 +53,10 @@ struct ArgumentParser {
     }
 
     private func unknown(_ name: String) -> CommandError {
-        let names = guide.allOptions.flatMap { [$0.name, $0.short].compactMap(\.self) }
+        let names = spec.allOptions.flatMap { [$0.name, $0.short].compactMap(\.self) }
         let nearest = NearestWord.find(name, in: names).map { "; did you mean \($0)?" } ?? ""
         return failure("there is no option \(name)\(nearest)")
     }
 
-    private func failure(_ message: String) -> CommandError { .usage(message, verb: guide.name) }
+    private func failure(_ message: String) -> CommandError { .usage(message, verb: spec.name) }
 }

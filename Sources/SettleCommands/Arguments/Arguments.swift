@@ -1,4 +1,4 @@
-/// What a command line gave a verb, by the names its guide has.
+/// What a command line gave a verb, by the names its spec has.
 struct Arguments: Sendable {
     /// The verb.
     let verb: String
@@ -66,5 +66,20 @@ struct Arguments: Sendable {
     func refuse(_ first: String, with second: String) throws {
         guard isGiven(first), isGiven(second) else { return }
         throw CommandError.usage("\(first) and \(second) exclude each other", verb: verb)
+    }
+}
+
+extension Arguments {
+    /// What of several things a verb is to do, which its first operand says.
+    ///
+    /// - Throws: ``CommandError`` with status `usage`, which names the nearest one.
+    func action<Action: RawRepresentable & CaseIterable>(_ actions: Action.Type) throws -> Action
+    where Action.RawValue == String {
+        let given = try operand("ACTION")
+        if let action = Action(rawValue: given) { return action }
+        let advice =
+            NearestWord.find(given, in: Action.allCases.map(\.rawValue)).map { "did you mean \($0)?" }
+            ?? "`settle \(verb) list \(given)` lists what there is"
+        throw CommandError.usage("there is nothing called \"\(given)\" to do; \(advice)", verb: verb)
     }
 }

@@ -40,7 +40,7 @@ final class Client {
         Interruption.watch()
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         let server = try InProcessServer(
-            database, name: name, scripts: OwnProgram.scriptOptions,
+            database, name: name, scripts: CommandLineTool.scriptOptions,
             log: ServerLog(format: console.isJSON ? .json : .text, events: .descriptor(2), requests: nil))
         self.name = path
         self.database = database

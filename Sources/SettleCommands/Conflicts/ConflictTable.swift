@@ -165,7 +165,7 @@ struct ConflictTable {
             return
         }
         for name in names.names {
-            collect(objects.map { $0?[name] }, sides, at: "\(path)/\(JSONPointer.escaped(name))", into: &rows, &same)
+            collect(objects.map { $0?[name] }, sides, at: "\(path)/\(name.asPointerPart)", into: &rows, &same)
         }
     }
 }

@@ -20,7 +20,7 @@ struct MemberDifference: Equatable {
         _ before: JSONObject, _ after: JSONObject, at path: String, into found: inout [MemberDifference]
     ) {
         for name in after.names + before.names.filter({ after[$0] == nil }) {
-            let place = "\(path)/\(JSONPointer.escaped(name))"
+            let place = "\(path)/\(name.asPointerPart)"
             switch (before[name], after[name]) {
             case (nil, .some): found.append(MemberDifference(path: place, kind: .added))
             case (.some, nil): found.append(MemberDifference(path: place, kind: .removed))
@@ -49,4 +49,9 @@ struct MemberDifference: Equatable {
             return "\(kind.rawValue) \(shown.joined(separator: ", "))\(more)"
         }.joined(separator: "; ")
     }
+}
+
+extension String {
+    /// A member's name as a JSON Pointer (RFC 6901) has it.
+    var asPointerPart: String { replacing("~", with: "~0").replacing("/", with: "~1") }
 }

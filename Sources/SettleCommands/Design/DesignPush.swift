@@ -12,7 +12,7 @@ struct DesignPush {
         let name = arguments.text("--name").map(ViewName.designName) ?? ViewName.designName(folder.id)
         let id = try DocumentID(validating: "_design/" + name)
         try InProcessServer.check(designDocument: folder.members)
-        if folder.members["language"] == "javascript" { try ScriptCheck.check(folder.scripts) }
+        if folder.members["language"] == "javascript" { try DesignScript.check(folder.scripts) }
         for file in folder.ignored { try invocation.console.note("\(file) is no part of the design document") }
         // Somebody may store another revision meanwhile.
         try invocation.retrying(true) {

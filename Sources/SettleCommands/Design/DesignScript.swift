@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleScripting
 
 /// A function or module of a design document, and the file it is in.
 struct DesignScript {
@@ -24,5 +25,29 @@ struct DesignScript {
     /// Whether a member of a design document is a script, of which a file with `.js` at its end is made.
     static func isScript(_ path: [String]) -> Bool {
         isFunction(path) || path.first == "lib" || path.starts(with: ["views", "lib"])
+    }
+}
+
+/// Looks for mistakes in the scripts of a design document, before it is stored.
+extension DesignScript {
+    /// - Throws: ``CommandError`` with status `refused`, which names each file with a mistake and the line.
+    static func check(_ scripts: [DesignScript]) throws {
+        guard !scripts.isEmpty else { return }
+        let pool = ScriptPool(CommandLineTool.scriptOptions)
+        defer { pool.close() }
+        let source = ScriptSource(owner: "design", key: "syntax", document: Array("{}".utf8))
+        let answers: [[UInt8]]
+        do {
+            answers = try pool.run(.syntax(scripts.map { ($0.isModule, $0.text) }, in: source))
+        } catch let error as ScriptError {
+            throw CommandError(error.name, "the scripts could not be looked at: \(error.reason)", status: .failure)
+        }
+        let problems = zip(scripts, answers).compactMap { script, answer -> String? in
+            guard let problem = (try? JSON(utf8: answer))?.array, problem.count == 2 else { return nil }
+            return "\(script.file), line \(problem[1].int ?? 1): \(problem[0].string ?? "it can't be read")"
+        }
+        guard !problems.isEmpty else { return }
+        throw CommandError(
+            "compilation_error", "nothing was stored:\n" + problems.joined(separator: "\n"), status: .refused)
     }
 }

@@ -11,7 +11,7 @@ internal import Settle
 ///               | path ("exists" | "missing")
 struct ConditionParser {
     private var scanner: ConditionScanner
-    private var token: ConditionToken?
+    private var token: ConditionScanner.Token?
     private var depth = 0
 
     private static let deepest = 100
@@ -44,7 +44,7 @@ struct ConditionParser {
     }
 
     private mutating func list(
-        _ name: String, of separators: [ConditionToken], _ element: (inout ConditionParser) throws -> JSON
+        _ name: String, of separators: [ConditionScanner.Token], _ element: (inout ConditionParser) throws -> JSON
     ) throws -> JSON {
         var elements = [try element(&self)]
         while let token, separators.contains(token) {

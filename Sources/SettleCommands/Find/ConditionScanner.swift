@@ -18,7 +18,7 @@ struct ConditionScanner {
     /// The next word; `nil` at the end.
     ///
     /// - Throws: ``CommandError`` with status `usage`.
-    mutating func next() throws -> ConditionToken? {
+    mutating func next() throws -> ConditionScanner.Token? {
         rest = rest.drop(while: \.isWhitespace)
         place = rest
         guard let first = rest.first else { return nil }
@@ -109,5 +109,17 @@ struct ConditionScanner {
 
     private func json(_ text: some StringProtocol) throws -> JSON {
         do { return try JSON(parsing: String(text)) } catch { throw failure("\(text) is no JSON") }
+    }
+}
+
+extension ConditionScanner {
+    /// A word of a condition.
+    enum Token: Equatable {
+        /// The path of a member, or a word such as `and`.
+        case word(String)
+        /// One of `( ) ! && || = != < <= > >=`.
+        case symbol(String)
+        /// A number, a text in quotes, an array or an object.
+        case value(JSON)
     }
 }

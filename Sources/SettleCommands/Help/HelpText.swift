@@ -1,11 +1,11 @@
-/// Writes help from the guides of the verbs.
+/// Writes help from the specs of the verbs.
 enum HelpText {
     /// Puts text into a style where it is shown.
     typealias Styled = (String, Style) -> String
 
     /// What `settle` alone says.
     static func overview(styled: Styled = { text, _ in text }) -> String {
-        let verbs = VerbList.guides.map { ($0.name, $0.summary) }
+        let verbs = CommandList.specs.map { ($0.name, $0.summary) }
         return """
             settle: a JSON document database whose copies may be edited apart
 
@@ -25,21 +25,21 @@ enum HelpText {
     }
 
     /// All about a verb.
-    static func verb(_ guide: Guide, width: Int = 100, styled: Styled = { text, _ in text }) -> String {
-        var parts = ["settle \(guide.name): \(guide.summary)", "\(styled("Usage", .bold)): \(guide.usage)"]
-        if !guide.discussion.isEmpty {
-            parts.append(Columns.wrapped(guide.discussion, width: width).joined(separator: "\n"))
+    static func verb(_ spec: CommandSpec, width: Int = 100, styled: Styled = { text, _ in text }) -> String {
+        var parts = ["settle \(spec.name): \(spec.summary)", "\(styled("Usage", .bold)): \(spec.usage)"]
+        if !spec.discussion.isEmpty {
+            parts.append(Columns.wrapped(spec.discussion, width: width).joined(separator: "\n"))
         }
         func list(_ title: String, _ rows: [(String, String)]) {
             if rows.isEmpty { return }
             parts.append(([styled(title, .bold)] + Columns.aligned(rows, indent: 2)).joined(separator: "\n"))
         }
-        list("Arguments", guide.operands.map { ($0.name, $0.help) })
-        list("Options", (guide.options + Option.common).map { ($0.usage, $0.help) })
-        list("Options for a URL", guide.remoteOptions.map { ($0.usage, $0.help) })
-        let examples = guide.examples.map { "  \($0.command)\n      \(styled($0.effect, .faint))" }
+        list("Arguments", spec.operands.map { ($0.name, $0.help) })
+        list("Options", (spec.options + Option.common).map { ($0.usage, $0.help) })
+        list("Options for a URL", spec.remoteOptions.map { ($0.usage, $0.help) })
+        let examples = spec.examples.map { "  \($0.command)\n      \(styled($0.effect, .faint))" }
         parts.append(([styled("Examples", .bold)] + examples).joined(separator: "\n"))
-        let json = Columns.wrapped(guide.json, width: width, indent: 2)
+        let json = Columns.wrapped(spec.json, width: width, indent: 2)
         parts.append(([styled("With --json", .bold)] + json).joined(separator: "\n"))
         return parts.joined(separator: "\n\n")
     }

@@ -1,9 +1,9 @@
 /// The whole reference as Markdown, which is `docs/CLI.md`.
 enum Reference {
     static var markdown: String {
-        let contents = VerbList.guides.map { "- [`\($0.name)`](#\($0.name)): \($0.summary)" }
-        let verbs = VerbList.guides.map { guide in
-            "## \(guide.name)\n\n```\n\(HelpText.verb(guide))\n```\n"
+        let contents = CommandList.specs.map { "- [`\($0.name)`](#\($0.name)): \($0.summary)" }
+        let verbs = CommandList.specs.map { spec in
+            "## \(spec.name)\n\n```\n\(HelpText.verb(spec))\n```\n"
         }
         return """
             # The command line

@@ -1,3 +1,5 @@
+internal import Settle
+
 /// Shows on a terminal how far a long job has come; nothing is shown elsewhere.
 ///
 ///     Importing ██████████████░░░░░░░░░░  58%  34,871 documents  27,900/s  19.8 of 34.2 MB
@@ -47,5 +49,37 @@ final class ProgressBar {
         let done = Int(Double(length) * share)
         let bar = String(repeating: "█", count: done) + String(repeating: "░", count: length - done)
         return "\(label) \(bar)  \(text)"
+    }
+}
+
+extension ProgressBar {
+    /// Shows how far an index is while a job builds it, and ends the job when the user interrupts.
+    static func indexing(
+        _ console: Console, _ job: (_ report: (_ done: Int, _ total: Int) throws -> Void) throws -> Void
+    ) throws {
+        let bar = ProgressBar(console)
+        defer { bar.finish() }
+        try job { done, total in
+            bar.update(
+                "Indexing", fraction: Double(done) / Double(max(total, 1)),
+                "\(Quantity.grouped(done)) of \(Quantity.of(total, "change"))")
+            try Interruption.check()
+        }
+    }
+}
+
+extension ProgressBar {
+    /// Runs a long job of the database, shows how far it is, and ends it when the user interrupts.
+    func watch<Result>(
+        _ label: String, _ job: ((MaintenanceProgress) throws -> Void) throws -> Result
+    ) throws -> Result {
+        Interruption.watch()
+        defer { finish() }
+        return try job { progress in
+            update(
+                label, fraction: Double(progress.completed) / Double(max(progress.total, 1)),
+                "\(progress.phase)  \(Quantity.grouped(progress.completed)) of \(Quantity.grouped(progress.total))")
+            try Interruption.check()
+        }
     }
 }

@@ -23,7 +23,7 @@ final class Exporter {
     private let options: Options
     private var written: Set<BlobDigest> = []
     /// What was written so far.
-    private(set) var counts = ExportCounts()
+    private(set) var counts = Exporter.Counts()
 
     init(to output: ByteOutput, options: Options) {
         self.output = output
@@ -31,14 +31,14 @@ final class Exporter {
     }
 
     /// Writes all of a database, in the order of the last changes.
-    func run(_ database: Database, progress: (ExportCounts) -> Void) throws {
+    func run(_ database: Database, progress: (Exporter.Counts) -> Void) throws {
         try export(from: database, progress: progress)
         if options.includesLocal { try writeLocals(of: database) }
         try finish()
     }
 
     /// Writes the documents of a database, which may be a part of one.
-    func export(from database: Database, progress: (ExportCounts) -> Void) throws {
+    func export(from database: Database, progress: (Exporter.Counts) -> Void) throws {
         try database.forEachChange(in: SequenceRange(), style: .allLeaves, includingDocuments: true) { change in
             try Interruption.check()
             try write(change, of: database)
@@ -139,5 +139,36 @@ final class Exporter {
     func write(local id: DocumentID, _ body: DocumentBody) throws {
         try output.write(DocumentJSON(Document(id: id, body: body)).bytes + [UInt8(ascii: "\n")])
         counts.locals += 1
+    }
+}
+
+extension Exporter {
+    /// What an export has written.
+    struct Counts: Sendable, Equatable {
+        var documents = 0
+        var revisions = 0
+        var attachments = 0
+        var locals = 0
+        /// How many revisions were left out because they are damaged.
+        var damaged = 0
+
+        /// What a person wants to know.
+        func summary(_ duration: Duration, bytes: Int64) -> String {
+            var text = "Exported \(Quantity.of(documents, "document"))"
+            if revisions > documents { text += " with \(Quantity.of(revisions, "leaf revision"))" }
+            if attachments > 0 { text += ", \(Quantity.of(attachments, "attachment"))" }
+            if locals > 0 { text += ", \(Quantity.of(locals, "local document"))" }
+            return text + " in \(Quantity.duration(duration)) (\(Quantity.bytes(bytes)))"
+        }
+
+        /// The same for programs.
+        func json(_ duration: Duration, bytes: Int64) -> JSON {
+            [
+                "documents": .number(JSONNumber(documents)), "revisions": .number(JSONNumber(revisions)),
+                "attachments": .number(JSONNumber(attachments)), "local": .number(JSONNumber(locals)),
+                "bytes": .number(JSONNumber(bytes)),
+                "seconds": JSONNumber(Quantity.seconds(duration)).map(JSON.number) ?? .null,
+            ]
+        }
     }
 }

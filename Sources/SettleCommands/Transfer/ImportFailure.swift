@@ -7,7 +7,7 @@ struct ImportFailure: Error, Sendable {
     let id: DocumentID?
     let error: CommandError
 
-    init(_ record: Record, _ error: any Error) {
+    init(_ record: RecordReader.Record, _ error: any Error) {
         if let json = error as? JSONError {
             line = record.line + json.line - 1
             column = json.line == 1 ? record.column + json.column - 1 : json.column

@@ -9,10 +9,10 @@ protocol ImportStore {
     func transaction(_ body: () throws -> Void) throws
 
     /// Stores documents as edits.
-    func save(_ documents: [Document], onConflict conflict: Importer.Conflict) throws -> [ImportOutcome]
+    func save(_ documents: [Document], onConflict conflict: Importer.Conflict) throws -> [Importer.Outcome]
 
     /// Stores revisions with their histories.
-    func insert(_ revisions: [ReplicatedRevision]) throws -> [ImportOutcome]
+    func insert(_ revisions: [ReplicatedRevision]) throws -> [Importer.Outcome]
 
     /// Stores a local document.
     func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws

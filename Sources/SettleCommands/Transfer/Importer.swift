@@ -23,7 +23,7 @@ final class Importer {
     /// A batch is written when it has so many bytes, however few documents that are.
     private static let largestBatch = 8 * 1024 * 1024
     /// What became of the documents so far.
-    private(set) var counts = ImportCounts()
+    private(set) var counts = Importer.Counts()
 
     init(_ store: any ImportStore, options: Options, report: @escaping (ImportFailure) -> Void) {
         self.store = store
@@ -33,7 +33,7 @@ final class Importer {
     }
 
     /// Imports all there is; what was read when it is interrupted is stored before it ends.
-    func run(_ reader: RecordReader, progress: (ImportCounts) -> Void) throws {
+    func run(_ reader: RecordReader, progress: (Importer.Counts) -> Void) throws {
         do {
             while !isStopped, let record = try reader.read() {
                 try take(record)
@@ -50,7 +50,7 @@ final class Importer {
         try flush()
     }
 
-    private func take(_ record: Record) throws {
+    private func take(_ record: RecordReader.Record) throws {
         do {
             if let problem = record.problem { throw CommandError.invalid(problem) }
             guard let document = try parser.parse(record.bytes) else { return }
@@ -77,7 +77,7 @@ final class Importer {
         let pending = batch
         batch = []
         batchBytes = 0
-        var outcomes: [ImportOutcome] = []
+        var outcomes: [Importer.Outcome] = []
         try store.transaction {
             outcomes = []
             while outcomes.count < pending.count {
@@ -111,7 +111,7 @@ final class Importer {
     }
 
     /// Stores documents of one kind.
-    private func store(_ run: [IncomingDocument]) throws -> [ImportOutcome] {
+    private func store(_ run: [IncomingDocument]) throws -> [Importer.Outcome] {
         let edits = run.compactMap { if case .edit(let document) = $0 { document } else { nil } }
         if !edits.isEmpty { return try store.save(edits, onConflict: options.onConflict) }
         let revisions = run.compactMap { if case .revision(let revision) = $0 { revision } else { nil } }
@@ -119,6 +119,54 @@ final class Importer {
         return try run.map { document in
             if case .local(let id, let body) = document { try store.saveLocal(id, body) }
             return .stored
+        }
+    }
+}
+
+extension Importer {
+    /// What became of a document.
+    enum Outcome {
+        case stored, known, skipped
+        case failed(any Error)
+    }
+}
+
+extension Importer {
+    /// What became of the documents of an input.
+    struct Counts: Sendable, Equatable {
+        /// Stored.
+        var stored = 0
+        /// Of those, revisions that came with their history.
+        var revisions = 0
+        /// Revisions that were here already.
+        var known = 0
+        /// Left as they are here, because `--on-conflict skip` was given.
+        var skipped = 0
+        /// Not stored, with a reason.
+        var failed = 0
+
+        /// All of them.
+        var total: Int { stored + known + skipped + failed }
+
+        /// What a person wants to know.
+        func summary(_ duration: Duration, bytes: Int64) -> String {
+            let noun = revisions > 0 ? "revision" : "document"
+            var text = "Imported \(Quantity.of(stored, noun)) in \(Quantity.duration(duration))"
+            if stored > 0 { text += " (\(Quantity.rate(stored, in: duration)), \(Quantity.bytes(bytes)))" }
+            if known > 0 { text += "; \(Quantity.grouped(known)) known already" }
+            if skipped > 0 { text += "; \(Quantity.grouped(skipped)) skipped" }
+            if failed > 0 { text += "; \(Quantity.grouped(failed)) failed" }
+            return text
+        }
+
+        /// The same for programs.
+        func json(_ duration: Duration, bytes: Int64) -> JSON {
+            [
+                "imported": .number(JSONNumber(stored)), "known": .number(JSONNumber(known)),
+                "skipped": .number(JSONNumber(skipped)), "failed": .number(JSONNumber(failed)),
+                "bytes": .number(JSONNumber(bytes)),
+                "seconds": JSONNumber(Quantity.seconds(duration)).map(JSON.number) ?? .null,
+            ]
         }
     }
 }

@@ -12,7 +12,7 @@ struct LocalImportStore: ImportStore {
 
     func transaction(_ body: () throws -> Void) throws { try database.transaction(body) }
 
-    func save(_ documents: [Document], onConflict conflict: Importer.Conflict) throws -> [ImportOutcome] {
+    func save(_ documents: [Document], onConflict conflict: Importer.Conflict) throws -> [Importer.Outcome] {
         try database.saveAll(documents, onConflict: conflict == .overwrite ? .lastWriteWins : .fail).map { result in
             switch result {
             case .success: .stored
@@ -22,7 +22,7 @@ struct LocalImportStore: ImportStore {
         }
     }
 
-    func insert(_ revisions: [ReplicatedRevision]) throws -> [ImportOutcome] {
+    func insert(_ revisions: [ReplicatedRevision]) throws -> [Importer.Outcome] {
         try database.insertReplicated(revisions).map { outcome in
             switch outcome {
             case .stored: .stored

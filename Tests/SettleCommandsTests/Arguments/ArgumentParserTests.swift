@@ -3,7 +3,7 @@ import Testing
 @testable import SettleCommands
 
 struct ArgumentParserTests {
-    private let guide = Guide(
+    private let spec = CommandSpec(
         "try", "try something", operands: [Operand("A", "first"), Operand("B", isOptional: true, "second")],
         options: [
             Option("--limit", value: "N", "a number"), Option("--output", short: "-o", value: "FILE", "a file"),
@@ -11,7 +11,7 @@ struct ArgumentParserTests {
         ],
         examples: [], json: "")
 
-    private func parse(_ words: String...) throws -> Arguments { try ArgumentParser(guide: guide).parse(words) }
+    private func parse(_ words: String...) throws -> Arguments { try ArgumentParser(spec: spec).parse(words) }
 
     private func failure(_ body: () throws -> Void) -> CommandError? {
         #expect(throws: CommandError.self, performing: body)
@@ -40,7 +40,7 @@ struct ArgumentParserTests {
         #expect(try parse("-").operand("A") == "-")
     }
 
-    @Test func `an option may be repeated if its guide says so`() throws {
+    @Test func `an option may be repeated if its spec says so`() throws {
         #expect(try parse("a", "--keep", "x", "--keep", "y").texts("--keep") == ["x", "y"])
         let error = failure { _ = try parse("a", "--limit", "1", "--limit", "2") }
         #expect(error?.message.contains("given twice") == true)
@@ -69,7 +69,7 @@ struct ArgumentParserTests {
         ("list", nil), ("x", nil), ("frobnicate", nil),
     ])
     func `an unknown verb is answered with the nearest one`(word: String, verb: String?) {
-        #expect(NearestWord.find(word, in: VerbList.guides.map(\.name)) == verb)
+        #expect(NearestWord.find(word, in: CommandList.specs.map(\.name)) == verb)
     }
 
     @Test func `distance counts changes and swaps`() {

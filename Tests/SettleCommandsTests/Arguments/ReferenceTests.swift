@@ -9,24 +9,24 @@ struct ReferenceTests {
             .deletingLastPathComponent().deletingLastPathComponent()
         let written = try String(contentsOf: root.appending(path: "docs/CLI.md"), encoding: .utf8)
         #expect(written == Reference.markdown, "run `swift run settle help --markdown > docs/CLI.md`")
-        for guide in VerbList.guides { #expect(written.contains(HelpText.verb(guide))) }
+        for spec in CommandList.specs { #expect(written.contains(HelpText.verb(spec))) }
         #expect(written.contains(HelpText.exitCodes()))
     }
 
     @Test func `every verb has examples which its own parser takes`() throws {
-        for guide in VerbList.guides {
-            #expect(!guide.examples.isEmpty && !guide.json.isEmpty, "\(guide.name)")
-            for example in guide.examples {
-                let words = Self.words(of: example.command, verb: guide.name)
-                #expect(throws: Never.self) { _ = try ArgumentParser(guide: guide).parse(words) }
+        for spec in CommandList.specs {
+            #expect(!spec.examples.isEmpty && !spec.json.isEmpty, "\(spec.name)")
+            for example in spec.examples {
+                let words = Self.words(of: example.command, verb: spec.name)
+                #expect(throws: Never.self) { _ = try ArgumentParser(spec: spec).parse(words) }
             }
         }
     }
 
     @Test func `no two options of a verb share a name`() {
-        for guide in VerbList.guides {
-            let names = guide.allOptions.flatMap { [$0.name, $0.short].compactMap(\.self) }
-            #expect(Set(names).count == names.count, "\(guide.name)")
+        for spec in CommandList.specs {
+            let names = spec.allOptions.flatMap { [$0.name, $0.short].compactMap(\.self) }
+            #expect(Set(names).count == names.count, "\(spec.name)")
         }
     }
 

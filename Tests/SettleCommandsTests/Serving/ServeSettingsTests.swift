@@ -47,7 +47,7 @@ import Testing
         #expect(settings.options.port == 2 && settings.text("data") == "//a" && settings.options.host == "b//c")
         #expect(throws: CommandError.self) { try make(["--config", "x"], [:], "{\"port\": 2 // two\n}") }
         let lines = Array("a\n // b\r\n\n//".utf8)
-        #expect(CommentedJSON.plain(lines) == Array("a\n\n\n".utf8))
+        #expect(ServeSettings.CommentedJSON.plain(lines) == Array("a\n\n\n".utf8))
     }
 
     @Test(
@@ -116,7 +116,7 @@ import Testing
     private func make(
         _ words: [String] = [], _ environment: [String: String] = [:], _ file: String? = nil
     ) throws -> ServeSettings {
-        let arguments = try ArgumentParser(guide: ServeVerb.guide).parse(words)
+        let arguments = try ArgumentParser(spec: ServeCommand.spec).parse(words)
         return try ServeSettings(arguments, environment: environment) { _ in Array((file ?? "").utf8) }
     }
 }

@@ -11,13 +11,13 @@ struct ImporterTests {
     @discardableResult
     private func load(
         _ text: String, _ options: Importer.Options = Importer.Options()
-    ) throws -> (counts: ImportCounts, failures: [String]) {
+    ) throws -> (counts: Importer.Counts, failures: [String]) {
         try Transfer.load(text, into: database, options)
     }
 
     @Test func `documents are saved under their ids or new ones`() throws {
         let (counts, failures) = try load("{\"_id\":\"a\",\"v\":1}\n{\"v\":2}\n")
-        #expect(counts == ImportCounts(stored: 2) && failures.isEmpty)
+        #expect(counts == Importer.Counts(stored: 2) && failures.isEmpty)
         #expect(try database.document("a")?["v"]?.int == 1)
         let others = try database.documents().filter { $0.id != "a" }
         #expect(others.count == 1 && others[0].id.string.count == 32)
@@ -36,10 +36,10 @@ struct ImporterTests {
         let text = "{\"_id\":\"a\",\"v\":2}\n"
         try load("{\"_id\":\"a\",\"v\":1}\n")
         let (failed, failures) = try load(text)
-        #expect(failed == ImportCounts(failed: 1) && failures[0].hasPrefix("line 1: "))
-        #expect(try load(text, Importer.Options(onConflict: .skip)).counts == ImportCounts(skipped: 1))
+        #expect(failed == Importer.Counts(failed: 1) && failures[0].hasPrefix("line 1: "))
+        #expect(try load(text, Importer.Options(onConflict: .skip)).counts == Importer.Counts(skipped: 1))
         #expect(try database.document("a")?["v"]?.int == 1)
-        #expect(try load(text, Importer.Options(onConflict: .overwrite)).counts == ImportCounts(stored: 1))
+        #expect(try load(text, Importer.Options(onConflict: .overwrite)).counts == Importer.Counts(stored: 1))
         #expect(try database.document("a")?["v"]?.int == 2)
     }
 
@@ -58,7 +58,7 @@ struct ImporterTests {
             7
             {"_id":"z"}
             """)
-        #expect(counts == ImportCounts(stored: 2, failed: 9))
+        #expect(counts == Importer.Counts(stored: 2, failed: 9))
         #expect(failures.map { $0.prefix { $0 != ":" && $0 != "," } } == (2...10).map { "line \($0)" })
         #expect(failures[0] == "line 2, column 12: expected a comma or }")
         #expect(try database.documents().map(\.id) == ["a", "z"])
@@ -69,14 +69,14 @@ struct ImporterTests {
         let options = Importer.Options(batch: batch, stopsOnError: true)
         let text = "{\"_id\":\"a\"}\n{\"_id\":\"b\"}\n{\"_id\":\"a\"}\n{\"_id\":\"c\"}\n{]\n"
         let (counts, failures) = try load(text, options)
-        #expect(counts == ImportCounts(stored: 2, failed: 1) && failures.count == 1)
+        #expect(counts == Importer.Counts(stored: 2, failed: 1) && failures.count == 1)
         #expect(try database.documents().count == 2)
     }
 
     @Test func `a revision keeps its id and its history`() throws {
         let line = #"{"_id":"a","_rev":"3-c","_revisions":{"start":3,"ids":["c","b","a"]},"_conflicts":["3-b"],"v":1}"#
-        #expect(try load(line).counts == ImportCounts(stored: 1, revisions: 1))
-        #expect(try load(line).counts == ImportCounts(known: 1))
+        #expect(try load(line).counts == Importer.Counts(stored: 1, revisions: 1))
+        #expect(try load(line).counts == Importer.Counts(known: 1))
         #expect(try database.tree(of: "a")?.revisions.map(\.description) == ["1-a", "2-b", "3-c"])
         #expect(try load(#"{"_id":"a","_rev":"4-d","_deleted":true}"#).counts.stored == 1)
     }
@@ -101,14 +101,14 @@ struct ImporterTests {
             {"_id":"a","_rev":"1-a","_attachments":{"b":{"follows":"\(name)"}}}
             {"_id":"b","_rev":"1-b","_attachments":{"b":{"follows":"\(name)"}}}
             """)
-        #expect(counts == ImportCounts(failed: 3))
+        #expect(counts == Importer.Counts(failed: 3))
         #expect(failures.map { $0.prefix(7) } == ["line 2:", "line 4:", "line 5:"])
     }
 
     @Test func `many batches store what one does`() throws {
         let lines = (0..<250).map { "{\"_id\":\"\($0)\",\"_rev\":\"1-\($0)x\"}\n{\"_id\":\"s\($0)\"}\n{}{\n" }
         let (counts, failures) = try load(lines.joined(), Importer.Options(batch: 7))
-        #expect(counts == ImportCounts(stored: 500, revisions: 250, failed: 250) && failures.count == 250)
+        #expect(counts == Importer.Counts(stored: 500, revisions: 250, failed: 250) && failures.count == 250)
         #expect(try database.info().documents.live == 500)
     }
 }

@@ -4,18 +4,20 @@ import Testing
 
 struct RecordReaderTests {
     /// Reads a text that comes in pieces of so many bytes.
-    private func read(_ text: String, pieces length: Int = .max, longest: Int = 1000) throws -> [Record] {
+    private func read(_ text: String, pieces length: Int = .max, longest: Int = 1000) throws -> [RecordReader.Record] {
         var rest = Array(text.utf8)[...]
         let reader = RecordReader(longest: longest) {
             defer { rest = rest.dropFirst(length) }
             return Array(rest.prefix(length))
         }
-        var records: [Record] = []
+        var records: [RecordReader.Record] = []
         while let record = try reader.read() { records.append(record) }
         return records
     }
 
-    private func texts(_ records: [Record]) -> [String] { records.map { String(decoding: $0.bytes, as: UTF8.self) } }
+    private func texts(_ records: [RecordReader.Record]) -> [String] {
+        records.map { String(decoding: $0.bytes, as: UTF8.self) }
+    }
 
     @Test(arguments: [
         "{\"a\":1}\n{\"b\":2}\n", "{\"a\":1}\n\n  \n{\"b\":2}", "\u{FEFF}{\"a\":1}\n{\"b\":2}\n",

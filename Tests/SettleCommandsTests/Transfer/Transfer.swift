@@ -7,7 +7,7 @@ import Settle
 enum Transfer {
     static func load(
         _ text: String, into database: Database, _ options: Importer.Options = Importer.Options()
-    ) throws -> (counts: ImportCounts, failures: [String]) {
+    ) throws -> (counts: Importer.Counts, failures: [String]) {
         var failures: [String] = []
         var rest = [Array(text.utf8)]
         let importer = Importer(LocalImportStore(database), options: options) { failures.append($0.description) }

@@ -1,0 +1,43 @@
+internal import Settle
+
+/// `settle create`: makes a database.
+enum CreateCommand: Command {
+    static let spec = CommandSpec(
+        "create", "make a new, empty database",
+        discussion: "The folder is made exactly as it is named. End it in `.settle` to tell it from others.",
+        operands: [Operand("DB", takesURL: true, "the folder to make, or the URL of the database")],
+        options: [Option("--journal", "keep local operations until they are synchronized; see `settle log`")],
+        examples: [
+            CommandSpec.Example("settle create groceries.settle", "makes the folder groceries.settle"),
+            CommandSpec.Example("settle create notes.settle --journal", "one whose changes can be undone"),
+            CommandSpec.Example("settle create https://anna@couch.example/groceries", "makes a database at a server"),
+        ],
+        json: #"{"ok":true,"path":"/…/groceries.settle"}"#)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let given = try invocation.arguments.operand("DB")
+        if given.isEmpty { throw CommandError.usage("DB is empty", verb: "create") }
+        let (path, name) = try create(given, invocation)
+        let console = invocation.console
+        if console.isJSON {
+            try console.print(JSON.object(["ok": true, "path": .string(path)]).description)
+        } else {
+            try console.note("Created \(name)")
+        }
+        return .success
+    }
+
+    private static func create(_ given: String, _ invocation: Invocation) throws -> (path: String, name: String) {
+        let hasJournal = invocation.arguments.flag("--journal")
+        if let remote = try invocation.remote() {
+            if hasJournal { throw CommandError.usage("--journal is for folders", verb: spec.name) }
+            try remote.json("PUT")
+            return (remote.url.description, remote.url.description)
+        }
+        var options = DatabaseOptions()
+        if hasJournal { options.journal = true }
+        let database = try Database.create(given, options: options)
+        defer { database.close() }
+        return (database.path ?? given, given)
+    }
+}

@@ -1,0 +1,143 @@
+internal import Settle
+
+/// `settle design`: looks after design documents.
+enum DesignCommand: Command {
+    /// What can be done.
+    enum Action: String, CaseIterable {
+        case list, push, pull, info, build
+    }
+
+    static let spec = CommandSpec(
+        "design", "list design documents, push and pull them as folders, build their views",
+        discussion: """
+            A design document is a folder of files, as couchapp has it: views/NAME/map.js and reduce.js, filters/NAME.js, \
+            updates/NAME.js, validate_doc_update.js, modules such as lib/NAME.js or views/lib/NAME.js for require, and \
+            anything else as NAME.json. Its name is in the file `_id`, or is that of the folder.
+            push stores the folder's files, and nothing when nothing has changed. A mistake in a script is told with its file \
+            and line before anything is stored. Members that have no file are removed; attachments stay.
+            pull writes the files of a design document. info says how large its index is and whether it is up to date, and \
+            build brings it there. A server builds the views of a folder in the same files.
+            """,
+        operands: [
+            Operand("ACTION", "list, push, pull, info, or build"), .database,
+            Operand("NAME", isOptional: true, "the design document; to push, the folder"),
+            Operand("DIR", isOptional: true, "to pull: the folder to write; NAME unless given"),
+        ],
+        options: [
+            Option("--name", value: "NAME", "to push: the design document, whatever the folder is called"),
+            Option("--dry-run", "to push: say what would be stored, and store nothing"),
+            Option("--force", "to pull: into a folder that has files already"),
+        ],
+        examples: [
+            CommandSpec.Example("settle design list groceries", "the design documents, and what they have"),
+            CommandSpec.Example("settle design push groceries ./shop --dry-run", "what would change of _design/shop"),
+            CommandSpec.Example(
+                "settle design push https://anna@couch.example/groceries ./shop", "stores it at a server"),
+            CommandSpec.Example("settle design pull groceries shop ./shop", "the way back"),
+            CommandSpec.Example("settle design build groceries shop", "brings its views up to date"),
+        ],
+        json: """
+            of list, one line each: {"id":…,"rev":…,"language":…,"views":[…],"filters":[…],"updates":[…],"indexes":[…],\
+            "validates":bool}; of push {"ok":true,"id":…,"rev":…,"added":[…],"changed":[…],"removed":[…]}; of pull \
+            {"ok":true,"id":…,"rev":…,"files":[…],"removed":[…]}; of info and build {"id":…,"rev":…,"up_to_date":bool,\
+            "pending":N,"size":N,"signature":…}
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let action = try invocation.arguments.action(Action.self)
+        switch action {
+        case .list: try list(invocation)
+        case .push: try DesignPush(invocation: invocation, folder: DesignFolder(try name(invocation))).run()
+        case .pull: try pull(invocation)
+        case .info: try info(invocation, builds: false)
+        case .build: try info(invocation, builds: true)
+        }
+        return .success
+    }
+
+    private static func name(_ invocation: Invocation) throws -> String {
+        guard let name = invocation.arguments.optionalOperand("NAME"), !name.isEmpty else {
+            throw CommandError.usage("NAME is missing", verb: spec.name)
+        }
+        return name
+    }
+
+    private static func list(_ invocation: Invocation) throws {
+        var count = 0
+        func write(_ document: Document) throws -> Bool {
+            count += 1
+            let summary = DesignSummary(document)
+            let console = invocation.console
+            let line = "\(Columns.padded(document.id.string))  \(summary.text)"
+            try console.print(line, json: summary.json)
+            return true
+        }
+        var range = DocumentRange()
+        range.from = DocumentID(unchecked: "_design/")
+        range.through = DocumentID(unchecked: "_design/\u{10FFFF}\u{10FFFF}")
+        try invocation.withClient { try $0.forEachDocument(in: range, limit: .max, withBodies: true, write) }
+        if count == 0 { try invocation.console.note("No design document") }
+    }
+
+    private static func pull(_ invocation: Invocation) throws {
+        let name = ViewName.designName(try name(invocation))
+        let folder = invocation.arguments.optionalOperand("DIR") ?? name
+        let id = try DocumentID(validating: "_design/" + name)
+        try invocation.withClient { client in
+            guard let document = try client.document(id) else { throw missing(id) }
+            let files = try DesignFiles(document)
+            let removed = try files.write(to: folder, isForced: invocation.arguments.flag("--force"))
+            let console = invocation.console
+            for attachment in document.attachments {
+                try console.note(
+                    "The attachment \(attachment.name) stays where it is; `settle get --attachment` has it")
+            }
+            let json: JSON = [
+                "ok": true, "id": .string(id.string), "rev": .string(document.revision?.description ?? ""),
+                "files": .array(files.files.map { .string($0.path) }), "removed": .array(removed.map { .string($0) }),
+            ]
+            if !console.isJSON { for file in removed { try console.note("removed \(file)") } }
+            try console.print("\(Quantity.of(files.files.count, "file")) in \(folder)", json: json)
+        }
+    }
+
+    private static func info(_ invocation: Invocation, builds: Bool) throws {
+        let name = ViewName.designName(try name(invocation))
+        let id = try DocumentID(validating: "_design/" + name)
+        try invocation.withClient { client in
+            guard let document = try client.document(id) else { throw missing(id) }
+            try info(document, client, invocation.console, builds: builds)
+        }
+    }
+
+    private static func missing(_ id: DocumentID) -> CommandError {
+        CommandError.notFound("there is no design document \"\(id)\"")
+    }
+
+    private static func info(
+        _ document: Document, _ client: Client, _ console: Console, builds: Bool
+    ) throws {
+        let name = ViewName.designName(document.id.string)
+        if builds { try client.buildViews(of: name) }
+        let summary = DesignSummary(document)
+        let index = try client.viewInfo(name)
+        // PouchDB Server does not tell how much there is to do.
+        let pending = index["updates_pending"]?["total"]?.int
+        let size = index["sizes"]?["file"]?.int ?? index["disk_size"]?.int
+        var json = summary.json
+        json["pending"] = pending.map { .number(JSONNumber($0)) }
+        json["up_to_date"] = pending.map { .bool($0 == 0) }
+        json["size"] = size.map { .number(JSONNumber($0)) }
+        json["signature"] = index["signature"]
+        var rows = [
+            ("Design document", document.id.string), ("Revision", document.revision?.description ?? ""),
+            ("Has", summary.text),
+        ]
+        rows += summary.rows
+        if let size { rows.append(("Index", Quantity.bytes(Int64(size)))) }
+        if let pending {
+            rows.append(("Up to date", pending == 0 ? "yes" : "no, \(Quantity.of(pending, "change")) behind"))
+        }
+        try console.print(Columns.aligned(rows).joined(separator: "\n"), json: json)
+    }
+}

@@ -1,0 +1,116 @@
+internal import Settle
+
+/// `settle docs`: lists documents.
+enum DocsCommand: Command {
+    static let spec = CommandSpec(
+        "docs", "list documents by their ids",
+        discussion: """
+            Ids are compared byte by byte. Deleted documents stand in the order in which they were deleted.
+            """,
+        operands: [.database],
+        options: [
+            Option("--bodies", "write the documents themselves, one a line"),
+            Option("--limit", value: "N", "write so many at the most"),
+            Option("--from", value: "ID", "begin at this id, or behind it if there is no such document"),
+            Option("--prefix", value: "TEXT", "only ids that begin so"),
+            Option("--descending", "the highest id first"),
+            Option("--deleted", "the deleted documents instead"),
+            Option("--conflicts", "only documents with conflicts"),
+        ],
+        examples: [
+            CommandSpec.Example("settle docs groceries --limit 10", "the first ten ids with their revisions"),
+            CommandSpec.Example("settle docs groceries --prefix order: --bodies", "all orders, as JSON lines"),
+            CommandSpec.Example("settle docs groceries --conflicts", "what is left to settle"),
+        ],
+        json: """
+            one line each: {"id":…,"rev":…}, with "deleted":true for a deleted one, with "conflicts":[revision …] \
+            under --conflicts; the document itself under --bodies
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let arguments = invocation.arguments
+        try arguments.refuse("--deleted", with: "--conflicts")
+        let limit = try arguments.count("--limit") ?? .max
+        let lister = Lister(
+            console: invocation.console, hasBodies: arguments.flag("--bodies"),
+            prefix: arguments.text("--prefix") ?? "", from: arguments.text("--from"),
+            isDescending: arguments.flag("--descending"))
+        var count = 0
+        func write(_ document: Document, _ tree: RevisionTree? = nil) throws -> Bool {
+            if count < limit { try lister.write(document, conflicts: tree?.conflicts) }
+            count += 1
+            return count < limit
+        }
+        try invocation.withClient { client in
+            if limit == 0 { return }
+            if arguments.flag("--deleted") {
+                try client.forEachDeletedDocument(isDescending: lister.isDescending, withBodies: lister.hasBodies) {
+                    try lister.includes($0.id) ? write($0) : true
+                }
+            } else if arguments.flag("--conflicts") {
+                try lister.forEachConflict(client, write)
+            } else {
+                try client.forEachDocument(in: lister.range, limit: limit, withBodies: lister.hasBodies) {
+                    try write($0)
+                }
+            }
+        }
+        return .success
+    }
+}
+
+/// Which documents are listed, and how.
+private struct Lister {
+    let console: Console
+    let hasBodies: Bool
+    let prefix: String
+    let from: String?
+    let isDescending: Bool
+
+    /// The ids asked for; both bounds are ids nobody needs to have.
+    var range: DocumentRange {
+        var range = DocumentRange(descending: isDescending)
+        if !prefix.isEmpty {
+            range.from = DocumentID(unchecked: prefix)
+            range.through = DocumentID(unchecked: prefix + "\u{10FFFF}\u{10FFFF}")
+        }
+        guard let from else { return range }
+        let bound = DocumentID(unchecked: from)
+        if isDescending {
+            range.through = range.through.map { min($0, bound) } ?? bound
+        } else {
+            range.from = range.from.map { max($0, bound) } ?? bound
+        }
+        return range
+    }
+
+    func includes(_ id: DocumentID) -> Bool {
+        let range = range
+        return range.from.map { $0 <= id } ?? true && range.through.map { id <= $0 } ?? true
+    }
+
+    func forEachConflict(_ client: Client, _ body: (Document, RevisionTree?) throws -> Bool) throws {
+        let ids = try client.database?.conflictedDocumentIDs() ?? client.documentsWithLeaves()
+        let wanted = ids.filter(includes)
+        for id in isDescending ? wanted.reversed() : wanted {
+            try Interruption.check()
+            let state = try client.state(of: id)
+            guard state.tree.isConflicted, let document = try state.shown else { continue }
+            guard try body(document, state.tree) else { return }
+        }
+    }
+
+    func write(_ document: Document, conflicts: [RevisionID]?) throws {
+        if hasBodies { return try console.output.write(DocumentJSON(document).bytes + [UInt8(ascii: "\n")]) }
+        let revision = document.revision?.description ?? ""
+        guard console.isJSON else {
+            let count = conflicts.map { "  " + console.styled(Quantity.of($0.count, "conflict"), .red) } ?? ""
+            let id = Columns.padded(document.id.string)
+            return try console.print("\(id)  \(console.styled(revision, .faint))\(count)")
+        }
+        var line: JSON = ["id": .string(document.id.string), "rev": .string(revision)]
+        if document.isDeleted { line["deleted"] = true }
+        if let conflicts { line["conflicts"] = .array(conflicts.map { .string($0.description) }) }
+        try console.print(line.description)
+    }
+}

@@ -1,0 +1,104 @@
+internal import Settle
+
+/// `settle export`: writes all documents of a database.
+enum ExportCommand: Command {
+    static let spec = CommandSpec(
+        "export", "write all documents with their revisions, as JSON lines",
+        discussion: """
+            Each leaf revision is a line, with its history and its attachments; conflicts and tombstones too. `settle \
+            import` makes the same documents of it: same revisions, same winners, same bytes. Bodies of revisions that \
+            are no leaves are not exported. A file gets its name when it is whole.
+            """,
+        operands: [.database, Operand("FILE", isOptional: true, "the file; - or nothing for standard output")],
+        options: [
+            Option("--winners-only", "only the winner of each document"),
+            Option("--no-deleted", "leave tombstones out"),
+            Option("--local", "with the local documents"),
+        ],
+        examples: [
+            CommandSpec.Example("settle export groceries groceries.jsonl", "a backup as text"),
+            CommandSpec.Example("settle export groceries | gzip > groceries.jsonl.gz", "the same, compressed"),
+            CommandSpec.Example("settle export groceries --winners-only --no-deleted", "what an app sees"),
+        ],
+        json: """
+            {"documents":N,"revisions":N,"attachments":N,"local":N,"bytes":N,"seconds":N}, on standard error when the \
+            export goes to standard output
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let path = invocation.arguments.optionalOperand("FILE").flatMap { $0 == "-" ? nil : $0 }
+        Interruption.watch()
+        if let remote = try invocation.remote() {
+            let info = try remote.info()
+            let total = (info["doc_count"]?.int ?? 0, info["doc_del_count"]?.int ?? 0)
+            return try export(total, to: path, invocation) { exporter, options, progress in
+                try RemoteExport(remote: remote, options: options).run(exporter, progress: progress)
+            }
+        }
+        return try invocation.withDatabase { database in
+            let documents = try database.info().documents
+            return try export((documents.live, documents.deleted), to: path, invocation) { exporter, _, progress in
+                try exporter.run(database, progress: progress)
+            }
+        }
+    }
+
+    private typealias Run = (Exporter, Exporter.Options, _ progress: @escaping (Exporter.Counts) -> Void) throws -> Void
+
+    private static func export(
+        _ count: (live: Int, deleted: Int), to path: String?, _ invocation: Invocation, _ run: Run
+    ) throws -> ExitStatus {
+        let arguments = invocation.arguments
+        let console = invocation.console
+        let total = max(count.live + (arguments.flag("--no-deleted") ? 0 : count.deleted), 1)
+        let partial = path.map { $0 + ".partial" }
+        let output = try partial.map { try ByteOutput(path: $0) } ?? console.output
+        let options = Exporter.Options(
+            includesDeleted: !arguments.flag("--no-deleted"), includesConflicts: !arguments.flag("--winners-only"),
+            includesLocal: arguments.flag("--local"))
+        let exporter = Exporter(to: output, options: options)
+        let bar = ProgressBar(console)
+        defer { bar.finish() }
+        // An export that nobody reads to its end has failed, where other verbs just end.
+        do {
+            try run(exporter, options) { counts in
+                bar.update(
+                    "Exporting", fraction: Double(counts.documents) / Double(total),
+                    """
+                    \(Quantity.grouped(counts.documents)) documents  \
+                    \(Quantity.rate(counts.documents, in: bar.elapsed))  \(Quantity.bytes(output.count))
+                    """)
+            }
+        } catch let error as CommandError where error.code == CommandError.outputClosed.code {
+            throw CommandError.inputOutput("the export is not whole: nobody reads it any more")
+        }
+        if let path, let partial {
+            try output.synchronize()
+            try ByteOutput.rename(partial, to: path)
+        }
+        bar.finish()
+        try summarize(exporter.counts, bar.elapsed, output, isFile: path != nil, console)
+        guard exporter.counts.damaged == 0 else {
+            throw CommandError(
+                "damaged_document",
+                """
+                the export is not whole: \(Quantity.of(exporter.counts.damaged, "damaged revision")) left out; \
+                `settle verify` names the documents
+                """, status: .damaged)
+        }
+        return .success
+    }
+
+    private static func summarize(
+        _ counts: Exporter.Counts, _ elapsed: Duration, _ output: ByteOutput, isFile: Bool, _ console: Console
+    ) throws {
+        if console.isQuiet { return }
+        let line =
+            console.isJSON
+            ? counts.json(elapsed, bytes: output.count).description : counts.summary(elapsed, bytes: output.count)
+        if isFile { return try console.print(line) }
+        if console.isJSON || console.errorTerminal.isTerminal {
+            console.complain(line, json: counts.json(elapsed, bytes: output.count))
+        }
+    }
+}

@@ -1,0 +1,143 @@
+internal import Settle
+
+/// `settle find`: finds documents by conditions on their members.
+enum FindCommand: Command {
+    static let spec = CommandSpec(
+        "find", "find documents by conditions on their members",
+        discussion: """
+            SELECTOR is CouchDB's (Mango), or a plain expression: age > 30 && city = "Prague". Members are named by \
+            paths, address.city; texts are in quotes. Between them stand = != < <= > >=, in [1, 2], begins "text", matches \
+            "regex", exists and missing; conditions are joined by && (and), || (or), ! (not) and parentheses. A member that \
+            is missing matches nothing but `missing`.
+            Without an index all documents are looked at, and standard error says so with the command that makes one. Only \
+            --sort needs an index. --explain tells which index is used and what is left to check on each document.
+            Documents come in columns; --fields chooses them, --json writes whole documents.
+            """,
+        operands: [
+            .database, Operand("SELECTOR", "the conditions; @FILE reads a file, - standard input; '{}' finds all"),
+        ],
+        options: [
+            Option("--fields", value: "PATHS", "show only these members, with commas between: name,address.city"),
+            Option("--sort", value: "PATHS", "by these members, from an index: age,name; -age for the greatest first"),
+            Option("--limit", value: "N", "write so many at the most (default all)"),
+            Option("--skip", value: "N", "pass over so many"),
+            Option("--bookmark", value: "TEXT", "go on behind an earlier answer, which told it"),
+            Option("--use-index", value: "DESIGN[/NAME]", "use this index; partial ones are used only so"),
+            Option("--conflicts", "with the revisions each document is in conflict with, as _conflicts"),
+            Option("--count", "only how many there are"),
+            Option("--explain", "find nothing, and tell how it would be done"),
+            Option("--stats", "tell on standard error what it took, and the bookmark"),
+        ],
+        examples: [
+            CommandSpec.Example("settle find people 'age > 30 && city = \"Prague\"'", "a condition"),
+            CommandSpec.Example(
+                #"settle find people '{"age": {"$gt": 30}, "city": "Prague"}'"#, "the same in CouchDB's words"),
+            CommandSpec.Example(
+                "settle find people 'city in [\"Prague\", \"Brno\"] || vip exists' --fields name,city", "two columns"),
+            CommandSpec.Example("settle index create people city age", "makes an index for these"),
+            CommandSpec.Example(
+                "settle find people 'city = \"Prague\"' --sort -age --limit 10", "the ten oldest, from the index"),
+            CommandSpec.Example(
+                "settle find people 'age > 30' --explain", "which index, which part of it, what is checked"),
+            CommandSpec.Example(
+                "settle find https://anna@couch.example/people @grown.json --json", "a selector in a file, at a server"),
+        ],
+        json: """
+            the documents, one a line, or their --fields; under --count {"count":N}; under --explain CouchDB's answer to \
+            _explain. On standard error {"warning":…}, and under --stats {"execution_stats":{…},"bookmark":…}
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let request = try FindRequest(invocation.arguments, invocation.console)
+        do {
+            try invocation.withClient { client in
+                if invocation.arguments.flag("--explain") { return try explain(request, client, invocation) }
+                try find(request, client, invocation)
+            }
+        } catch {
+            let failure = CommandError(error)
+            guard failure.code == "no_usable_index", let command = try request.indexCommand(invocation) else {
+                throw failure
+            }
+            throw CommandError(failure.code, "\(failure.message) `\(command)` makes one", status: failure.status)
+        }
+        return .success
+    }
+
+    private static func find(
+        _ request: FindRequest, _ client: Client, _ invocation: Invocation
+    ) throws {
+        let console = invocation.console
+        let isCounting = invocation.arguments.flag("--count")
+        var table = FindTable(console, fields: request.fields)
+        var count = 0
+        let rest = try client.find(request.json) { text in
+            count += 1
+            if isCounting { return true }
+            if console.isJSON {
+                try console.output.write(text + [UInt8(ascii: "\n")])
+            } else {
+                try table.add(JSON(utf8: text))
+            }
+            return true
+        }
+        if isCounting {
+            try console.print(String(count), json: ["count": .number(JSONNumber(count))])
+        } else {
+            try table.finish()
+            if count == 0 { try console.note("Nothing found") }
+        }
+        let bookmark = rest["bookmark"]?.string.flatMap { $0 == "nil" ? nil : $0 }
+        if console.terminal.isTerminal, !isCounting {
+            if !table.hidden.isEmpty {
+                try console.note("Not shown: \(table.hidden.joined(separator: ", ")); --fields chooses")
+            }
+            if count > 0, count == request.limit, let bookmark {
+                try console.note("There may be more behind these: --bookmark \(bookmark)")
+            }
+        }
+        try warn(rest["warning"]?.string, request, invocation)
+        if invocation.arguments.flag("--stats") { tell(rest["execution_stats"] ?? .null, bookmark, console) }
+    }
+
+    /// Writes what a query should know, with what to do.
+    private static func warn(_ warning: String?, _ request: FindRequest, _ invocation: Invocation) throws {
+        guard let warning, !invocation.console.isQuiet else { return }
+        for line in warning.split(separator: "\n").map(String.init) {
+            var text = line
+            if line.lowercased().hasPrefix("no matching index") {
+                // Who asks for all documents needs no index.
+                if request.selector.object?.isEmpty == true { continue }
+                text = "no index serves these conditions, so all documents were looked at"
+                if let command = try request.indexCommand(invocation) { text += "; `\(command)` makes one" }
+            }
+            if line.contains("was not used because") { text += " `settle index list` has the indexes" }
+            invocation.console.complain("settle: \(text)", json: ["warning": .string(text)])
+        }
+    }
+
+    private static func tell(_ statistics: JSON, _ bookmark: String?, _ console: Console) {
+        func count(_ name: String) -> Int { statistics[name]?.int ?? 0 }
+        let documents = count("total_docs_examined") + count("total_quorum_docs_examined")
+        let time = statistics["execution_time_ms"]?.double.map { ", in \(Quantity.decimal($0)) ms" } ?? ""
+        let text = """
+            \(Quantity.of(count("results_returned"), "document")) found; \
+            \(Quantity.of(count("total_keys_examined"), "row")) and \
+            \(Quantity.of(documents, "document")) looked at\(time)
+            """
+        var json: JSON = ["execution_stats": statistics]
+        json["bookmark"] = bookmark.map { .string($0) }
+        console.complain(text + (bookmark.map { "\nbookmark \($0)" } ?? ""), json: json)
+    }
+
+    private static func explain(
+        _ request: FindRequest, _ client: Client, _ invocation: Invocation
+    ) throws {
+        let plan = try client.explain(request.json)
+        let text = FindPlanText(plan)
+        let console = invocation.console
+        try console.print(Columns.aligned(text.rows).joined(separator: "\n"), json: plan)
+        guard !text.hasIndex, let command = try request.indexCommand(invocation) else { return }
+        try console.note("\nNo index serves it; `\(command)` makes one")
+    }
+}

@@ -1,0 +1,88 @@
+internal import Settle
+
+/// `settle import`: stores the documents of a file.
+enum ImportCommand: Command {
+    static let spec = CommandSpec(
+        "import", "store the documents of a JSON file",
+        discussion: """
+            The input is JSON lines, one array of documents, or {"docs":[…]}; it may be of any length. A document with \
+            _revisions or _rev is stored as that revision, as `settle export` and CouchDB write it. One without becomes \
+            an edit here, under its _id or under a new one. What can't be stored is reported with its line, and the \
+            others go on; the exit code is then 1.
+            A database that is not there is made.
+            """,
+        operands: [.database, Operand("FILE", "the file; - for standard input")],
+        options: [
+            Option("--id-member", value: "NAME", "take the id of a document without _id from this member"),
+            Option(
+                "--on-conflict", value: "HOW", "if it is there already: fail (default), overwrite or skip"),
+            Option("--batch", value: "N", "write so many documents in a transaction (default 1000)"),
+            Option("--stop-on-error", "stop at the first document that can't be stored"),
+            Option("--no-create", "fail if the database is not there"),
+        ],
+        examples: [
+            CommandSpec.Example("settle import groceries groceries.jsonl", "stores one document a line"),
+            CommandSpec.Example("settle import people people.json --id-member email", "takes e-mail addresses as ids"),
+            CommandSpec.Example(
+                "settle export old - | settle import new -", "copies a database with all its revisions"),
+        ],
+        json: """
+            {"imported":N,"known":N,"skipped":N,"failed":N,"bytes":N,"seconds":N}; for each failure on standard error \
+            {"error":…,"message":…,"line":N}, with "column":N or "id":… where known
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let arguments = invocation.arguments
+        let console = invocation.console
+        let path = try arguments.operand("FILE")
+        let options = Importer.Options(
+            batch: try arguments.count("--batch", atLeast: 1) ?? 1000, idMember: arguments.text("--id-member"),
+            onConflict: try arguments.choice("--on-conflict", .fail), stopsOnError: arguments.flag("--stop-on-error"))
+        let input = try ByteInput.open(path)
+        let creates = !arguments.flag("--no-create")
+        if let remote = try invocation.remote() {
+            if creates { try remote.createUnlessThere() } else { _ = try remote.info() }
+            return try run(RemoteImportStore(remote), options, input, console)
+        }
+        Interruption.watch()
+        return try invocation.withDatabase(creates: creates) {
+            try run(LocalImportStore($0), options, input, console)
+        }
+    }
+
+    private static func run(
+        _ store: any ImportStore, _ options: Importer.Options, _ input: ByteInput, _ console: Console
+    ) throws -> ExitStatus {
+        let bar = ProgressBar(console)
+        let importer = Importer(store, options: options) { failure in
+            bar.finish()
+            console.complain(failure.description, json: failure.json)
+        }
+        var interruption: CommandError?
+        do {
+            try importer.run(RecordReader { try input.read() }) { counts in
+                bar.update(
+                    "Importing", fraction: input.size.map { Double(input.count) / Double(max($0, 1)) },
+                    details(counts, bar.elapsed, input))
+            }
+        } catch let error as CommandError where error.status == .interrupted { interruption = error }
+        bar.finish()
+        let counts = importer.counts
+        let elapsed = bar.elapsed
+        if console.isJSON {
+            try console.print(counts.json(elapsed, bytes: input.count).description)
+        } else {
+            try console.note(counts.summary(elapsed, bytes: input.count))
+        }
+        if let interruption { throw interruption }
+        return counts.failed > 0 ? .failure : .success
+    }
+
+    private static func details(_ counts: Importer.Counts, _ elapsed: Duration, _ input: ByteInput) -> String {
+        let size = input.size.map { " of \(Quantity.bytes($0))" } ?? ""
+        return """
+            \(Quantity.grouped(counts.total)) documents  \(Quantity.rate(counts.total, in: elapsed))  \
+            \(Quantity.bytes(input.count))\(size)
+            """
+    }
+}

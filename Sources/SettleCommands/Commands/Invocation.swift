@@ -1,0 +1,123 @@
+internal import Settle
+internal import SettlePlatform
+
+/// One call of a verb: what it was given, and where its results go.
+struct Invocation {
+    let arguments: Arguments
+    let console: Console
+
+    /// The database's folder: the one given, or the one with `.settle` at its end when only that exists.
+    ///
+    /// - Throws: ``CommandError`` with status `usage` for a URL.
+    func path(_ operand: String = "DB") throws -> String {
+        let given = try arguments.operand(operand)
+        if given.isEmpty { throw CommandError.usage("\(operand) is empty") }
+        if Self.isURL(given) {
+            throw CommandError.usage(
+                "this verb takes the folder of a database and no URL; run it on the machine on which the database lies")
+        }
+        var path = given
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        let isThere = access(path, F_OK) == 0
+        return !isThere && !path.hasSuffix(".settle") && access(path + ".settle", F_OK) == 0 ? path + ".settle" : path
+    }
+
+    /// The database at a server, when a URL was given; `nil` for a folder.
+    func remote() throws -> Client? {
+        let given = try arguments.operand("DB")
+        guard Self.isURL(given) else {
+            let options = RemoteOptions.options.map(\.name)
+            if let option = options.first(where: { arguments.text($0) != nil }) {
+                throw CommandError.usage("\(option) is for URLs, and \(given) is a folder")
+            }
+            return nil
+        }
+        return try Client(HTTPURL(given), arguments: arguments, console: console)
+    }
+
+    /// Lends the client of the database to a closure: of a URL, or of a folder, which is open meanwhile.
+    func withClient<Result>(warns: Bool = true, _ body: (Client) throws -> Result) throws -> Result {
+        if let remote = try remote() { return try body(remote) }
+        let path = try path()
+        return try withDatabase(warns: warns) { try body(Client($0, path: path, console: console)) }
+    }
+
+    /// Whether a URL was given.
+    func isRemote() throws -> Bool { Self.isURL(try arguments.operand("DB")) }
+
+    static func isURL(_ text: String) -> Bool { text.contains("://") }
+
+    /// Opens the database, lends it to a closure, and closes it.
+    ///
+    /// The library writes its warnings to standard error, unless the verb tells of them itself.
+    func withDatabase<Result>(
+        creates: Bool = false, warns: Bool = true, journal: Bool? = nil, _ body: (Database) throws -> Result
+    ) throws -> Result {
+        let path = try path()
+        var options = DatabaseOptions()
+        options.journal = journal
+        if !warns { options.warn = { _ in } }
+        let database = try waiting {
+            creates ? try Database.openOrCreate(path, options: options) : try Database.open(path, options: options)
+        }
+        defer { database.close() }
+        return try body(database)
+    }
+
+    /// Tries again for a while as long as another process has the database open.
+    func waiting<Result>(_ open: () throws -> Result) throws -> Result {
+        let limit = Duration.seconds(try arguments.count("--wait") ?? 1)
+        let clock = ContinuousClock()
+        let start = clock.now
+        while true {
+            do { return try open() } catch let error as DatabaseError where error.code == .inUse {
+                if clock.now - start >= limit { throw error }
+                usleep(20_000)
+            }
+        }
+    }
+
+    /// The document's id.
+    func documentID() throws -> DocumentID { try DocumentID(validating: arguments.operand("ID")) }
+
+    /// The revision of `--rev`.
+    func revision() throws -> RevisionID? { try arguments.text("--rev").map { try RevisionID(validating: $0) } }
+
+    /// Writes what a write of a document has made: the revision alone, so that scripts can take it.
+    func print(_ id: DocumentID, _ revision: String) throws {
+        try console.print(
+            revision, json: ["ok": true, "id": .string(id.string), "rev": .string(revision)])
+    }
+}
+
+extension Invocation {
+    /// The leaf that a change adds to: that of `--rev`, or else what is shown.
+    func documentToAdd(to state: DocumentState) throws -> Document? {
+        if let revision = try revision() { return try state.document(toEdit: revision) }
+        return try state.shown
+    }
+
+    /// Does a write again that lost against another one in between, as long as the last write is to win.
+    func retrying<Result>(_ isForced: Bool, _ write: () throws -> Result) throws -> Result {
+        for _ in 0..<(isForced ? 9 : 0) {
+            do { return try write() } catch let error as CommandError where error.status == .conflict {}
+        }
+        return try write()
+    }
+}
+
+extension Invocation {
+    /// Opens the database, lends it with its journal to a closure, and closes it.
+    ///
+    /// - Throws: ``CommandError`` with status `notFound` where there is no journal.
+    func withJournal<Result>(_ body: (Database, Journal) throws -> Result) throws -> Result {
+        try withDatabase { database in
+            guard let journal = database.journal else {
+                throw CommandError.notFound(
+                    "this database keeps no journal; switch it on with `settle log DB --on`, for operations from then on"
+                )
+            }
+            return try body(database, journal)
+        }
+    }
+}

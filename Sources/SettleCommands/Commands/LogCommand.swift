@@ -1,0 +1,74 @@
+internal import Settle
+
+/// `settle log`: shows the local operations that are not synchronized yet.
+enum LogCommand: Command {
+    static let spec = CommandSpec(
+        "log", "show the local operations that no peer has acknowledged yet",
+        discussion: """
+            A database that keeps a journal has each create, update and delete in it, with the document before and after, \
+            until a peer has acknowledged that very revision. Below is what is pending: the same operations as one change for \
+            each document, which is what has to be sent. What replication brings is no local operation. --off forgets the \
+            journal; the documents stay.
+            """,
+        operands: [.folder, Operand("ID", isOptional: true, "only the operations on this document")],
+        options: [
+            Option("--limit", value: "N", "show so many operations at the most, the newest"),
+            Option("--on", "keep a journal from now on"), Option("--off", "keep none, and forget what is in it"),
+        ],
+        examples: [
+            CommandSpec.Example("settle log groceries --on", "keeps a journal from now on"),
+            CommandSpec.Example("settle log groceries", "what was done here since the last synchronization"),
+            CommandSpec.Example("settle log groceries milk --json", "what was done to one document, for a script"),
+        ],
+        json: """
+            {"history":[{"number":N,"operation":"CREATE", "UPDATE" or "DELETE","id":…,"old":{…} or null,"new":{…} or \
+            null,"rev":…,"timestamp":milliseconds} …],"pending":[{"operation":…,"id":…,"changes":[{"attribute":…,\
+            "value":… or "removed":true,"timestamp":milliseconds} …],"rev":…} …]}; of --on and --off {"ok":true,\
+            "journal":bool}
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let arguments = invocation.arguments
+        let console = invocation.console
+        try arguments.refuse("--on", with: "--off")
+        if arguments.flag("--on") || arguments.flag("--off") {
+            let isOn = arguments.flag("--on")
+            return try invocation.withDatabase(journal: isOn) { _ in
+                let text = isOn ? "Local operations are kept from now on" : "There is no journal any more"
+                try console.print(text, json: ["ok": true, "journal": .bool(isOn)])
+                return .success
+            }
+        }
+        let limit = try arguments.count("--limit") ?? .max
+        let id = try arguments.optionalOperand("ID").map { try DocumentID(validating: $0) }
+        return try invocation.withJournal { _, journal in
+            let history = try id.map { try journal.history(of: $0).suffix(limit) } ?? journal.newest(limit)[...]
+            let pending = id.map { journal.pending(of: $0).map { [$0] } ?? [] } ?? journal.pending
+            if console.isJSON {
+                let line: JSON = [
+                    "history": .array(history.map(JournalJSON.entry)),
+                    "pending": .array(pending.map(JournalJSON.change)),
+                ]
+                try console.print(line.description)
+            } else {
+                try show(Array(history), pending, console)
+            }
+            return .success
+        }
+    }
+
+    private static func show(_ history: [JournalEntry], _ pending: [PendingChange], _ console: Console) throws {
+        guard !history.isEmpty else { return try console.note("Everything is synchronized") }
+        let table = JournalTable(width: console.width, styled: console.styled)
+        for line in table.title { try console.print(line) }
+        for entry in history { for line in table.lines(entry) { try console.print(line) } }
+        try console.print("")
+        try console.print(console.styled(pending.isEmpty ? "Nothing is to be sent" : "To be sent", .bold))
+        for change in pending {
+            let names = change.attributes.map { $0.value == nil ? "-\($0.name)" : $0.name }
+            let what = names.isEmpty ? "" : "  " + names.joined(separator: ", ")
+            let operation = console.styled(change.operation.rawValue, JournalTable.style(of: change.operation))
+            try console.print("  \(operation) \(change.documentID)\(what)")
+        }
+    }
+}

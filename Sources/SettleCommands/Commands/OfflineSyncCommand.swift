@@ -1,0 +1,66 @@
+internal import Settle
+internal import SettlePlatform
+
+/// `settle offline-sync`: sends the journal to a server, operation by operation, and decides conflicts on the way.
+enum OfflineSyncCommand: Command {
+    private enum Answer: String, CaseIterable { case ask, mine, theirs, stop }
+
+    static let spec = CommandSpec(
+        "offline-sync", "send local operations one by one, and decide what the server refuses",
+        discussion: """
+            The operations of the journal are sent in their order, each on the server's state it was made on, and then \
+            what others changed is fetched. No conflict is ever stored: the first operation on a document that was changed at \
+            the server is refused, and nothing behind it is sent until it is decided. `settle sync` is the other way, which \
+            stores both sides and goes on.
+            On a terminal each refused operation is shown with what the document was, is here, and is there, and you say: \
+            keep mine, take theirs, edit, or skip, which ends it there; nothing is lost, and the next run goes on from \
+            there. Elsewhere --on-conflict decides; `stop` unless given.
+            """,
+        operands: [.folder, Operand("URL", takesURL: true, "the database at a server: Settle or any CouchDB")],
+        options: [
+            Option("--on-conflict", value: "WAY", "one of ask, mine, theirs, stop"),
+            Option("--attributes", "take it for no conflict when others changed other members of the document"),
+        ],
+        examples: [
+            CommandSpec.Example(
+                "settle offline-sync groceries https://anna@couch.example/groceries", "asks about each conflict"),
+            CommandSpec.Example(
+                "settle offline-sync groceries http://localhost:5984/groceries --on-conflict theirs --json",
+                "gives way to the server, for a script"),
+        ],
+        json: """
+            for each conflict {"conflict":{"operation":…,"id":…,"old":… or null,"new":… or null,"server":… or null,\
+            "reason":…},"decision":"mine", "theirs", "edit" or "skip"}; at the end {"ok":bool,"state":…,"left":N,\
+            "last_sync":milliseconds or null}
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let arguments = invocation.arguments
+        guard Invocation.isURL(try arguments.operand("URL")) else {
+            throw CommandError.usage("URL must be one, as in http://localhost:5984/groceries", verb: spec.name)
+        }
+        let isAsked = isatty(0) == 1 && invocation.console.terminal.isTerminal && !invocation.console.isJSON
+        let way = try arguments.choice("--on-conflict", isAsked ? Answer.ask : .stop)
+        Interruption.watch()
+        return try invocation.withSide("URL", creates: false) { side in
+            guard let peer = side.peer as? CouchDBPeer, let url = side.url else {
+                throw CommandError.usage("URL names no server", verb: spec.name)
+            }
+            return try invocation.withJournal { database, journal in
+                var options = OfflineSessionOptions()
+                options.startsOnline = false
+                if arguments.flag("--attributes") { options.acceptance = .unchangedAttributes }
+                let session = try OfflineSession(database, server: peer, options: options)
+                let run = OfflineSyncRun(session: session, url: url, console: invocation.console)
+                return try run.run(journal) { conflict in
+                    switch way {
+                    case .mine: return conflict.reason == .changed ? .mine : .skip
+                    case .theirs: return .theirs
+                    case .stop: return .skip
+                    case .ask: return try run.ask(conflict)
+                    }
+                }
+            }
+        }
+    }
+}

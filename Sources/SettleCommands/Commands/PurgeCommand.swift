@@ -1,0 +1,30 @@
+internal import Settle
+
+/// `settle purge`: forgets a document.
+enum PurgeCommand: Command {
+    static let spec = CommandSpec(
+        "purge", "forget a document here, as if it had never been",
+        discussion: """
+            Nothing replicates: another copy may bring it back. To delete a document everywhere, see `settle delete`. With \
+            --rev only these leaves are forgotten, and what leads to no other leaf.
+            """,
+        operands: [.database, .document],
+        options: [Option("--rev", value: "REV", isRepeatable: true, "only this leaf")],
+        examples: [CommandSpec.Example("settle purge groceries milk", "forgets the document with all its revisions")],
+        json: #"{"ok":true,"id":…,"purged":[revision …]}"#)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let id = try invocation.documentID()
+        let revisions = try invocation.arguments.texts("--rev").map { try RevisionID(validating: $0) }
+        let purged = try invocation.withClient { try $0.purge(id, revisions) }
+        guard !purged.isEmpty else {
+            let what = revisions.isEmpty ? "there is no document" : "none of these is a leaf of"
+            throw CommandError.notFound("\(what) \"\(id)\"")
+        }
+        let names = purged.map(\.description)
+        try invocation.console.print(
+            names.map { "purged \($0)" }.joined(separator: "\n"),
+            json: ["ok": true, "id": .string(id.string), "purged": .array(names.map(JSON.string))])
+        return .success
+    }
+}

@@ -1,0 +1,127 @@
+internal import Settle
+
+/// `settle query`: asks a view of a design document.
+enum QueryCommand: Command {
+    /// Whether the index is brought up to date before.
+    enum Update: String, CaseIterable {
+        case `true`, `false`, lazy
+    }
+
+    /// The same, as CouchDB 1 spelled it.
+    enum Stale: String, CaseIterable {
+        case ok
+        case updateAfter = "update_after"
+    }
+
+    static let spec = CommandSpec(
+        "query", "ask a view of a design document",
+        discussion: """
+            VIEW is DESIGN/VIEW. The index is brought up to date first, unless --update says otherwise: of a folder here, in \
+            the files that a server of the folder uses, of a URL by the server. Keys are JSON, so a text is in quotes: \
+            --key '"milk"'. They are ordered as CouchDB orders them: null, false, true, numbers, texts, arrays, objects. A \
+            view with a reduce function is reduced to one row, or to one for each group.
+            """,
+        operands: [.database, Operand("VIEW", "the view: the name of its design document, a slash, and its own")],
+        options: [
+            Option("--key", value: "JSON", "only rows of this key"),
+            Option("--keys", value: "JSON", "only rows of these keys, an array; in its order"),
+            Option("--startkey", value: "JSON", aliases: ["--start-key"], "begin at this key"),
+            Option("--endkey", value: "JSON", aliases: ["--end-key"], "end behind this key"),
+            Option("--startkey-docid", value: "ID", "of the rows of --startkey, begin at this document's"),
+            Option("--endkey-docid", value: "ID", "of the rows of --endkey, end behind this document's"),
+            Option("--exclude-end", "without the rows of --endkey"),
+            Option("--descending", "the greatest key first; --startkey is the greatest then"),
+            Option("--limit", value: "N", "write so many at the most"),
+            Option("--skip", value: "N", "pass over so many"),
+            Option("--reduce", "reduce the rows; the default of a view that has a reduce function"),
+            Option("--no-reduce", "the rows themselves"),
+            Option("--group", "reduce the rows of each key"),
+            Option("--group-level", value: "N", "reduce the rows whose keys begin with the same N elements"),
+            Option("--include-docs", "with the documents"),
+            Option("--conflicts", "with their conflicts, as _conflicts"),
+            Option("--attachments", "with the contents of their attachments, as base64"),
+            Option("--update", value: "WHEN", "bring the index up to date: true (before), false, or lazy (afterwards)"),
+            Option("--stale", value: "HOW", "the same for friends of CouchDB 1: ok or update_after"),
+        ],
+        examples: [
+            CommandSpec.Example("settle query groceries shop/by-name", "all rows, in the order of their keys"),
+            CommandSpec.Example(
+                #"settle query groceries shop/by-name --key '"milk"' --include-docs"#, "one, with its document"),
+            CommandSpec.Example(
+                #"settle query groceries shop/by-day --startkey '[2026]' --endkey '[2026,{}]'"#, "all keys of a year"),
+            CommandSpec.Example(
+                "settle query https://anna@couch.example/groceries shop/by-day --group-level 1 --json",
+                "a row for each year, from a server"),
+        ],
+        json: """
+            the rows, one a line: {"id":…,"key":…,"value":…}, with "doc" under --include-docs; reduced ones \
+            {"key":…,"value":…}
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let arguments = invocation.arguments
+        let name = try ViewName(arguments.operand("VIEW"))
+        let (query, keys) = try query(arguments)
+        let console = invocation.console
+        let hasDocuments = arguments.flag("--include-docs")
+        var table: RowTable?
+        try invocation.withClient { client in
+            try client.forEachRow(of: name, query, keys: keys) { text in
+                if console.isJSON {
+                    // What the server sends, or would send, as it is.
+                    try console.output.write(text + [UInt8(ascii: "\n")])
+                    return true
+                }
+                let row = try JSON(utf8: text)
+                let id = row["id"]?.string
+                let titles = ["KEY", "VALUE"] + (id == nil ? [] : ["ID"]) + (hasDocuments ? ["DOCUMENT"] : [])
+                var current = table ?? RowTable(console, titles: titles)
+                var cells = [row["key"] ?? .null, row["value"] ?? row["error"] ?? .null].map(\.description)
+                if titles.contains("ID") { cells.append(id ?? "") }
+                if hasDocuments { cells.append((row["doc"] ?? .null).description) }
+                try current.add(cells)
+                table = current
+                return true
+            }
+        }
+        try table?.finish()
+        if table == nil { try console.note("No rows") }
+        return .success
+    }
+
+    /// The options as the parameters of a request, and a list of keys.
+    private static func query(_ arguments: Arguments) throws -> (HTTPQuery, keys: [JSON]?) {
+        for (first, second) in [
+            ("--key", "--keys"), ("--key", "--startkey"), ("--key", "--endkey"), ("--keys", "--startkey"),
+            ("--keys", "--endkey"), ("--reduce", "--no-reduce"), ("--group", "--group-level"),
+            ("--no-reduce", "--group"), ("--no-reduce", "--group-level"), ("--update", "--stale"),
+        ] { try arguments.refuse(first, with: second) }
+        var query = HTTPQuery()
+        for name in ["key", "startkey", "endkey"] { query[name] = try json("--" + name, arguments)?.description }
+        query["startkey_docid"] = arguments.text("--startkey-docid")
+        query["endkey_docid"] = arguments.text("--endkey-docid")
+        for name in ["limit", "skip"] { query[name] = try arguments.count("--" + name).map { String($0) } }
+        query["group_level"] = try arguments.count("--group-level").map { String($0) }
+        for name in ["descending", "group", "include_docs", "conflicts", "attachments"]
+        where arguments.flag("--" + name.replacing("_", with: "-")) { query[name] = "true" }
+        if arguments.flag("--exclude-end") { query["inclusive_end"] = "false" }
+        if arguments.flag("--reduce") { query["reduce"] = "true" }
+        if arguments.flag("--no-reduce") { query["reduce"] = "false" }
+        if arguments.text("--update") != nil {
+            query["update"] = try arguments.choice("--update", Update.true).rawValue
+        }
+        if arguments.text("--stale") != nil { query["stale"] = try arguments.choice("--stale", Stale.ok).rawValue }
+        guard let list = try json("--keys", arguments) else { return (query, nil) }
+        guard let keys = list.array else {
+            throw CommandError.usage("--keys takes a JSON array, such as '[\"milk\",\"tea\"]'", verb: spec.name)
+        }
+        return (query, keys)
+    }
+
+    private static func json(_ option: String, _ arguments: Arguments) throws -> JSON? {
+        guard let text = arguments.text(option) else { return nil }
+        if let value = try? JSON(parsing: text) { return value }
+        let quoted = JSON.string(text).description
+        throw CommandError.usage("\(option) takes JSON; a text is in quotes, '\(quoted)'", verb: spec.name)
+    }
+}

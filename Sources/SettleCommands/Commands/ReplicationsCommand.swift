@@ -1,0 +1,157 @@
+internal import Settle
+
+/// `settle replications`: looks after replications that are kept and start again by themselves.
+enum ReplicationsCommand: Command {
+    /// What can be done.
+    enum Action: String, CaseIterable {
+        case list, add, pause, resume, remove
+    }
+
+    static let spec = CommandSpec(
+        "replications", "list, add, pause, resume and remove replications that are kept",
+        discussion: """
+            A replication that is kept outlives the process: a server starts it again by itself, and an app does so for a \
+            database of its own. DB says who keeps it.
+            The URL of a server, http://localhost:5984, stands for its `_replicator` database: the server replicates, also \
+            CouchDB, from one URL to another one. What it needs to log in there is written into the document, for \
+            administrators to read: the password of each URL, or that of ~/.netrc. To pause, the document is put aside into \
+            `_local/settle-paused`, with all it says.
+            The folder of a database keeps those between it and a URL; it is called `local` then. An app that \
+            has the database open runs them, once it has called `resume`. The password is not kept unless --store-password \
+            is given.
+            Pausing and removing leave documents and checkpoints as they are: added or resumed again, a replication goes on \
+            where it was. ID is that of the list; its beginning is enough.
+            """,
+        operands: [
+            Operand("ACTION", "list, add, pause, resume, or remove"),
+            Operand("DB", takesURL: true, "who keeps it: the folder of a database, or the URL of a server"),
+            Operand("SOURCE", isOptional: true, takesURL: true, "to add: a URL, or `local`; else the ID"),
+            Operand("TARGET", isOptional: true, takesURL: true, "to add: a URL, or `local`"),
+        ],
+        options: [
+            Option("--continuous", short: "-c", "go on for ever; else it is done once"),
+            Option("--id", value: "ID", isRepeatable: true, "only this document"),
+            Option("--selector", value: "JSON", "only documents that match this Mango selector"),
+            Option("--filter", value: "NAME", "only what this filter of the source passes: designdoc/filter"),
+            Option("--param", value: "NAME=VALUE", isRepeatable: true, "a parameter of the filter"),
+            Option("--channel", value: "NAME", isRepeatable: true, "only this channel of a Sync Gateway"),
+            Option("--create", "make the target if it is not there"),
+            Option("--name", value: "NAME", "the id of the document at a server; made up unless given"),
+            Option("--store-password", "keep the password in the database's folder"),
+        ],
+        examples: [
+            CommandSpec.Example(
+                "settle replications add notes local https://anna@couch.example/notes --continuous",
+                "keeps a push, which an app starts"),
+            CommandSpec.Example(
+                "settle replications add http://admin@localhost:5984 https://couch.example/a http://localhost:5984/a -c",
+                "has the server pull from another one, from now on"),
+            CommandSpec.Example(
+                "settle replications list http://admin@localhost:5984", "what there is, and how it does"),
+            CommandSpec.Example("settle replications pause notes 9f3c", "has the one whose ID begins so wait"),
+            CommandSpec.Example("settle replications remove notes 9f3c", "forgets it; documents stay"),
+        ],
+        json: """
+            of list, one line each: {"id":…,"source":…,"target":…,"continuous":bool,"state":…}, with "problem" where there \
+            is one; of add, pause, resume and remove {"ok":true,"id":…}
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let given = try invocation.arguments.operand("ACTION")
+        guard let action = Action(rawValue: given) else {
+            let nearest = NearestWord.find(given, in: Action.allCases.map(\.rawValue))
+            let advice =
+                nearest.map { "did you mean \($0)?" } ?? "`settle replications list \(given)` lists what there is"
+            throw CommandError.usage("there is nothing called \"\(given)\" to do; \(advice)", verb: spec.name)
+        }
+        let keeper: any ReplicationsCommand.Keeper =
+            try invocation.isRemote() ? ServerReplications(invocation) : FolderReplications(invocation)
+        switch action {
+        case .list:
+            let all = try keeper.all()
+            for replication in all { try print(replication, invocation.console) }
+            if all.isEmpty { try invocation.console.note("No replication is kept") }
+        case .add: try tell(try keeper.add(), "Added", invocation.console)
+        case .pause: try change(keeper, "Paused", invocation) { try keeper.pause($0) }
+        case .resume: try change(keeper, "Resumed", invocation) { try keeper.resume($0) }
+        case .remove: try change(keeper, "Removed", invocation) { try keeper.remove($0) }
+        }
+        return .success
+    }
+
+    /// Changes the one whose id begins as was said.
+    private static func change(
+        _ keeper: any ReplicationsCommand.Keeper, _ deed: String, _ invocation: Invocation,
+        _ body: (String) throws -> Void
+    ) throws {
+        guard let given = invocation.arguments.optionalOperand("SOURCE"), !given.isEmpty else {
+            throw CommandError.usage("ID is missing", verb: spec.name)
+        }
+        let all = try keeper.all().map(\.id)
+        let fitting = all.contains(given) ? [given] : all.filter { $0.hasPrefix(given) }
+        guard let id = fitting.first else {
+            throw CommandError.notFound("no replication's ID begins with \"\(given)\"")
+        }
+        guard fitting.count == 1 else {
+            throw CommandError.invalid("\(Quantity.of(fitting.count, "replication")) begin with \"\(given)\"; say more")
+        }
+        try body(id)
+        try tell(id, deed, invocation.console)
+    }
+
+    private static func tell(_ id: String, _ deed: String, _ console: Console) throws {
+        try console.print("\(deed) \(id)", json: ["ok": true, "id": .string(id)])
+    }
+
+    private static func print(_ replication: ReplicationsCommand.Kept, _ console: Console) throws {
+        let problem = replication.problem.map { ": \($0)" } ?? ""
+        let often = replication.isContinuous ? ", continuous" : ""
+        try console.print(
+            "\(console.styled(replication.id, .bold))  \(replication.source) → \(replication.target)"
+                + "  \(replication.state)\(often)\(problem)",
+            json: replication.json)
+    }
+}
+
+extension ReplicationsCommand {
+    /// A replication that is kept, as it is shown.
+    struct Kept {
+        let id: String
+        let source: String
+        let target: String
+        let isContinuous: Bool
+        let state: String
+        /// Why it does not do what it should.
+        var problem: String?
+
+        var json: JSON {
+            var members: JSONObject = [
+                "id": .string(id), "source": .string(source), "target": .string(target),
+                "continuous": .bool(isContinuous),
+                "state": .string(state),
+            ]
+            members["problem"] = problem.map(JSON.string)
+            return .object(members)
+        }
+    }
+}
+
+extension ReplicationsCommand {
+    /// Who keeps replications: a server, or the folder of a database.
+    protocol Keeper {
+        /// All of them.
+        func all() throws -> [ReplicationsCommand.Kept]
+
+        /// Keeps another one, as the arguments say; returns its id.
+        func add() throws -> String
+
+        /// Has one wait.
+        func pause(_ id: String) throws
+
+        /// Lets one that waits go on.
+        func resume(_ id: String) throws
+
+        /// Forgets one.
+        func remove(_ id: String) throws
+    }
+}

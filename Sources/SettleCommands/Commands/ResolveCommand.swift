@@ -1,0 +1,154 @@
+internal import Settle
+
+/// `settle resolve`: settles conflicts, by a policy or by what a person decides.
+enum ResolveCommand: Command {
+    static let spec = CommandSpec(
+        "resolve", "settle the conflict of a document, or all conflicts",
+        discussion: """
+            What is decided is written as a child of the winner, unless the winner stays, and every other leaf is closed by \
+            a tombstone that names the survivor. Whoever settles the same conflict by the same rule writes the same \
+            revisions, so all copies of a database may be settled at once. One that was settled before is no failure. \
+            What one conflict fails of does not stop the others; the exit code is then 1.
+            Rules alone mean threeWayMerge. --edit opens $VISUAL or $EDITOR on the proposal of the policy, with all versions \
+            below.
+            """,
+        operands: [.database, Operand("ID", isOptional: true, "the id of a document, unless --all is given")],
+        options: [Option("--all", "settle every conflict of the database, by a policy")] + PolicyOptions.options + [
+            Option("--keep", value: "REV", "keep this leaf; its first digits will do"),
+            Option("--delete", "delete the document"),
+            Option("--edit", "write the document that stays"),
+            Option("--dry-run", "show what would be written, and write nothing"),
+        ],
+        examples: [
+            CommandSpec.Example("settle resolve groceries milk --policy threeWayMerge", "merges member by member"),
+            CommandSpec.Example(
+                "settle resolve groceries milk --merge-rule /count=sum --merge-rule /tags=union",
+                "with rules for two members"
+            ),
+            CommandSpec.Example(
+                "settle resolve groceries milk --keep 3-825cb35d", "keeps one leaf and closes the others"),
+            CommandSpec.Example(
+                "settle resolve groceries --all --policy deletesWin --dry-run", "shows what would become of all"),
+        ],
+        json: """
+            {"ok":true,"id":…,"outcome":"settled", "left" or "nothing","rev":survivor or null,"written":[revision …],\
+            "superseded":[revision …],"reason":…,"warnings":[text …]}; of --all {"ok":bool,"settled":N,"left":N,"gone":N,\
+            "failed":N,"written":N,"races":N,"seconds":N}, for each failure on standard error {"id":…,"error":code,\
+            "message":text}; of --dry-run a line for each conflict as `settle show` writes it
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let arguments = invocation.arguments
+        let ways = ["--keep", "--delete", "--edit"].filter { arguments.text($0) != nil || arguments.flag($0) }
+        for other in ways.dropFirst() { try arguments.refuse(ways[0], with: other) }
+        for way in ways where way != "--edit" {
+            for option in PolicyOptions.options { try arguments.refuse(way, with: option.name) }
+        }
+        guard !ways.isEmpty || PolicyOptions.areGiven(arguments) else {
+            throw CommandError.usage(
+                "choose one of --policy POLICY, --keep REV, --delete or --edit", verb: spec.name)
+        }
+        let policy = try PolicyOptions.policy(arguments, verb: spec.name)
+        try PolicyOptions.refuseSides(policy, in: invocation)
+        if arguments.flag("--all") {
+            if let way = ways.first { try arguments.refuse("--all", with: way) }
+            if arguments.optionalOperand("ID") != nil {
+                throw CommandError.usage("--all and ID exclude each other", verb: spec.name)
+            }
+            return try SettlingAll(policy: policy, console: invocation.console).run(invocation)
+        }
+        let id = try invocation.documentID()
+        switch ways.first {
+        case "--keep": return try keep(arguments.text("--keep") ?? "", of: id, invocation)
+        case "--delete":
+            let delete = ConflictPolicy.custom("delete", deletions: true) { _ in .delete }
+            return try invocation.withClient(warns: false) {
+                try settle($0.state(of: id, .bases), using: delete, "deleted", $0, invocation)
+            }
+        case "--edit": return try edit(id, policy, invocation)
+        default:
+            return try invocation.withClient(warns: false) {
+                try settle($0.state(of: id, .bases), using: policy, nil, $0, invocation)
+            }
+        }
+    }
+
+    private static func keep(_ text: String, of id: DocumentID, _ invocation: Invocation) throws -> ExitStatus {
+        try invocation.withClient(warns: false) { client in
+            let state = try client.state(of: id, .bases)
+            let leaves = try state.conflict()?.leaves.compactMap(\.revision) ?? []
+            let prefix = text.hasSuffix("…") ? String(text.dropLast()) : text
+            let found = leaves.filter { $0.description.hasPrefix(prefix) && prefix.contains("-") }
+            guard leaves.isEmpty || found.count == 1 else {
+                let what = found.isEmpty ? "\(text) is no leaf of the conflict" : "\(text) may be several leaves"
+                throw CommandError.invalid("\(what); there are \(leaves.map(\.description).joined(separator: ", "))")
+            }
+            let keep = ConflictPolicy.custom("keep", deletions: true) { _ in
+                found.first.map { .keep($0) } ?? .leaveConflicted
+            }
+            return try settle(state, using: keep, "\(found.first?.abbreviated ?? "") was kept", client, invocation)
+        }
+    }
+
+    private static func edit(_ id: DocumentID, _ policy: ConflictPolicy, _ invocation: Invocation) throws -> ExitStatus
+    {
+        let answer = try ConflictEditing(id: id, invocation: invocation, policy: policy).ask()
+        return try invocation.withClient(warns: false) { client in
+            let state = try client.state(of: id, .bases)
+            let resolution = answer?.resolution ?? .leaveConflicted
+            let edit = ConflictPolicy.custom("edit", deletions: true) { _ in resolution }
+            if let answer, let conflict = try state.conflict(),
+                answer.leaves != Set(conflict.leaves.map(\.revision))
+            {
+                throw CommandError("conflict", "\"\(id)\" was changed meanwhile; begin again", status: .conflict)
+            }
+            return try settle(state, using: edit, "as edited", client, invocation)
+        }
+    }
+
+    /// Settles one conflict.
+    private static func settle(
+        _ given: DocumentState, using policy: ConflictPolicy, _ how: String?, _ client: Client,
+        _ invocation: Invocation
+    ) throws -> ExitStatus {
+        var state = given
+        let (id, console) = (state.id, invocation.console)
+        guard let conflict = try state.conflict() else {
+            if state.tree.isEmpty { throw state.missing }
+            try console.print("\(id): not in conflict", json: ConflictJSON.nothing(id))
+            return .success
+        }
+        if invocation.arguments.flag("--dry-run") {
+            guard let preview = try state.preview(using: policy) else {
+                try console.print(undecided(id, policy), json: ConflictJSON.nothing(id))
+                return .success
+            }
+            if console.isJSON {
+                let members =
+                    ConflictJSON.members(of: conflict, withDocuments: true) + ConflictJSON.members(of: preview, policy)
+                try console.print(JSON.object(JSONObject(members)).description)
+            } else {
+                let text = DecisionText(
+                    policy: policy, preview: preview, width: console.width, styled: console.styled, reason: how)
+                for line in text.lines { try console.print(line) }
+            }
+            return .success
+        }
+        let settlement = try client.settle(&state, using: policy)
+        if !console.isJSON { for warning in settlement.warnings { console.complain(warning, json: .null) } }
+        let reason = how ?? settlement.decision.map { conflict.abbreviating($0.reason) } ?? "racing answers became one"
+        let text =
+            switch settlement.outcome {
+            case .settled:
+                "\(id): \(console.styled("settled", .green)) as \(settlement.survivor?.description ?? ""), \(reason)"
+            case .left: "\(id): \(console.styled("left in conflict", .red)), \(reason)"
+            case .nothing: undecided(id, policy)
+            }
+        try console.print(text, json: ConflictJSON.settlement(settlement))
+        return .success
+    }
+
+    private static func undecided(_ id: DocumentID, _ policy: ConflictPolicy) -> String {
+        "\(id): a deletion stands against an edit, of which \(policy) does not decide; deletesWin, --keep and --delete do"
+    }
+}

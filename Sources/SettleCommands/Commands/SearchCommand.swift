@@ -1,0 +1,121 @@
+internal import Settle
+
+/// `settle search`: finds documents by words in their texts.
+enum SearchCommand: Command {
+    /// How texts are taken apart.
+    enum Words: String, CaseIterable {
+        case words, english, trigrams
+    }
+
+    static let spec = CommandSpec(
+        "search", "find documents by words in their texts",
+        discussion: """
+            Those that fit best come first, with what was found. Words side by side are all wanted; AND, OR, NOT (or -) and \
+            parentheses say otherwise. cat* is the beginning of a word, "old books" are words that follow each other, \
+            "old books"~5 with five others between at the most, and title:cat is a word in a field of --in. Case and accents \
+            do not count. The index is kept beside the database and brought up to date first; there is one, which other \
+            --in or --words replace.
+            A server searches in an index of texts that somebody has made there (settle index create URL --text); what it \
+            takes is a little different: words side by side mean one of them or several. It tells no pieces of text, so the \
+            beginning of the document is shown.
+            """,
+        operands: [.database, Operand("TEXT", "what is looked for")],
+        options: [
+            Option(
+                "--in", value: "FIELDS", "only in these members, with commas between: title,author.name (default all)"),
+            Option("--words", value: "KIND", "words, english (without endings), or trigrams (parts of words too)"),
+            Option("--use-index", value: "DESIGN[/NAME]", "of a URL: where several indexes of texts are"),
+            Option("--limit", value: "N", "write so many at the most (default 20)"),
+            Option("--skip", value: "N", "pass over so many"),
+            Option("--count", "only how many there are"),
+            Option("--ids", "only their ids"),
+        ],
+        examples: [
+            CommandSpec.Example("settle search library 'catalogue AND deb*'", "in all texts of the documents"),
+            CommandSpec.Example(
+                #"settle search library 'title:"old books" -atlas' --in title,summary"#, "in two members"),
+            CommandSpec.Example("settle search library milk --json --limit 100", "the first hundred, for a script"),
+        ],
+        json: """
+            one line each: {"id":…,"score":number,"snippets":[{"field":…,"parts":[{"text":…,"match":bool} …]} …]}, without \
+            "field" where all texts are searched; of a URL {"id":…,"doc":…}; under --count {"count":N}
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let arguments = invocation.arguments
+        for option in ["--limit", "--skip", "--ids"] { try arguments.refuse("--count", with: option) }
+        if let remote = try invocation.remote() {
+            try ServerSearch(client: remote, invocation: invocation).run()
+            return .success
+        }
+        if arguments.isGiven("--use-index") {
+            throw CommandError.usage(
+                "--use-index is for URLs; a folder has one index, by --in and --words", verb: "search")
+        }
+        let text = try arguments.operand("TEXT")
+        let limit = try arguments.count("--limit") ?? 20
+        let skip = try arguments.count("--skip") ?? 0
+        let fields = (arguments.text("--in") ?? "").split(separator: ",").map {
+            TextField(String($0).trimmingPrefix { $0 == " " }.description)
+        }
+        let index = TextIndex(
+            "settle search", fields: fields, tokenizer: tokenizer(try arguments.choice("--words", Words.words)))
+        let console = invocation.console
+        try invocation.withDatabase { database in
+            // What is wrong with the search is told before the index is built.
+            try index.check(text)
+            try build(index, of: database, console)
+            if arguments.flag("--count") {
+                let count = try database.count(of: text, in: index)
+                return try console.print(String(count), json: ["count": .number(JSONNumber(count))])
+            }
+            let isShort = arguments.flag("--ids")
+            let matches = try database.search(
+                text, in: index, limit: limit, skip: skip, snippetLength: isShort ? nil : 16)
+            for match in matches { try write(match, isShort: isShort, console) }
+            if matches.isEmpty { try console.note("Nothing found") }
+        }
+        return .success
+    }
+
+    private static func tokenizer(_ words: Words) -> TextTokenizer {
+        switch words {
+        case .words: .words
+        case .english: .english
+        case .trigrams: .trigrams
+        }
+    }
+
+    private static func build(_ index: TextIndex, of database: Database, _ console: Console) throws {
+        Interruption.watch()
+        try ProgressBar.indexing(console) { try index.rows(in: database).update(from: database, report: $0) }
+    }
+
+    private static func write(_ match: TextMatch, isShort: Bool, _ console: Console) throws {
+        if console.isJSON { return try console.print(json(match).description) }
+        if isShort { return try console.print(match.id.string) }
+        try console.print(console.styled(TextWidth.harmless(match.id.string), .bold))
+        for snippet in match.snippets {
+            let text = snippet.parts.map { part in
+                let plain = TextWidth.harmless(part.text.replacing("\n", with: " "))
+                guard part.isMatch else { return plain }
+                return console.terminal.hasColours ? console.styled(plain, .red) : "[\(plain)]"
+            }
+            try console.print("    " + (snippet.field.map { "\($0): " } ?? "") + text.joined())
+        }
+    }
+
+    private static func json(_ match: TextMatch) -> JSON {
+        let snippets = match.snippets.map { snippet in
+            let parts = snippet.parts.map { part -> JSON in ["text": .string(part.text), "match": .bool(part.isMatch)] }
+            var line: JSON = [:]
+            line["field"] = snippet.field.map { .string($0) }
+            line["parts"] = .array(parts)
+            return line
+        }
+        return [
+            "id": .string(match.id.string), "score": .number(JSONNumber(match.score) ?? JSONNumber(0)),
+            "snippets": .array(snippets),
+        ]
+    }
+}

@@ -1,0 +1,156 @@
+internal import Foundation
+internal import Settle
+internal import SettlePlatform
+internal import SettleServer
+
+/// `settle serve`: answers CouchDB's HTTP API over a folder of databases.
+enum ServeCommand: Command {
+    static let spec = CommandSpec(
+        "serve", "answer CouchDB's HTTP API over a folder of databases",
+        discussion: """
+            It runs until Ctrl-C or SIGTERM, then lets requests finish for ten seconds; a second Ctrl-C ends it at once. \
+            Nobody is an administrator without a password. At the first start without one, "admin" gets a random password, \
+            which is printed once and of which only a hash is kept. With --admin a password of your own is set: put it \
+            into a file, or into the environment as SETTLE_ADMIN_PASSWORD. Behind the name, as in --admin anna:secret, other \
+            users of the machine can see it.
+
+            Each option is an environment variable as well, --tls-cert for one SETTLE_TLS_CERT, and a member of the \
+            configuration file, "tls_cert". An option goes before a variable, a variable before the file, the file before \
+            the default. The file is JSON; lines that begin with // are comments. docs/OPERATION.md has all of it.
+
+            Starts, stops and warnings go to standard error, in the format of --log-format. SIGHUP opens the file of \
+            --access-log anew, after it was moved away. No password, cookie or token is ever logged.
+            """,
+        options: ServeSetting.all.compactMap(\.option) + [
+            Option("--show-settings", "show what the settings are and where they come from, without secrets, and end")
+        ],
+        examples: [
+            CommandSpec.Example("settle serve", "serves ./data on http://127.0.0.1:5984"),
+            CommandSpec.Example(
+                "SETTLE_ADMIN_PASSWORD=secret settle serve --data /srv/settle --admin anna",
+                "with an administrator of your own, whose password others don't see"),
+            CommandSpec.Example(
+                "settle serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem", "for other machines, over TLS"),
+            CommandSpec.Example(
+                "settle serve --config settle.json --show-settings", "says what a file sets, and starts nothing"),
+            CommandSpec.Example(
+                "settle serve --data /srv/settle --port 0 --json", "on a free port, which the output tells"),
+        ],
+        json: """
+            one line once it listens: {"ok":true,"url":…,"port":N,"data":…,"admin":name,"password_from":text}, with \
+            "password" if it made one; with --show-settings {"ok":true,"settings":{name:{"value":…,"source":…} …}}
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let settings = try ServeSettings(
+            invocation.arguments, environment: ProcessInfo.processInfo.environment
+        ) { Array(try text(of: $0).utf8) }
+        let administrator = try AdministratorSetting(settings)
+        let isSecure = try isTLSWanted(settings)
+        if invocation.arguments.flag("--show-settings") {
+            try invocation.console.print(settings.table, json: settings.json)
+            return .success
+        }
+        // Nobody who asks this process, or one it starts, finds them there.
+        for name in ["SETTLE_ADMIN", "SETTLE_ADMIN_PASSWORD"] { unsetenv(name) }
+        let folder = settings.text("data") ?? "data"
+        var options = settings.options
+        let password = try administrator.map(password)
+        if isSecure { options.certificate = try certificate(settings) }
+        raiseFileLimit()
+        ProcessMemory.sharePools()
+        // Blocked before the first thread is made, so that the signals wait for this one.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let log = try settings.log
+        defer { log.close() }
+        options.log = log
+        options.scripts = CommandLineTool.scriptOptions
+        for warning in warnings(settings, administrator) { log.warning(warning) }
+        var storeOptions = DatabaseOptions()
+        storeOptions.durability = .full
+        // Each database has several connections, and the system keeps its pages too.
+        storeOptions.cacheBytes = 2 << 20
+        storeOptions.openIndexes = settings.count("open_indexes") ?? storeOptions.openIndexes
+        storeOptions.warn = { log.warning($0) }
+        let server = Server(store: try Store(path: folder, options: storeOptions), options: options)
+        if let administrator, let password { try server.setAdministrator(administrator.name, password: password) }
+        let made = try server.makeAdministrator()
+        do { try server.start() } catch { throw CommandError("listen", "\(error)", status: .inputOutput) }
+        let announcement = ServeAnnouncement(
+            folder: folder, host: options.host, port: server.port, isSecure: isSecure, administrator: administrator,
+            made: made)
+        try invocation.console.print(announcement.text, json: announcement.json)
+        try invocation.console.output.flush()
+        if !invocation.console.isQuiet {
+            log.notice("start", ["url": announcement.url, "data": folder, "process": "\(getpid())"])
+        }
+        let signal = wait(&signals, log, reopens: settings.hasLogFile)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        server.stop()
+        if !invocation.console.isQuiet { log.notice("stop", ["signal": "\(signal)"]) }
+        return .success
+    }
+
+    /// Waits until it is to end, and opens the logs anew when it is told that somebody has moved them.
+    private static func wait(_ signals: inout sigset_t, _ log: ServerLog, reopens: Bool) -> Int32 {
+        while true {
+            var signal: Int32 = 0
+            sigwait(&signals, &signal)
+            guard signal == SIGHUP, reopens else { return signal }
+            log.reopen()
+            log.notice("reopen")
+        }
+    }
+
+    private static func password(_ administrator: AdministratorSetting) throws -> String {
+        switch administrator.place {
+        case .given(let password): return password
+        case .file(let path):
+            let line = try text(of: path).prefix { $0 != "\n" && $0 != "\r\n" }
+            if !line.isEmpty { return String(line) }
+            throw CommandError.usage("the file of --admin-password-file begins with an empty line", verb: spec.name)
+        }
+    }
+
+    /// What the operator should correct.
+    private static func warnings(_ settings: ServeSettings, _ administrator: AdministratorSetting?) -> [String] {
+        var warnings: [String] = []
+        if administrator?.isVisible == true {
+            warnings.append(
+                "other users of this machine can see the password of --admin: "
+                    + "better put it into SETTLE_ADMIN_PASSWORD, or into a file for --admin-password-file")
+        }
+        var info = stat()
+        if let path = settings.text("config"), settings.holdsSecrets, stat(path, &info) == 0, info.st_mode & 0o044 != 0
+        {
+            warnings.append("other users of this machine can read the secrets in \(path): chmod 600 it")
+        }
+        return warnings
+    }
+
+    private static func isTLSWanted(_ settings: ServeSettings) throws -> Bool {
+        let isGiven = settings.text("tls_cert") != nil
+        if isGiven == (settings.text("tls_key") != nil) { return isGiven }
+        throw CommandError.usage("--tls-cert and --tls-key need each other", verb: spec.name)
+    }
+
+    private static func certificate(_ settings: ServeSettings) throws -> Certificate? {
+        guard let chain = settings.text("tls_cert"), let key = settings.text("tls_key") else { return nil }
+        return Certificate(chain: try text(of: chain), key: try text(of: key))
+    }
+
+    private static func text(of path: String) throws -> String {
+        do { return try String(contentsOfFile: path, encoding: .utf8) } catch {
+            throw CommandError("read", "can't read \(path)", status: .inputOutput)
+        }
+    }
+
+    /// Each connection and each open database takes files; the system may allow more than it begins with.
+    private static func raiseFileLimit() {
+        guard let (_, highest) = ResourceLimit.openFiles.value else { return }
+        ResourceLimit.openFiles.set(min(highest, 65_536), highest: highest)
+    }
+}

@@ -1,0 +1,94 @@
+internal import Settle
+
+/// `settle show`: sets the leaves of a conflict side by side, and says what a policy would make of them.
+enum ShowCommand: Command {
+    static let spec = CommandSpec(
+        "show", "set the leaves of a conflict side by side, and preview how it would be settled",
+        discussion: """
+            Base, winner and the other leaves are columns, members are rows. · stands for the base's value, — for no such \
+            member, ✕ for a deletion. Below is what the policy, threeWayMerge unless given, decides of each member, why, and which revisions that \
+            would write; nothing is written. A document without a conflict is shown as it is.
+            """,
+        operands: [.database, .document],
+        options: PolicyOptions.options + [Option("--full", "with the members that are the same everywhere, uncut")],
+        examples: [
+            CommandSpec.Example(
+                "settle show groceries milk", "shows who changed what, and what a merge would make of it"),
+            CommandSpec.Example("settle show groceries milk --merge-rule /count=sum", "with the count as a counter"),
+            CommandSpec.Example("settle show groceries milk --policy deletesWin", "by another policy"),
+        ],
+        json: """
+            {"id":…,"conflict":false,"doc":{…}}, or {"id":…,"conflict":true,"kind":…,"base":{…},"leaves":[{"rev":…,\
+            "deleted":bool,"doc":{…}} …],"policy":…,"decision":{"resolution":"keep", "merged", "delete" or "leave",\
+            "reason":…,"members":[{"path":…,"base":…,"sides":[{"name":…,"value":…} …],"result":…,"reason":…,\
+            "clash":bool,"left":bool} …]},"survivor":revision or null,"writes":[{"rev":…,"parent":…,"deleted":bool,\
+            "body":{…}} …]}; a value that is not there is left out
+            """)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let id = try invocation.documentID()
+        let policy = try PolicyOptions.policy(invocation.arguments, verb: spec.name)
+        try PolicyOptions.refuseSides(policy, in: invocation)
+        return try invocation.withClient(warns: false) { client in
+            let state = try client.state(of: id, .bases)
+            guard let conflict = try state.conflict() else { return try show(state, invocation.console) }
+            let preview = try state.preview(using: policy)
+            if invocation.console.isJSON {
+                var members = ConflictJSON.members(of: conflict, withDocuments: true)
+                members.insert(("conflict", true), at: 1)
+                members += preview.map { ConflictJSON.members(of: $0, policy) } ?? []
+                try invocation.console.print(JSON.object(JSONObject(members)).description)
+            } else {
+                try show(conflict, preview, policy, invocation)
+            }
+            return .success
+        }
+    }
+
+    private static func show(
+        _ conflict: Conflict, _ preview: SettlementPreview?, _ policy: ConflictPolicy, _ invocation: Invocation
+    ) throws {
+        let console = invocation.console
+        let width = console.width
+        let leaves = conflict.kind == .branches ? "leaves in conflict" : "leaves, a deletion against an edit"
+        let base =
+            switch conflict.missingBase {
+            case nil: ""
+            case .noCommonRevision: "; they have no revision in common"
+            case .unknown: "; their base is not known, for revisions were forgotten"
+            case .contentNotKept: "; the body of their base is not kept"
+            }
+        try console.print(console.styled("\(conflict.documentID): \(conflict.leaves.count) \(leaves)\(base)", .bold))
+        try console.print("")
+        let table = ConflictTable(
+            conflict, preview: preview, width: width, isFull: invocation.arguments.flag("--full"),
+            styled: console.styled)
+        for line in table.lines { try console.print(line) }
+        try console.print("")
+        guard let preview else {
+            return try console.print(
+                "\(policy) does not decide about deletions, so the edit stays; deletesWin, localWins and remoteWins do")
+        }
+        let text = DecisionText(policy: policy, preview: preview, width: width, styled: console.styled)
+        for line in text.lines { try console.print(line) }
+    }
+
+    /// Shows a document that is not in conflict.
+    private static func show(_ state: DocumentState, _ console: Console) throws -> ExitStatus {
+        let id = state.id
+        guard let winner = state.tree.winner, let document = try state.document(winner.revision) else {
+            throw state.missing
+        }
+        if console.isJSON {
+            let line: JSON = [
+                "id": .string(id.string), "conflict": false, "doc": ConflictJSON.document(document),
+            ]
+            try console.print(line.description)
+        } else {
+            let state = document.isDeleted ? "is deleted, and not in conflict" : "is not in conflict"
+            try console.note(console.styled("\(id) \(state)", .bold))
+            try console.print(document: DocumentJSON(document).bytes)
+        }
+        return .success
+    }
+}

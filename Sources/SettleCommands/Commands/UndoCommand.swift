@@ -1,0 +1,47 @@
+internal import Settle
+
+/// `settle undo`: takes local operations back.
+enum UndoCommand: Command {
+    static let spec = CommandSpec(
+        "undo", "take local operations back, the newest first",
+        discussion: """
+            Each document gets the content it had before the operation, as a new revision; one that was created is deleted. \
+            What others have changed in it meanwhile stays. Only what no peer has acknowledged can be undone, see \
+            `settle log`, and no server is asked. Either all is undone that was asked for, or nothing.
+            """,
+        operands: [.folder, Operand("ID", isOptional: true, "undo all operations on this document")],
+        options: [
+            Option("--number", short: "-n", value: "N", "undo so many operations (default 1)"),
+            Option("--all", "undo everything that is not synchronized"),
+        ],
+        examples: [
+            CommandSpec.Example("settle undo groceries", "takes the newest operation back"),
+            CommandSpec.Example("settle undo groceries -n 3", "takes the newest three back"),
+            CommandSpec.Example("settle undo groceries milk", "all operations on one document"),
+            CommandSpec.Example("settle undo groceries --all", "everything since the last synchronization"),
+        ],
+        json: #"{"ok":true,"undone":[an operation as `settle log` has it …]}, the newest first"#)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let arguments = invocation.arguments
+        try arguments.refuse("--number", with: "--all")
+        let id = try arguments.optionalOperand("ID").map { try DocumentID(validating: $0) }
+        let isAll = arguments.flag("--all")
+        let count = try arguments.count("--number", atLeast: 1)
+        if id != nil, isAll || count != nil {
+            throw CommandError.usage("ID excludes --all and --number", verb: spec.name)
+        }
+        let console = invocation.console
+        return try invocation.withJournal { _, journal in
+            let undone = try id.map { try journal.undo($0) } ?? journal.undo(isAll ? .max : count ?? 1)
+            if console.isJSON {
+                let line: JSON = ["ok": true, "undone": .array(undone.map(JournalJSON.entry))]
+                try console.print(line.description)
+                return .success
+            }
+            for entry in undone { try console.print("undone \(entry.operation.rawValue) \(entry.documentID)") }
+            if undone.isEmpty { try console.note("There is nothing to undo") }
+            return .success
+        }
+    }
+}

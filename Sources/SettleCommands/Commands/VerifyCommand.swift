@@ -1,0 +1,52 @@
+internal import Settle
+
+/// `settle verify`: checks all there is.
+enum VerifyCommand: Command {
+    static let spec = CommandSpec(
+        "verify", "check every revision, body, attachment and index",
+        discussion: """
+            Nothing is changed. What is wrong is written to standard error, a line each, and the exit code is 7.
+            """,
+        operands: [.folder],
+        examples: [
+            CommandSpec.Example("settle verify groceries", "says whether the database is sound"),
+            CommandSpec.Example(
+                "settle verify groceries --quiet && cp -r groceries /backup/", "copies it only if it is"),
+        ],
+        json: #"{"ok":bool,"documents":N,"revisions":N,"bodies":N,"attachments":N,"problems":[text …]}"#)
+
+    static func run(_ invocation: Invocation) throws -> ExitStatus {
+        try invocation.withDatabase { database in
+            let console = invocation.console
+            let bar = ProgressBar(console)
+            let report = try bar.watch("Verifying", database.verify(progress:))
+            if console.isJSON {
+                try console.print(json(report).description)
+            } else {
+                for problem in report.problems { console.complain(problem, json: .null) }
+                if report.isSound {
+                    let counts = [
+                        Quantity.of(report.documents, "document"), Quantity.of(report.revisions, "revision"),
+                        report.contents == 1 ? "1 body" : "\(Quantity.grouped(report.contents)) bodies",
+                        Quantity.of(report.blobs, "attachment"),
+                    ].joined(separator: ", ")
+                    let verdict = console.styled("Sound", .green)
+                    try console.note("\(verdict): \(counts) checked in \(Quantity.duration(bar.elapsed))")
+                } else {
+                    let verdict = console.styled("Damaged", .red)
+                    try console.print("\(verdict): \(Quantity.of(report.problems.count, "problem"))")
+                }
+            }
+            return report.isSound ? .success : .damaged
+        }
+    }
+
+    private static func json(_ report: VerificationReport) -> JSON {
+        [
+            "ok": .bool(report.isSound), "documents": .number(JSONNumber(report.documents)),
+            "revisions": .number(JSONNumber(report.revisions)), "bodies": .number(JSONNumber(report.contents)),
+            "attachments": .number(JSONNumber(report.blobs)),
+            "problems": .array(report.problems.map(JSON.string)),
+        ]
+    }
+}

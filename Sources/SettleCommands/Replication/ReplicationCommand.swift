@@ -1,0 +1,98 @@
+internal import Settle
+
+/// What `push`, `pull` and `sync` do alike.
+struct ReplicationCommand {
+    let invocation: Invocation
+    /// The name of the operand that names the other side.
+    let other: String
+    /// What goes out, and what comes in.
+    let sends: Bool
+    let receives: Bool
+    let verb: String
+
+    /// Replicates, and tells what was done.
+    func run() throws -> ExitStatus {
+        let console = invocation.console
+        let options = ReplicationOptions(arguments: invocation.arguments, verb: verb)
+        Interruption.watch()
+        return try invocation.withSide("DB", creates: receives && !sends && options.createsFolder) { first in
+            try invocation.withSide(other, creates: sends && options.createsFolder) { second in
+                if let database = first.database, database === second.database {
+                    throw CommandError.usage("both are the same database", verb: verb)
+                }
+                var jobs: [ReplicationRunner.Job] = []
+                // What is settled on this side is sent then.
+                if receives { jobs.append(try job("Receiving", from: second, to: first, options)) }
+                if sends { jobs.append(try job("Sending", from: first, to: second, options)) }
+                let runner = ReplicationRunner(
+                    console: console, showsEvents: invocation.arguments.flag("--events"))
+                let results: [ReplicationResult]
+                do {
+                    let isContinuous = invocation.arguments.flag("--continuous")
+                    results = isContinuous ? try runner.run(jobs) : try jobs.flatMap { try runner.run([$0]) }
+                } catch let error as PeerError { throw told(error, first, second) }
+                return try tell(results, in: runner.elapsed)
+            }
+        }
+    }
+
+    private func job(
+        _ label: String, from source: ReplicationSide, to target: ReplicationSide, _ options: ReplicationOptions
+    ) throws -> ReplicationRunner.Job {
+        var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
+        try options.apply(to: &configuration)
+        return ReplicationRunner.Job(label: label, configuration: configuration, isFromStart: options.isFromStart)
+    }
+
+    private func tell(_ results: [ReplicationResult], in time: Duration) throws -> ExitStatus {
+        let console = invocation.console
+        let lines = ReplicationLines(console: console)
+        for result in results { lines.complain(result.ledger) }
+        let isWhole = results.allSatisfy { $0.ledger.entries.allSatisfy { $0.kind == .left } }
+        var received: ReplicationCounts?
+        var sent: ReplicationCounts?
+        if receives { received = results.first?.counts }
+        if sends { sent = results.last?.counts }
+        if console.isJSON {
+            var members: JSONObject = ["ok": .bool(isWhole)]
+            members["sent"] = sent.map(ReplicationLines.json)
+            members["received"] = received.map(ReplicationLines.json)
+            members["seconds"] = JSONNumber(Quantity.seconds(time)).map(JSON.number) ?? .null
+            try console.print(JSON.object(members).description)
+        } else {
+            let parts = [
+                sent.map { "sent \(ReplicationLines.summary($0))" },
+                received.map { "received \(ReplicationLines.summary($0))" },
+            ].compactMap(\.self)
+            let documents = results.reduce(0) { $0 + $1.counts.changesRead }
+            let text = parts.joined(separator: "; ")
+            try console.note(
+                """
+                \(text.prefix(1).uppercased())\(text.dropFirst()); \(Quantity.of(documents, "changed document")) compared \
+                in \(Quantity.duration(time))
+                """)
+        }
+        return isWhole ? .success : .failure
+    }
+
+    private func told(_ error: PeerError, _ first: ReplicationSide, _ second: ReplicationSide) -> any Error {
+        if let cause = error.cause as? DatabaseError { return cause }
+        let urls = [first.url, second.url].compactMap(\.self)
+        guard let url = urls.first(where: { error.message.contains($0.description) }) ?? urls.first else {
+            return CommandError(error.code.name, error.message, status: .failure)
+        }
+        return ClientFailure(url: url).told(error)
+    }
+}
+
+/// What the verbs that replicate say alike in their help.
+extension ReplicationCommand {
+    /// What `--json` writes.
+    static let json = """
+        {"ok":bool,"sent":{"documents":N,"filtered":N,"left":N,"revisions":N,"present":N,"bytes":N,"refused":N,"failed":N,"gone":N,\
+        "settled":N,"unsettled":N,"resyncs":N},"received":{the same},"seconds":N}, documents being the changed ones that \
+        were compared; before it, under --events, {"event":"document","direction":…,"id":…,"revs":[…],"outcome":…} and, \
+        under --continuous, {"event":"status","direction":…,"mode":…,"completed":N,"total":N,"written":N,"error":…}; on \
+        standard error, for what was not brought, {"id":…,"rev":…,"error":kind,"message":text,"attempts":N}
+        """
+}

@@ -1,0 +1,177 @@
+internal import Settle
+
+/// Stores documents at a server, many in one request. Contents of attachments wait in a database on this machine until they
+/// are sent.
+final class RemoteImportStore: ImportStore {
+    let intake: AttachmentIntake
+    private let remote: Client
+    private let scratch: ScratchDatabase
+    private var heldBytes: Int64 = 0
+    /// Contents that were sent are let go of when they are so many bytes.
+    private static let largestHeld: Int64 = 256 * 1024 * 1024
+    /// How many bytes of documents go into a request, where one has not more.
+    private static let largestRequest = 4 * 1024 * 1024
+    /// The largest content that can be in a request that is no stream.
+    private static let largestInline: Int64 = 64 * 1024 * 1024
+
+    init(_ remote: Client) throws {
+        self.remote = remote
+        let scratch = try ScratchDatabase(inMemory: false)
+        self.scratch = scratch
+        intake = AttachmentIntake(scratch.database) { try remote.state(of: $0).attachments }
+    }
+
+    func transaction(_ body: () throws -> Void) throws {
+        try body()
+        if heldBytes > Self.largestHeld {
+            _ = try scratch.database.compact()
+            heldBytes = 0
+        }
+    }
+
+    func insert(_ revisions: [ReplicatedRevision]) throws -> [Importer.Outcome] {
+        let missing = try missing(revisions)
+        let wanted = revisions.indices.filter {
+            missing[revisions[$0].id]?.contains(revisions[$0].history.revision) ?? false
+        }
+        let sent = try wanted.map { try onTheWay(revisions[$0]) }
+        let stored = try remote.wait { _, peer in try await peer.store(sent, branching: .allowed) }
+        var outcomes = [Importer.Outcome](repeating: .known, count: revisions.count)
+        for (index, outcome) in zip(wanted, stored) {
+            switch outcome {
+            case .stored, .known: outcomes[index] = .stored
+            case .refused(let error), .failed(let error):
+                outcomes[index] = .failed(remote.failure(about: revisions[index].id).told(error))
+            }
+        }
+        return outcomes
+    }
+
+    /// Which of some revisions the server has not.
+    private func missing(_ revisions: [ReplicatedRevision]) throws -> [DocumentID: Set<RevisionID>] {
+        let asked = revisions.map {
+            ChangedDocument(sequence: .start, id: $0.id, leaves: [$0.history.revision])
+        }
+        let rows = try remote.wait { _, peer in try await peer.differences(from: asked) }
+        return rows.reduce(into: [:]) { missing, row in missing[row.id, default: []].formUnion(row.missing) }
+    }
+
+    private func onTheWay(_ revision: ReplicatedRevision) throws -> PeerRevision {
+        PeerRevision(
+            id: revision.id, history: revision.history, isDeleted: revision.isDeleted, body: revision.body,
+            attachments: revision.attachments.map { attachment in
+                heldBytes += attachment.encodedLength
+                return attachment.isElsewhere
+                    ? attachment.onTheWay(as: .stub) : attachment.onTheWay(from: scratch.database)
+            })
+    }
+
+    func saveLocal(_ id: DocumentID, _ body: DocumentBody) throws { try remote.saveLocalDocument(id, body) }
+
+    func save(_ documents: [Document], onConflict conflict: Importer.Conflict) throws -> [Importer.Outcome] {
+        var outcomes = [Importer.Outcome](repeating: .stored, count: documents.count)
+        var rest = Array(documents.indices)
+        var bases: [DocumentID: RevisionID] = [:]
+        // One that lost against another write goes again on top of that.
+        for attempt in 0..<10 {
+            if conflict == .overwrite { bases = try winners(of: rest.map { documents[$0].id }) }
+            var conflicted: [Int] = []
+            for (index, error) in try send(rest, of: documents, on: bases) {
+                outcomes[index] = error.map { .failed($0) } ?? .stored
+                if error?.code == "conflict" { conflicted.append(index) }
+            }
+            rest = conflicted
+            if rest.isEmpty || conflict != .overwrite || attempt == 9 { break }
+        }
+        if rest.isEmpty { return outcomes }
+        let stored = conflict == .fail ? try winners(of: rest.map { documents[$0].id }) : [:]
+        for index in rest {
+            let id = documents[index].id
+            outcomes[index] = conflict == .skip ? .skipped : .failed(Self.conflict(id, stored[id]))
+        }
+        return outcomes
+    }
+
+    private static func conflict(_ id: DocumentID, _ winner: RevisionID?) -> CommandError {
+        let stored = winner.map { "\($0)" } ?? "another revision"
+        return CommandError(
+            "conflict", "\"\(id)\" is new, but \(stored) is stored; read it again, merge, and retry", status: .conflict)
+    }
+
+    /// The winners of documents that are there and not deleted.
+    private func winners(of ids: [DocumentID]) throws -> [DocumentID: RevisionID] {
+        let body: JSON = ["keys": .array(Set(ids).map { .string($0.string) })]
+        let rows = try remote.json("POST", "_all_docs", body: body)["rows"]?.array ?? []
+        return rows.reduce(into: [:]) { winners, row in
+            guard let id = row["key"]?.string, row["value"]?["deleted"] != true else { return }
+            winners[DocumentID(unchecked: id)] = row["value"]?["rev"]?.string.flatMap { RevisionID($0) }
+        }
+    }
+
+    /// Sends documents in requests of a bounded size; tells of each why it was refused, or nothing.
+    private func send(
+        _ indices: [Int], of documents: [Document], on bases: [DocumentID: RevisionID]
+    ) throws -> [(Int, CommandError?)] {
+        var outcomes: [(Int, CommandError?)] = []
+        var sent: [Int] = []
+        var bytes: [UInt8] = []
+        func flush() throws {
+            if sent.isEmpty { return }
+            let text = Array("{\"docs\":[".utf8) + bytes + Array("]}".utf8)
+            let rows = try remote.send("POST", "_bulk_docs", text).array ?? []
+            for (place, index) in sent.enumerated() {
+                outcomes.append((index, Self.refusal(place < rows.count ? rows[place] : .null, documents[index].id)))
+            }
+            (sent, bytes) = ([], [])
+        }
+        for index in indices {
+            let text: [UInt8]
+            do { text = try self.text(documents[index], on: bases[documents[index].id]) } catch let error
+                as CommandError
+            {
+                outcomes.append((index, error))
+                continue
+            }
+            if bytes.count + text.count > Self.largestRequest { try flush() }
+            if !sent.isEmpty { bytes.append(UInt8(ascii: ",")) }
+            bytes += text
+            sent.append(index)
+        }
+        try flush()
+        return outcomes
+    }
+
+    private func text(_ document: Document, on base: RevisionID?) throws -> [UInt8] {
+        let edit = Document(
+            id: document.id, revision: base, isDeleted: false,
+            RevisionContent(body: try document.body(), attachments: document.attachments))
+        var line = DocumentJSON(edit)
+        line.attachments = .object(
+            JSONObject(
+                try document.attachments.map { attachment in
+                    guard attachment.length <= Self.largestInline else {
+                        throw CommandError.invalid(
+                            "\"\(attachment.name)\" of \"\(document.id)\" is too large; give it to `settle attach`")
+                    }
+                    heldBytes += attachment.length
+                    let isThere = attachment.isElsewhere
+                    let content: [(String, JSON)] =
+                        isThere
+                        ? DocumentJSON.described(attachment).dropFirst() + [("stub", true)]
+                        : [("data", .string(Base64.encode(try scratch.database.content(of: attachment))))]
+                    let members = [("content_type", JSON.string(attachment.contentType))] + content
+                    return (attachment.name, .object(JSONObject(members)))
+                }))
+        return line.bytes
+    }
+
+    private static func refusal(_ row: JSON, _ id: DocumentID) -> CommandError? {
+        if row["rev"]?.string != nil, row["error"] == nil { return nil }
+        guard let error = row["error"]?.string else {
+            return CommandError("bad_answer", "the server says nothing of \"\(id)\"", status: .damaged)
+        }
+        let reason = row["reason"]?.string ?? ""
+        return CommandError(
+            error, "\"\(id)\" was refused: \(error): \(reason)", status: error == "conflict" ? .conflict : .refused)
+    }
+}
