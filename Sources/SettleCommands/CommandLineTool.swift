@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Settle
 internal import SettlePlatform
 internal import SettleScripting
@@ -11,14 +10,11 @@ public enum CommandLineTool {
     public static func main() -> Never {
         Interruption.ignoreBrokenPipes()
         // Not for people: how a server starts the processes that run scripts.
-        if CommandLine.arguments.dropFirst().first == scriptWorker {
+        if CommandLine.arguments.dropFirst().first == OwnProgram.scriptWorker {
             ScriptWorker.main(Array(CommandLine.arguments.dropFirst(2)))
         }
         exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
-
-    /// The word that makes this process a worker of a server.
-    static let scriptWorker = "script-worker"
 
     /// Does what the words say; they stand without the tool's own name.
     static func run(_ words: [String]) -> ExitStatus {
@@ -62,22 +58,5 @@ public enum CommandLineTool {
             return .success
         }
         return try verb.run(Invocation(arguments: arguments, console: console))
-    }
-}
-
-/// The program that runs, as what starts processes that run scripts.
-extension CommandLineTool {
-    /// Where it is, also when its file was replaced meanwhile.
-    private static var program: String {
-        #if os(Linux)
-        "/proc/self/exe"
-        #else
-        Bundle.main.executablePath ?? CommandLine.arguments[0]
-        #endif
-    }
-
-    /// Scripts run in processes of this program.
-    static var scriptOptions: ScriptOptions {
-        ScriptOptions(executable: program, arguments: [scriptWorker])
     }
 }

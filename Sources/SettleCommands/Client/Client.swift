@@ -40,7 +40,7 @@ final class Client {
         Interruption.watch()
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         let server = try InProcessServer(
-            database, name: name, scripts: CommandLineTool.scriptOptions,
+            database, name: name, scripts: OwnProgram.scriptOptions,
             log: ServerLog(format: console.isJSON ? .json : .text, events: .descriptor(2), requests: nil))
         self.name = path
         self.database = database
@@ -79,9 +79,9 @@ final class Client {
         let bar = ProgressBar(console)
         defer { bar.finish() }
         do {
-            return try Waiting.wait(meanwhile: meanwhile, whileWaiting: { showIndexing(bar) }) {
-                [connection, peer] in try await work(connection, peer)
-            }
+            return try Waiting.wait(
+                meanwhile: meanwhile, whileWaiting: { showIndexing(bar) },
+                for: { [connection, peer] in try await work(connection, peer) })
         } catch { throw failure(about: document).told(error) }
     }
 

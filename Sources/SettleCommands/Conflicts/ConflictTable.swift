@@ -26,7 +26,7 @@ struct ConflictTable {
     /// What is written of a document with so many columns in a terminal.
     private let width: Int
     private let isFull: Bool
-    private let styled: HelpText.Styled
+    private let styled: Styled
     private var fixed: [Side] = []
     private var others: [Side] = []
     private var result: Side?
@@ -37,7 +37,7 @@ struct ConflictTable {
     /// Sets a conflict side by side, with what a policy decides of it, if any.
     init(
         _ conflict: Conflict, preview: SettlementPreview?, width: Int, isFull: Bool = false,
-        styled: @escaping HelpText.Styled = { text, _ in text }
+        styled: @escaping Styled = { text, _ in text }
     ) {
         self.width = width
         self.isFull = isFull

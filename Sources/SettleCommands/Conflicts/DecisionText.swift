@@ -5,7 +5,7 @@ struct DecisionText {
     let policy: ConflictPolicy
     let preview: SettlementPreview
     let width: Int
-    let styled: HelpText.Styled
+    let styled: Styled
     /// The reason in place of the policy's own.
     var reason: String?
 

@@ -33,7 +33,7 @@ extension DesignScript {
     /// - Throws: ``CommandError`` with status `refused`, which names each file with a mistake and the line.
     static func check(_ scripts: [DesignScript]) throws {
         guard !scripts.isEmpty else { return }
-        let pool = ScriptPool(CommandLineTool.scriptOptions)
+        let pool = ScriptPool(OwnProgram.scriptOptions)
         defer { pool.close() }
         let source = ScriptSource(owner: "design", key: "syntax", document: Array("{}".utf8))
         let answers: [[UInt8]]

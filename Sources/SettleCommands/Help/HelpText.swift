@@ -1,8 +1,5 @@
 /// Writes help from the specs of the verbs.
 enum HelpText {
-    /// Puts text into a style where it is shown.
-    typealias Styled = (String, Style) -> String
-
     /// What `settle` alone says.
     static func overview(styled: Styled = { text, _ in text }) -> String {
         let verbs = CommandList.specs.map { ($0.name, $0.summary) }

@@ -4,7 +4,7 @@ internal import SettlePlatform
 /// The journal for people: operations in rows, and what of two contents differs.
 struct JournalTable {
     let width: Int
-    let styled: HelpText.Styled
+    let styled: Styled
 
     /// The title of the operations.
     var title: [String] {

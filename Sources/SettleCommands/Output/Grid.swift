@@ -22,7 +22,7 @@ struct Grid {
     let widths: [Int]
     /// How many lines a cell has at the most.
     var longestCell = Int.max
-    var styled: HelpText.Styled = { text, _ in text }
+    var styled: Styled = { text, _ in text }
 
     /// The lines of a row.
     func lines(_ row: [Cell]) -> [String] {

@@ -7,3 +7,6 @@ enum Style: String, Sendable {
     case yellow = "33"
     case blue = "36"
 }
+
+/// Puts text into a style where it is shown.
+typealias Styled = (String, Style) -> String

@@ -19,9 +19,10 @@ final class StreamReader: Sendable {
 
     deinit { stream.end() }
 
-    /// The next piece; `nil` after the last.
+    /// Reads the next piece.
     ///
-    /// - Parameter server: Whom the stream belongs to, which stays as long as it is read.
+    /// - Parameter server: The server of the stream, which stays as long as the stream is read.
+    /// - Returns: The piece; `nil` after the last.
     /// - Throws: What the stream throws, and `CancellationError`.
     func next(of server: InProcessServer) async throws -> [UInt8]? {
         while true {

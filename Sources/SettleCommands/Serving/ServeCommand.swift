@@ -67,7 +67,7 @@ enum ServeCommand: Command {
         let log = try settings.log
         defer { log.close() }
         options.log = log
-        options.scripts = CommandLineTool.scriptOptions
+        options.scripts = OwnProgram.scriptOptions
         for warning in warnings(settings, administrator) { log.warning(warning) }
         var storeOptions = DatabaseOptions()
         storeOptions.durability = .full

@@ -65,7 +65,7 @@ enum ConflictsCommand: Command {
         for line in lines(conflict, styled: console.styled) { try console.print(line) }
     }
 
-    private static func lines(_ conflict: Conflict, styled: HelpText.Styled) -> [String] {
+    private static func lines(_ conflict: Conflict, styled: Styled) -> [String] {
         let base = conflict.base?.revision.map { "base \($0.abbreviated)" } ?? "no base"
         let title = "\(styled(conflict.documentID.string, .bold))  \(styled(base, .faint))"
         return [title]
