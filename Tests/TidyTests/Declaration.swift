@@ -14,6 +14,8 @@ struct Declaration {
     var keyword: String
     var name: String
     var line: Int
+    /// The line of its closing brace; its own line where it has no braces.
+    var lastLine = 0
     /// Whether it is the first thing in its line.
     var startsLine: Bool
     var scopes: [Scope]
@@ -45,23 +47,27 @@ struct Declaration {
 func declarations(in code: [String]) -> [Declaration] {
     var found: [Declaration] = []
     var scopes: [Declaration.Scope] = []
-    var pending: Declaration?
+    /// Which of the found declarations opened each brace.
+    var owners: [Int?] = []
+    var pending: Int?
 
     for (number, line) in code.enumerated() {
         var startsLine = true
         for piece in pieces(of: line) {
             if piece == "{" {
-                scopes.append(pending?.ownScope ?? .other)
+                scopes.append(pending.map { found[$0].ownScope } ?? .other)
+                owners.append(pending)
                 pending = nil
             } else if piece == "}" {
                 scopes = scopes.dropLast()
+                if let owner = owners.popLast() ?? nil { found[owner].lastLine = number + 1 }
                 pending = nil
             } else if var declaration = Declaration(piece) {
-                declaration.line = number + 1
+                (declaration.line, declaration.lastLine) = (number + 1, number + 1)
                 declaration.startsLine = startsLine
                 declaration.scopes = scopes
                 found.append(declaration)
-                pending = declaration
+                pending = found.count - 1
             }
             startsLine = false
         }

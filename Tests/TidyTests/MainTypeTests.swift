@@ -1,24 +1,29 @@
 import Testing
 
-/// Complains about types of a file which are not the one its name promises.
+/// The most lines that a type has which stands in the file of another one.
+private let longestCompanion = 40
+
+/// Complains about types of a file that are neither the one its name promises nor a short companion of that one.
 func mainTypeComplaints(in file: SourceFile) -> [Complaint] {
     let expected = file.baseName.split(separator: "+").first.map(String.init) ?? file.baseName
     let types = declarations(in: file.code).filter { declaration in
         declaration.scopes.isEmpty && !declaration.isPrivate
             && ["struct", "class", "enum", "actor", "protocol"].contains(declaration.keyword)
     }
+    let hasMainType = types.contains { $0.name == expected }
     return types.compactMap { type in
-        guard type.name != expected else { return nil }
-        let advice =
-            types.contains { $0.name == expected }
-            ? "\(type.name) is a second type: give it a file of its own, nest it, or make it private"
-            : "the file declares \(type.name): rename one of the two"
-        return file.complaint(type.line, advice)
+        if type.name == expected { return nil }
+        guard hasMainType else {
+            return file.complaint(type.line, "the file declares \(type.name): rename one of the two")
+        }
+        guard type.lastLine - type.line >= longestCompanion else { return nil }
+        return file.complaint(
+            type.line, "\(type.name) is a second type of over \(longestCompanion) lines: give it a file of its own")
     }
 }
 
 struct MainTypeTests {
-    @Test func `every file has one main type and its name`() {
+    @Test func `every file has one main type and its name, and short companions at most`() {
         expectNone(Repository.shared.sources.flatMap(mainTypeComplaints))
     }
 
@@ -29,7 +34,9 @@ struct MainTypeTests {
         ("A+B.swift", "struct A {}", 0),
         ("A.swift", "func a() {}\n// struct B {}", 0),
         ("A.swift", "#if os(Linux)\nstruct A {}\n#else\nstruct A {}\n#endif", 0),
-        ("A.swift", "struct A {}\nstruct B {}", 1),
+        ("A.swift", "struct A {}\nstruct B {}", 0),
+        ("A.swift", "struct A {}\nstruct B {" + String(repeating: "\n", count: 39) + "}", 0),
+        ("A.swift", "struct A {}\nstruct B {" + String(repeating: "\n", count: 40) + "}", 1),
         ("A.swift", "struct B {}", 1),
         ("A+B.swift", "struct B {}", 1),
         ("A.swift", "protocol B {}\nfinal class C {}", 2),

@@ -6,8 +6,8 @@ internal import SettlePlatform
 /// A thread that reads within a read gets the connection it already has, so that it goes on seeing the same state.
 final class ReaderPool: Sendable {
     private struct State {
-        var idle: [SQLiteReader] = []
-        var lent: [(thread: ThreadID, reader: SQLiteReader)] = []
+        var idle: [Lent<SQLiteReader>] = []
+        var lent: [(thread: ThreadID, reader: Lent<SQLiteReader>)] = []
         var isClosed = false
     }
 
@@ -24,7 +24,7 @@ final class ReaderPool: Sendable {
     func read<Result>(_ body: (SQLiteReader) throws -> Result) throws -> Result {
         let thread = ThreadID.current
         let own = state.withLock { state in state.lent.first { $0.thread == thread }?.reader }
-        if let own { return try body(own) }
+        if let own { return try body(own.value) }
         if room.wait(timeout: .now()) == .timedOut {
             try Waiting.check()
             room.wait()
@@ -32,7 +32,7 @@ final class ReaderPool: Sendable {
         defer { room.signal() }
         let reader = try take(for: thread)
         defer { giveBack(reader, from: thread) }
-        return try body(reader)
+        return try body(reader.value)
     }
 
     /// Closes the connections that are not lent, and the others as they come back.
@@ -45,8 +45,8 @@ final class ReaderPool: Sendable {
         withExtendedLifetime(closing) {}
     }
 
-    private func take(for thread: ThreadID) throws -> SQLiteReader {
-        let idle: SQLiteReader? = try state.withLock { state in
+    private func take(for thread: ThreadID) throws -> Lent<SQLiteReader> {
+        let idle: Lent<SQLiteReader>? = try state.withLock { state in
             guard !state.isClosed else { throw Self.closed }
             guard let reader = state.idle.popLast() else { return nil }
             state.lent.append((thread, reader))
@@ -54,8 +54,8 @@ final class ReaderPool: Sendable {
         }
         if let idle { return idle }
         try Waiting.check()
-        let new: SQLiteReader
-        do { new = try open() } catch {
+        let new: Lent<SQLiteReader>
+        do { new = Lent(try open()) } catch {
             // The file may have gone since the look above, because the database was closed and deleted.
             throw state.withLock(\.isClosed) ? Self.closed : error
         }
@@ -69,7 +69,7 @@ final class ReaderPool: Sendable {
 
     private static var closed: DatabaseError { DatabaseError(.closed, "the database was closed") }
 
-    private func giveBack(_ reader: SQLiteReader, from thread: ThreadID) {
+    private func giveBack(_ reader: Lent<SQLiteReader>, from thread: ThreadID) {
         state.withLock { state in
             state.lent.removeAll { $0.thread == thread }
             if !state.isClosed { state.idle.append(reader) }

@@ -1,31 +1,37 @@
 /// A value that one thread at a time may touch, behind a mutex of the system.
 ///
-/// The standard library's `Mutex` would do the same; but on Linux the thread sanitizer does not see it hand over a lock that
-/// is contended, and reports false races. This one it sees, so that what it reports is true.
+/// The compiler checks that nothing outside shares the value: what goes in and what comes out is `sending`, as with the
+/// standard library's `Mutex`. That one would do the same; but on Linux the thread sanitizer does not see it hand over a
+/// lock that is contended, and reports false races. This one it sees, so that what it reports is true.
 ///
-/// Unchecked: `value` is touched only while `mutex`, the lock, is held.
+/// Unchecked: the value behind `value` is touched only while `mutex`, the lock, is held.
 package final class Guarded<Value>: @unchecked Sendable {
     @usableFromInline
     let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline
-    var value: Value
+    let value: UnsafeMutablePointer<Value>
 
-    package init(_ value: Value) {
-        self.value = value
-        mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    package init(_ initial: consuming sending Value) {
+        mutex = .allocate(capacity: 1)
+        value = .allocate(capacity: 1)
+        value.initialize(to: initial)
         pthread_mutex_init(mutex, nil)
     }
 
     deinit {
         pthread_mutex_destroy(mutex)
         mutex.deallocate()
+        value.deinitialize(count: 1)
+        value.deallocate()
     }
 
     /// Runs a closure with the value while no other thread can; it must not ask for the same value again.
     @inlinable @inline(__always)
-    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    package func withLock<Result>(
+        _ body: (inout sending Value) throws -> sending Result
+    ) rethrows -> sending Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return try body(&value)
+        return try body(&value.pointee)
     }
 }

@@ -2,14 +2,17 @@
 ///
 /// Limits of time are measured by the clock that nobody sets.
 ///
-/// Unchecked: `value` is touched only while `mutex`, the lock, is held.
+/// The compiler checks that nothing outside shares the value: what goes in and what comes out is `sending`.
+///
+/// Unchecked: the value behind `value` is touched only while `mutex`, the lock, is held.
 package final class Monitor<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
-    private var value: Value
+    private let value: UnsafeMutablePointer<Value>
 
-    package init(_ value: Value) {
-        self.value = value
+    package init(_ initial: consuming sending Value) {
+        value = .allocate(capacity: 1)
+        value.initialize(to: initial)
         mutex = .allocate(capacity: 1)
         condition = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
@@ -29,49 +32,54 @@ package final class Monitor<Value>: @unchecked Sendable {
         pthread_mutex_destroy(mutex)
         condition.deallocate()
         mutex.deallocate()
+        value.deinitialize(count: 1)
+        value.deallocate()
     }
 
     /// Runs a closure with the value, then wakes all who wait.
-    package func update<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    package func update<Result>(_ body: (inout sending Value) throws -> sending Result) rethrows -> sending Result {
         pthread_mutex_lock(mutex)
         defer {
             pthread_cond_broadcast(condition)
             pthread_mutex_unlock(mutex)
         }
-        return try body(&value)
+        return try body(&value.pointee)
     }
 
     /// Runs a closure with the value, then wakes one of those who wait.
-    package func updateForOne<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    package func updateForOne<Result>(_ body: (inout sending Value) throws -> sending Result) rethrows -> sending Result
+    {
         // Woken behind the lock, or it would only wait for that.
         defer { pthread_cond_signal(condition) }
         return try withLock(body)
     }
 
     /// Runs a closure with the value and wakes nobody.
-    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    package func withLock<Result>(_ body: (inout sending Value) throws -> sending Result) rethrows -> sending Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        return try body(&value)
+        return try body(&value.pointee)
     }
 
     /// Waits until a closure gives a result, asking it again after each change.
-    package func wait<Result>(for body: (inout Value) throws -> Result?) rethrows -> Result {
+    package func wait<Result>(for body: (inout sending Value) throws -> sending Result?) rethrows -> sending Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
-            if let result = try body(&value) { return result }
+            if let result = try body(&value.pointee) { return result }
             pthread_cond_wait(condition, mutex)
         }
     }
 
     /// Waits until a closure gives a result, or a number of seconds is over; more than a year counts as a year.
-    package func wait<Result>(seconds: Double, for body: (inout Value) throws -> Result?) rethrows -> Result? {
+    package func wait<Result>(
+        seconds: Double, for body: (inout sending Value) throws -> sending Result?
+    ) rethrows -> sending Result? {
         let end = ContinuousClock.now + .seconds(max(0, min(seconds, 31_536_000)))
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
-            if let result = try body(&value) { return result }
+            if let result = try body(&value.pointee) { return result }
             let left = end - ContinuousClock.now
             guard left > .zero else { return nil }
             waitForChange(atMost: left)

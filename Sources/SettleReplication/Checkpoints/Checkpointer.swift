@@ -1,4 +1,5 @@
 internal import RevisionTree
+internal import SettlePlatform
 
 /// The rules of a replication's checkpoints: a value that is told what was read and written, and says what to do next.
 ///

@@ -65,7 +65,7 @@ extension FlowExecutor {
     /// Makes the event of a checkpoint at a position, with a new name and the time at which it is made.
     private func writing(_ position: PeerSequence) -> @Sendable () -> Checkpointer.Event {
         let counts = flow.counts
-        return { .write(position, counts, name: RandomName.hexadecimal(), time: .now()) }
+        return { .write(position, counts, name: SecureRandom.hexadecimal(), time: .now()) }
     }
 
     /// Keeps the ledger in the local database.

@@ -1,5 +1,6 @@
 internal import RevisionTree
 internal import SettleDatabase
+internal import SettlePlatform
 
 /// One run of a replicator, from start to end: reach the peers, find where to start, run the flow, and restart if a
 /// peer was replaced.

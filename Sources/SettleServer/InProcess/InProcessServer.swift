@@ -33,7 +33,7 @@ public final class InProcessServer: HTTPClient {
     public init(
         _ database: Database, name: String, scripts: ScriptOptions?, log: ServerLog? = nil
     ) throws {
-        let secret = RandomName.hexadecimal(bytes: 32)
+        let secret = SecureRandom.hexadecimal(bytes: 32)
         var options = ServerOptions()
         options.scripts = scripts
         options.log = log

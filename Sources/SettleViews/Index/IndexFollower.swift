@@ -16,7 +16,7 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     /// What the rows depend on besides the documents, such as the order of strings.
     private let flavour: String
     private let open: @Sendable (String) throws -> Writer
-    private let writer = Guarded<Writer?>(nil)
+    private let writer = Guarded<Lent<Writer>?>(nil)
     /// Whether it is damaged, and has to be rebuilt.
     private let isDamaged = Guarded(false)
     /// The commit that the index was updated to, if known.
@@ -67,14 +67,14 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
             reached.withLock { $0 = nil }
             // A snapshot may show an older state, and a transaction a state that is rolled back.
             defer {
-                if let newest, writer?.state.sequence == newest.sequence { reached.withLock { $0 = newest } }
+                if let newest, writer?.value.state.sequence == newest.sequence { reached.withLock { $0 = newest } }
             }
             var mayRepair = true
             while true {
                 do {
                     if isDamaged.withLock({ $0 }) { throw DatabaseError(.corrupt, "the index was found damaged") }
-                    let current = try writer ?? open(path)
-                    writer = current
+                    let current = try writer?.value ?? open(path)
+                    writer = Lent(current)
                     try check(current, database)
                     let target = try database.lastSequence()
                     guard current.state.sequence < target else { return }

@@ -4,7 +4,7 @@ internal import SettlePlatform
 /// Readers of an index file that are not in use, each with its own connection.
 final class ReaderPool<Reader>: Sendable {
     private struct State {
-        var readers: [Reader] = []
+        var readers: [Lent<Reader>] = []
         /// The number of times it was cleared: readers lent before that are not kept.
         var round = 0
     }
@@ -25,7 +25,7 @@ final class ReaderPool<Reader>: Sendable {
         let (free, round) = state.withLock { ($0.readers.popLast(), $0.round) }
         let reader = try free ?? makeReader()
         let result: Result
-        do { result = try body(reader) } catch let error as WouldWait {
+        do { result = try body(reader.value) } catch let error as WouldWait {
             keep(reader, round)
             throw error
         }
@@ -33,13 +33,13 @@ final class ReaderPool<Reader>: Sendable {
         return result
     }
 
-    private func keep(_ reader: Reader, _ round: Int) {
+    private func keep(_ reader: Lent<Reader>, _ round: Int) {
         state.withLock { if $0.round == round, $0.readers.count < Self.most { $0.readers.append(reader) } }
     }
 
-    private func makeReader() throws -> Reader {
+    private func makeReader() throws -> Lent<Reader> {
         try Waiting.check()
-        return try make()
+        return Lent(try make())
     }
 
     /// Closes all readers that are not in use, and those in use when they are returned.

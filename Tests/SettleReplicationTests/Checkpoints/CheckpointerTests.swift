@@ -1,4 +1,5 @@
 import Settle
+import SettlePlatform
 import Testing
 
 @testable import SettleReplication

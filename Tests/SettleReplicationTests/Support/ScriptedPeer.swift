@@ -99,7 +99,7 @@ final class ScriptedPeer: Peer {
 
 extension ScriptedPeer {
     /// Changes the script.
-    func tell(_ change: (inout Script) -> Void) { script.withLock(change) }
+    func tell(_ change: (inout Script) -> Void) { script.withLock { change(&$0) } }
 
     /// How often a call was made.
     func count(_ call: Call) -> Int { script.withLock { $0.calls[call] ?? 0 } }

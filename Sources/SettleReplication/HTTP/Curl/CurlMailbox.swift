@@ -15,14 +15,17 @@ final class CurlMailbox: Sendable {
     private struct State {
         var commands: [Command] = []
         /// The handle to wake while the thread runs.
-        var multi: UnsafeMutableRawPointer?
+        var multi: Lent<UnsafeMutableRawPointer>?
         var isSleeping = false
     }
 
     private let state = Guarded(State())
 
     /// Sets the handle to wake.
-    func open(_ multi: UnsafeMutableRawPointer) { state.withLock { $0.multi = multi } }
+    func open(_ multi: UnsafeMutableRawPointer) {
+        let multi = Lent(multi)
+        state.withLock { $0.multi = multi }
+    }
 
     /// Posts a command; returns false if the thread has ended.
     @discardableResult
@@ -31,7 +34,7 @@ final class CurlMailbox: Sendable {
             guard let multi = state.multi else { return false }
             state.commands.append(command)
             // The lock keeps the handle alive. A thread that is awake checks for commands before it sleeps.
-            if state.isSleeping { curl_multi_wakeup(multi) }
+            if state.isSleeping { curl_multi_wakeup(multi.value) }
             state.isSleeping = false
             return true
         }

@@ -9,7 +9,7 @@ internal import SettlePlatform
 /// resuming happen under the lock of `state`, and never once the request is completed.
 final class MicroHTTPDExchange: Sendable {
     private struct State {
-        var connection: OpaquePointer?
+        var connection: Lent<OpaquePointer>?
         var isSuspended = false
         var method = ""
         var headers = HTTPHeaders()
@@ -58,22 +58,22 @@ final class MicroHTTPDExchange: Sendable {
         self.options = options
         self.pools = pools
         self.handler = handler
-        state = Guarded(State(connection: connection, client: peer))
+        state = Guarded(State(connection: Lent(connection), client: peer))
     }
 
     /// Takes the header, the first time it is called for the request.
     ///
     /// - Returns: `nil` if it was called before, else whether the connection may stay open.
     func begin(method: UnsafePointer<CChar>, version: UnsafePointer<CChar>?) -> Bool? {
-        let connection = state.withLock { state -> OpaquePointer? in
+        let connection = state.withLock { state -> Lent<OpaquePointer>? in
             guard !state.hasHeader else { return nil }
             state.hasHeader = true
             state.method = String(cString: method)
             return state.connection
         }
         guard let connection else { return nil }
-        let headers = Self.headers(of: connection)
-        if let problem = Self.problem(in: headers, method, version, of: connection) {
+        let headers = Self.headers(of: connection.value)
+        if let problem = Self.problem(in: headers, method, version, of: connection.value) {
             return state.withLock { refuse(Self.malformed(problem), on: connection, &$0) }
         }
         let length = headers["Content-Length"].flatMap { Int64($0) }
@@ -256,14 +256,14 @@ final class MicroHTTPDExchange: Sendable {
     private func suspend(_ state: inout State) {
         guard let connection = state.connection, !state.isSuspended else { return }
         state.isSuspended = true
-        MHD_suspend_connection(connection)
+        MHD_suspend_connection(connection.value)
     }
 
     private func resume() {
         state.withLock { state in
             guard let connection = state.connection, state.isSuspended else { return }
             state.isSuspended = false
-            MHD_resume_connection(connection)
+            MHD_resume_connection(connection.value)
         }
     }
 }
@@ -278,7 +278,7 @@ extension MicroHTTPDExchange {
     }
 
     /// Answers before the body comes; the library closes the connection behind the answer.
-    private func refuse(_ response: HTTPResponse, on connection: OpaquePointer, _ state: inout State) -> Bool {
+    private func refuse(_ response: HTTPResponse, on connection: Lent<OpaquePointer>, _ state: inout State) -> Bool {
         (state.response, state.isQueued) = (response, true)
         return queue(response, on: connection, &state)
     }
@@ -300,7 +300,7 @@ extension MicroHTTPDExchange {
     }
 
     /// Gives an answer to the library.
-    private func queue(_ given: HTTPResponse, on connection: OpaquePointer, _ state: inout State) -> Bool {
+    private func queue(_ given: HTTPResponse, on connection: Lent<OpaquePointer>, _ state: inout State) -> Bool {
         var response = given
         if !(200...599).contains(given.status) {
             // One below 200 has no end: the client waits for what follows it.
@@ -314,7 +314,7 @@ extension MicroHTTPDExchange {
         for field in response.headers.fields where MHD_add_response_header(made, field.name, field.value) != .YES {
             continue  // a name or value that may not be in a header
         }
-        return MHD_queue_response(connection, UInt32(response.status), made) == .YES
+        return MHD_queue_response(connection.value, UInt32(response.status), made) == .YES
     }
 
     private func make(_ response: HTTPResponse, _ state: inout State) -> OpaquePointer? {

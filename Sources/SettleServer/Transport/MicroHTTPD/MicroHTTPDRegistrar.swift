@@ -4,7 +4,7 @@ internal import SettlePlatform
 /// What the library's callbacks need: how requests are handled, and how many are under way.
 final class MicroHTTPDRegistrar: Sendable {
     struct State {
-        var daemon: OpaquePointer?
+        var daemon: Lent<OpaquePointer>?
         /// How many requests are under way.
         var requests = 0
     }

@@ -58,7 +58,8 @@ final class MicroHTTPDTransport: HTTPTransport {
                     + Self.reason(errno, hasCertificate: certificate != nil))
         }
         port = Int(settle_mhd_port(daemon))
-        state.update { $0.daemon = daemon }
+        let lent = Lent(daemon)
+        state.update { $0.daemon = lent }
         watch.start(on: watchers)
     }
 
@@ -74,7 +75,7 @@ final class MicroHTTPDTransport: HTTPTransport {
     /// How many connections there are, and how many requests are under way.
     var load: (connections: Int, requests: Int) {
         state.withLock { state in
-            (state.daemon.map { Int(settle_mhd_connections($0)) } ?? 0, state.requests)
+            (state.daemon.map { Int(settle_mhd_connections($0.value)) } ?? 0, state.requests)
         }
     }
 
@@ -83,7 +84,7 @@ final class MicroHTTPDTransport: HTTPTransport {
             defer { state.daemon = nil }
             return state.daemon
         }
-        guard let daemon = running else { return }
+        guard let daemon = running?.value else { return }
         let socket = MHD_quiesce_daemon(daemon)
         if socket >= 0 { close(socket) }
         for exchange in current { exchange.stop(isForced: false) }
