@@ -2,27 +2,20 @@ internal import SettlePlatform
 
 /// The storage engine on SQLite: in a file with a write-ahead log, or in memory.
 ///
-/// One connection writes, and those who want to write take turns on it (``WriteQueue``); a few others read, each a
-/// snapshot, and never wait for a write. In memory there is one connection, and reads take turns with writes.
+/// One connection writes. ``GroupCommit`` decides who uses it and when it commits, and this class performs the actions. A few
+/// other connections read, each a snapshot, and never wait for a write. In memory there is one connection, and reads take turns
+/// with writes.
 ///
-/// When the disk is full SQLite may undo the whole transaction at once. From then on each part of it fails, so that none
-/// is committed alone, and those who wait for the commit are told.
+/// When the disk is full SQLite may undo the whole transaction at once. Then every write in it fails, and none is committed
+/// alone.
 ///
-/// Unchecked: `writer`, `batch`, `writesInBatch`, `doomed`, `undone` and `isClosing` belong to whoever holds the turn of
-/// `queue`; the rest is constant or behind a lock of its own (`Guarded`).
+/// Unchecked: `writer` belongs to the thread that performs an action of `commits`, one at a time; the rest is constant or guarded
+/// by a lock of its own (`Guarded`).
 final class SQLiteEngine: StorageEngine, @unchecked Sendable {
-    private let queue = WriteQueue()
+    private let commits: Guarded<GroupCommit<WriteTurn>>
     private var writer: SQLiteWriter
-    private var batch: WriteQueue.Batch?
-    private var writesInBatch = 0
-    /// Why the open write can't succeed any more, though its closure may have gone on.
-    private var doomed: (any Error)?
-    private var isClosing = false
-    /// Why SQLite undid the open transaction, if it did.
-    private var undone: (any Error)?
     private let owner = Guarded<ThreadID?>(nil)
     private let pool: ReaderPool?
-    private let isClosed = Guarded(false)
     private let listener = Guarded<Listener?>(nil)
     /// The listener of commits; a closure alone would be wrapped anew at each look behind the lock.
     private struct Listener: Sendable {
@@ -53,6 +46,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         }
         try SQLiteSchema.configure(connection, durability: durability, cacheBytes: cacheBytes)
         writer = SQLiteWriter(connection)
+        commits = Guarded(GroupCommit(largestBatch: path == nil ? 1 : Self.largestBatch))
         let readerCache = min(cacheBytes, max(cacheBytes / 4, Self.leastReaderCache))
         pool = path.map { path in
             ReaderPool(limit: readers) {
@@ -87,212 +81,156 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     }
 
     func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        if isWriting { return try joined(body) }
-        try Waiting.check()
-        try queue.enter()
-        return try writeInTurn(body)
-    }
-
-    /// Writes once it is this thread's turn, and waits for the commit.
-    private func writeInTurn<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        try begun()
-        let result: Result
-        do {
-            // SQLite undoes the whole transaction when the disk is full; then those who took part are told, and this
-            // write begins anew.
-            if batch != nil, !writer.connection.isInTransaction { try? commit() }
-            if batch == nil { try begin() }
-            result = try writesInBatch == 0 ? whole(body) : part(body)
-            writesInBatch += 1
-            doJobs()
-        } catch {
-            // The first write of a batch is alone in the transaction; a later one has undone its part.
-            if writesInBatch == 0 { rollBack() }
-            if batch != nil { try? commitOrPassOn(waitingFor: nil) } else { leave() }
-            throw error
-        }
-        let waiter = WriteQueue.Waiter()
-        try commitOrPassOn(waitingFor: waiter)
-        return result
+        try isWriting ? joined(body) : take(WriteTurn(), body)
     }
 
     func writeByAnyThread<Result: Sendable>(
         _ body: @escaping @Sendable (any StorageWriter) throws -> Result
     ) throws -> Result {
-        // In memory a write is not shared, and inside another one it is a part of that.
-        guard pool != nil, !isWriting else { return try write(body) }
-        try Waiting.check()
-        let outcome = Guarded<Swift.Result<Result, any Error>?>(nil)
-        try queue.enter { [self] in
-            let result = Swift.Result { try part(body) }
-            outcome.withLock { $0 = result }
-            if case .success = result { return true }
-            return false
+        if isWriting { return try joined(body) }
+        let result = Guarded<Result?>(nil)
+        let turn = WriteTurn { writer in
+            let made = try body(writer)
+            result.withLock { $0 = made }
         }
-        if let done = outcome.withLock({ $0 }) { return try done.get() }
-        return try writeInTurn(body)
+        return try take(turn, body) { result.withLock { $0 } }
     }
 
     func writeSeparately<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        isWriting ? try part(body) : try write(body)
+        guard isWriting else { return try write(body) }
+        return try writer.hasBegun ? writer.part(body) : joined(body)
     }
 
     var isWriting: Bool { owner.withLock { $0 } == ThreadID.current }
 
-    private func enter() throws {
-        try Waiting.check()
-        try queue.enter()
-        try begun()
-    }
-
-    /// Takes note that it is this thread's turn.
-    private func begun() throws {
-        if isClosed.withLock({ $0 }) {
-            queue.leave()
-            throw DatabaseError(.closed, "the database was closed")
-        }
-        owner.withLock { $0 = ThreadID.current }
-    }
-
-    private func leave() {
-        if isClosing {
-            isClosing = false
-            letGo()
-        }
-        owner.withLock { $0 = nil }
-        queue.leave()
-    }
-
-    /// Does what others have left to be done while they wait, as parts of the open transaction.
-    private func doJobs() {
-        while let batch, pool != nil, !isClosing, writesInBatch < Self.largestBatch,
-            writer.connection.isInTransaction, let waiter = queue.takeNextWithJob()
-        {
-            if waiter.job?() == true {
-                batch.add(waiter)
-                writesInBatch += 1
-            } else {
-                waiter.wake(nil)
-            }
-        }
-    }
-
-    private func begin() throws {
-        try writer.connection.statement(.begin).run()
-        batch = WriteQueue.Batch()
-        writesInBatch = 0
-        undone = nil
-    }
-
-    private func rollBack() {
-        if writer.connection.isInTransaction { try? writer.connection.statement(.rollback).run() }
-        writer.forget()
-        writer.forgetCommitActions(after: 0)
-        batch = nil
-    }
-
-    /// Ends this thread's turn: leaves the commit to the next that waits, or commits.
-    private func commitOrPassOn(waitingFor waiter: WriteQueue.Waiter?) throws {
-        guard let batch else { return leave() }
-        let isShared = writer.connection.isInTransaction && pool != nil && !isClosing
-        if isShared, queue.isAwaited, writesInBatch < Self.largestBatch {
-            if let waiter { batch.add(waiter) }
-            leave()
-            try waiter?.wait()
-            return
-        }
-        defer { leave() }
-        try commit()
-    }
-
-    /// Commits the open transaction, if there is one, and tells all who took part in it how that went.
-    private func commit() throws {
-        guard let batch else { return }
-        do {
-            try checkTransaction()
-            try writer.connection.statement(.commit).run()
-        } catch {
-            rollBack()
-            batch.finish(error)
-            throw error
-        }
-        self.batch = nil
-        announce()
-        batch.finish(nil)
-    }
-
-    /// Throws when SQLite has undone the open transaction.
-    private func checkTransaction() throws {
-        guard !writer.connection.isInTransaction else { return }
-        throw undone ?? DatabaseError(.diskFull, "the storage undid the transaction this write was a part of; retry")
-    }
-
-    private func announce() {
-        for action in writer.takeCommitActions() { action() }
-        if let listener = listener.withLock({ $0 }), let newest = try? writer.lastSequence { listener.notify(newest) }
-    }
-
-    /// Runs a closure as all there is in the open transaction so far.
-    private func whole<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        doomed = nil
-        let result = try body(writer)
-        if let doomed { throw doomed }
-        return result
-    }
-
-    /// Runs a closure that shares the fate of the write around it: if it fails half way, that one can't succeed.
+    /// Runs a closure within the write of this thread. Inside an exclusive read it is a transaction of its own.
     private func joined<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        guard writer.connection.isInTransaction else { return try part(body) }
-        let before = writer.changes
-        do { return try body(writer) } catch {
-            if writer.changes != before, doomed == nil { doomed = error }
-            throw error
-        }
-    }
-
-    /// Runs a closure as a part of the open transaction that can fail alone.
-    private func part<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        let connection = writer.connection
-        let outer = doomed
-        doomed = nil
-        defer { doomed = outer }
-        // Without a batch this is a write inside an exclusive read, and the savepoint a transaction of its own.
-        let isOutermost = batch == nil
-        let actions = writer.commitActions.count
-        if isOutermost { undone = nil } else { try checkTransaction() }
-        try connection.statement(.savepoint).run()
+        if writer.hasBegun { return try writer.joined(body) }
         do {
-            let result = try body(writer)
-            if let doomed { throw doomed }
-            try checkTransaction()
-            try connection.statement(.release).run()
-            if isOutermost { announce() }
+            try writer.begin()
+            let result = try writer.whole(body)
+            try writer.commit()
+            announce()
             return result
         } catch {
-            if connection.isInTransaction {
-                do {
-                    try connection.statement(.rollbackToSavepoint).run()
-                    try connection.statement(.release).run()
-                } catch {
-                    // A part that can't be undone alone takes the whole transaction with it.
-                    try? connection.statement(.rollback).run()
-                }
-            } else if undone == nil {
-                undone = error
-            }
-            writer.forget()
-            writer.forgetCommitActions(after: actions)
+            writer.rollBack()
             throw error
         }
     }
 
     /// Runs a closure on the writing connection between two transactions.
     private func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
-        try enter()
-        defer { leave() }
-        // Whether the writes of others could be committed is told to them and is not this one's failure.
-        try? commit()
-        return try body()
+        try take(WriteTurn(), alone: true) { _ in try body() }
+    }
+
+    /// Waits for a turn to write, runs a closure in it, and waits for the commit.
+    ///
+    /// - Parameters:
+    ///   - turn: The turn to wait for.
+    ///   - alone: Whether the closure runs between two transactions.
+    ///   - body: What this thread runs.
+    ///   - elsewhere: The result, if another thread did the job of the turn.
+    /// - Returns: The closure's result.
+    /// - Throws: What the closure throws, or why its changes were not committed.
+    private func take<Result>(
+        _ turn: WriteTurn, alone: Bool = false, _ body: (any StorageWriter) throws -> Result,
+        elsewhere: () -> Result? = { nil }
+    ) throws -> Result {
+        try Waiting.check()
+        var result: Result?
+        perform(.arrived(turn, alone: alone), for: turn)
+        while true {
+            switch turn.wait() {
+            case .run(let place):
+                var failure: (any Error)?
+                let event = run(place, &failure) { result = try body($0) }
+                perform(event, for: turn, failure: failure)
+            case .ended(let failure?): throw failure
+            case .ended(nil):
+                guard let result = result ?? elsewhere() else {
+                    throw DatabaseError(.storage, "a write was woken before its turn; nothing was written")
+                }
+                return result
+            }
+        }
+    }
+
+    /// Reports an event and performs all that follows from it on this thread.
+    ///
+    /// - Parameters:
+    ///   - first: The event.
+    ///   - own: The turn of this thread. Until it has ended, jobs of other turns are done here.
+    ///   - failure: Why the event is a failure.
+    private func perform(_ first: GroupCommit<WriteTurn>.Event, for own: WriteTurn, failure: (any Error)? = nil) {
+        var (event, failure) = (Optional(first), failure)
+        while let current = event {
+            event = nil
+            for action in commits.withLock({ $0.handle(current) }) {
+                switch action {
+                case .run(let turn, let place):
+                    if turn !== own, let job = turn.job, !own.hasEnded {
+                        event = run(place, &failure, job)
+                    } else {
+                        turn.wake(.run(place))
+                    }
+                case .commit: event = commit(&failure)
+                case .rollBack:
+                    writer.rollBack()
+                    event = .rolledBack
+                case .wake(let turns, let outcome):
+                    let error = outcome.error(failure)
+                    for turn in turns { turn.wake(.ended(error)) }
+                case .close:
+                    if let empty = try? SQLiteConnection(path: ":memory:") { writer = SQLiteWriter(empty) }
+                }
+            }
+        }
+    }
+
+    /// Runs a closure in its turn and says how it ended.
+    private func run(
+        _ place: GroupCommit<WriteTurn>.Place, _ failure: inout (any Error)?, _ body: (any StorageWriter) throws -> Void
+    ) -> GroupCommit<WriteTurn>.Event {
+        do {
+            try owning {
+                switch place {
+                case .alone: try body(writer)
+                case .savepoint: try writer.part(body)
+                case .transaction:
+                    try writer.begin()
+                    try writer.whole(body)
+                }
+            }
+            return .wrote(.kept)
+        } catch {
+            failure = error
+            return .wrote(writer.connection.isInTransaction ? .failed : .lost)
+        }
+    }
+
+    private func commit(_ failure: inout (any Error)?) -> GroupCommit<WriteTurn>.Event {
+        do {
+            try owning {
+                try writer.commit()
+                announce()
+            }
+            return .committed
+        } catch {
+            failure = error
+            return .commitFailed
+        }
+    }
+
+    /// Lets this thread use the writing connection in a closure.
+    private func owning(_ body: () throws -> Void) rethrows {
+        owner.withLock { $0 = ThreadID.current }
+        defer { owner.withLock { $0 = nil } }
+        try body()
+    }
+
+    private func announce() {
+        for action in writer.takeCommitActions() { action() }
+        if let listener = listener.withLock({ $0 }), let newest = try? writer.lastSequence { listener.notify(newest) }
     }
 
     func reclaimSpace() throws -> Bool {
@@ -338,26 +276,11 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     }
 
     func close() {
-        guard
-            !isClosed.withLock({ wasClosed in
-                defer { wasClosed = true }
-                return wasClosed
-            })
-        else { return }
         pool?.close()
-        // Inside a transaction of this thread the connection is needed until that ends.
-        if isWriting {
-            isClosing = true
-            return
-        }
-        guard (try? queue.enter()) != nil else { return }
-        letGo()
-        queue.leave()
-    }
-
-    /// Ends what is open and closes the writing connection, by the one whose turn it is.
-    private func letGo() {
-        try? commit()
-        if let empty = try? SQLiteConnection(path: ":memory:") { writer = SQLiteWriter(empty) }
+        let turn = WriteTurn()
+        // Inside a write of this thread the connection is needed until that ends.
+        if isWriting { return perform(.closing(nil), for: turn) }
+        perform(.closing(turn), for: turn)
+        _ = turn.wait()
     }
 }

@@ -11,6 +11,13 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     /// What is to be done once the open transaction is committed.
     private(set) var commitActions: [@Sendable () -> Void] = []
 
+    /// Whether a transaction was begun and not ended here, though SQLite may have undone it.
+    var hasBegun = false
+    /// Why the open write can't succeed any more, though its closure may continue.
+    var doomed: (any Error)?
+    /// Why SQLite undid the open transaction, if it did.
+    var undone: (any Error)?
+
     override var lastSequence: UpdateSequence {
         get throws {
             if let newest { return newest }

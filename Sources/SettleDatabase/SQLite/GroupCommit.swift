@@ -1,0 +1,157 @@
+internal import SettlePlatform
+
+/// Decides what the writers of a database do, one after the other, and which of them share a commit: group commit.
+///
+///     A  begins ─ writes ─ B waits ──────────────────────── woken by the commit
+///     B     waits          savepoint ─ writes ─ C waits ─── woken by the commit
+///     C          waits                 savepoint ─ writes ─ commits for all three
+///
+/// A writer whose work is done while others wait stays in the batch, and the next one writes into the same transaction. The
+/// commit wakes the whole batch. So a burst of writers pays for one flush of the disk, and a lone writer waits for nobody.
+///
+/// The value makes no calls. An executor reports each event and performs the returned actions in their order. At any time one
+/// thread at most performs a ``Action/run(_:_:)``, ``Action/commit`` or ``Action/rollBack``, and reports how it ended.
+struct GroupCommit<Writer> {
+    /// Where a writer's closure runs.
+    enum Place {
+        /// As the first of a transaction, which the executor begins.
+        case transaction
+        /// In a savepoint of the open transaction, so that it can fail alone.
+        case savepoint
+        /// Between two transactions.
+        case alone
+    }
+
+    /// How a writer's closure ended.
+    enum Ending {
+        case kept
+        /// The closure failed. In a savepoint its changes are rolled back already.
+        case failed
+        /// The closure failed, and the transaction is gone or can't be used any more.
+        case lost
+    }
+
+    enum Event {
+        case arrived(Writer, alone: Bool)
+        case wrote(Ending)
+        case committed
+        case commitFailed
+        case rolledBack
+        /// The writer, if there is one, waits until the connection is closed.
+        case closing(Writer?)
+    }
+
+    /// What a writer learns when it is woken.
+    enum Outcome {
+        case done
+        /// Its own closure failed.
+        case failed
+        /// Its closure succeeded, but its transaction was not committed.
+        case lost
+        /// The database was closed before its turn.
+        case closed
+    }
+
+    enum Action {
+        case run(Writer, Place)
+        case commit
+        case rollBack
+        case wake([Writer], Outcome)
+        case close
+    }
+
+    private enum Phase {
+        case idle
+        case running(Writer, Place)
+        case committing
+        case rollingBack(failed: [Writer])
+        case closed
+    }
+
+    private let largestBatch: Int
+    private var phase = Phase.idle
+    private var waiting = Queue<(writer: Writer, alone: Bool)>()
+    /// The writers whose work is in the open transaction.
+    private var batch: [Writer] = []
+    /// The writers that wait for the end; `nil` while the database is open.
+    private var closers: [Writer]?
+
+    init(largestBatch: Int) { self.largestBatch = largestBatch }
+
+    /// Takes note of an event and returns what is to be done, in order.
+    mutating func handle(_ event: Event) -> [Action] {
+        switch (event, phase) {
+        case (.arrived(let writer, let alone), _): return arrive(writer, alone)
+        case (.closing(let writer), _): return close(writer)
+        case (.wrote(let ending), .running(let writer, .alone)):
+            return [.wake([writer], ending == .kept ? .done : .failed)] + next()
+        case (.wrote(.kept), .running(let writer, _)):
+            batch.append(writer)
+            return shareOrCommit()
+        case (.wrote(.failed), .running(let writer, .savepoint)):
+            return [.wake([writer], .failed)] + shareOrCommit()
+        case (.wrote, .running(let writer, _)): return rollBack(failed: [writer])
+        case (.committed, .committing):
+            defer { batch = [] }
+            return [.wake(batch, .done)] + next()
+        case (.commitFailed, .committing): return rollBack(failed: [])
+        case (.rolledBack, .rollingBack(let failed)):
+            defer { batch = [] }
+            return [.wake(failed, .failed), .wake(batch, .lost)] + next()
+        case (.wrote, _), (.committed, _), (.commitFailed, _), (.rolledBack, _):
+            assertionFailure("\(event) in \(phase)")
+            return []
+        }
+    }
+
+    private mutating func arrive(_ writer: Writer, _ alone: Bool) -> [Action] {
+        guard closers == nil else { return [.wake([writer], .closed)] }
+        waiting.append((writer, alone))
+        if case .idle = phase { return next() }
+        return []
+    }
+
+    private mutating func close(_ writer: Writer?) -> [Action] {
+        let closing = writer.map { [$0] } ?? []
+        guard closers == nil else { return [.wake(closing, .done)] }
+        closers = closing
+        var refused: [Writer] = []
+        while let next = waiting.popFirst() { refused.append(next.writer) }
+        let end: [Action]
+        if case .idle = phase { end = next() } else { end = [] }
+        return [.wake(refused, .closed)] + end
+    }
+
+    private mutating func rollBack(failed: [Writer]) -> [Action] {
+        phase = .rollingBack(failed: failed)
+        return [.rollBack]
+    }
+
+    /// Lets the next writer into the open transaction, or has it committed.
+    private mutating func shareOrCommit() -> [Action] {
+        guard batch.count < largestBatch, waiting.first?.alone == false else {
+            phase = .committing
+            return [.commit]
+        }
+        return start(.savepoint)
+    }
+
+    /// Goes on after the end of a transaction.
+    private mutating func next() -> [Action] {
+        if let closers {
+            phase = .closed
+            return [.close, .wake(closers, .done)]
+        }
+        return start(.transaction)
+    }
+
+    private mutating func start(_ place: Place) -> [Action] {
+        guard let next = waiting.popFirst() else {
+            phase = .idle
+            return []
+        }
+        let place = next.alone ? .alone : place
+        phase = .running(next.writer, place)
+        return [.run(next.writer, place)]
+    }
+}

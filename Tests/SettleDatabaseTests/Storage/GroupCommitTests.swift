@@ -1,0 +1,55 @@
+import Testing
+
+@testable import SettleDatabase
+
+/// Every order of arrivals, endings, failures and closing, for up to four writers.
+@Suite struct GroupCommitTests {
+    @Test(arguments: [1, 2, 256])
+    func `writers are woken once and truly in every interleaving of four`(largestBatch: Int) {
+        var seen: Set<String> = []
+        var problems: Set<String> = []
+        var next = [GroupCommitWorld(largestBatch: largestBatch)]
+        while let world = next.popLast() {
+            guard seen.insert(world.key).inserted else { continue }
+            problems.formUnion(world.found)
+            for event in world.events(writers: 4) { next.append(world.after(event)) }
+        }
+        #expect(problems == [])
+        #expect(seen.count > 10_000)
+    }
+
+    private func outcomes(_ events: [GroupCommit<Int>.Event]) -> GroupCommitWorld {
+        events.reduce(GroupCommitWorld(largestBatch: 256)) { $0.after($1) }
+    }
+
+    /// Three writers that have arrived, of which the first and the second have written.
+    private let shared: [GroupCommit<Int>.Event] = [
+        .arrived(0, alone: false), .arrived(1, alone: false), .arrived(2, alone: false), .wrote(.kept), .wrote(.kept),
+    ]
+
+    @Test func `one commit wakes all that share it`() {
+        #expect(outcomes(shared).woken.isEmpty)
+        #expect(outcomes(shared + [.wrote(.kept), .committed]).woken == [0: .done, 1: .done, 2: .done])
+    }
+
+    @Test func `a commit that fails reaches every writer in it`() {
+        let woken = outcomes(shared + [.wrote(.kept), .commitFailed, .rolledBack]).woken
+        #expect(woken == [0: .lost, 1: .lost, 2: .lost])
+    }
+
+    @Test func `a writer that fails in its savepoint fails alone`() {
+        let world = outcomes(shared + [.wrote(.failed), .committed])
+        #expect(world.woken == [0: .done, 1: .done, 2: .failed])
+        #expect(world.durable == [0, 1])
+    }
+
+    @Test func `a transaction that the storage undid fails for all its writers`() {
+        #expect(outcomes(shared + [.wrote(.lost), .rolledBack]).woken == [0: .lost, 1: .lost, 2: .failed])
+    }
+
+    @Test func `closing commits what is written and runs nothing more`() {
+        let world = outcomes(Array(shared.dropLast()) + [.closing(90), .wrote(.kept), .committed])
+        #expect(world.woken == [0: .done, 1: .done, 2: .closed, 90: .done])
+        #expect(world.isClosed)
+    }
+}
