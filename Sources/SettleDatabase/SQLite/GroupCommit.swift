@@ -11,7 +11,7 @@ internal import SettlePlatform
 ///
 /// The value makes no calls. An executor reports each event and performs the returned actions in their order. At any time one
 /// thread at most performs a ``Action/run(_:_:)``, ``Action/commit`` or ``Action/rollBack``, and reports how it ended.
-struct GroupCommit<Writer> {
+struct GroupCommit<Writer: Sendable>: Sendable {
     /// Where a writer's closure runs.
     enum Place {
         /// As the first of a transaction, which the executor begins.
@@ -31,7 +31,7 @@ struct GroupCommit<Writer> {
         case lost
     }
 
-    enum Event {
+    enum Event: Sendable {
         case arrived(Writer, alone: Bool)
         case wrote(Ending)
         case committed
@@ -42,7 +42,7 @@ struct GroupCommit<Writer> {
     }
 
     /// What a writer learns when it is woken.
-    enum Outcome {
+    enum Outcome: Sendable {
         case done
         /// Its own closure failed.
         case failed
@@ -52,7 +52,7 @@ struct GroupCommit<Writer> {
         case closed
     }
 
-    enum Action {
+    enum Action: Sendable {
         case run(Writer, Place)
         case commit
         case rollBack
