@@ -55,26 +55,7 @@ enum DatabaseEndpoints {
 
     /// `GET /{db}`
     static let info: Endpoint = { context in
-        .json(try info(of: context.database(), context.parameter("db"), context.server))
-    }
-
-    /// What `GET /{db}` says.
-    static func info(of database: Database, _ name: String, _ server: ServerState) throws -> JSON {
-        let counts = try database.counts()
-        let sizes = try database.sizes()
-        let sequences = try WireSequence(database)
-        return [
-            "instance_start_time": "0", "db_name": .string(name),
-            "purge_seq": try sequences.json(UpdateSequence(PurgeLog.requestCount(in: database))),
-            "update_seq": try sequences.json(database.lastSequence()),
-            "sizes": [
-                "file": .number(JSONNumber(sizes.file)), "external": .number(JSONNumber(sizes.external)),
-                "active": .number(JSONNumber(sizes.active)),
-            ], "props": .object(JSONObject()),
-            "doc_del_count": .number(JSONNumber(counts.deleted)), "doc_count": .number(JSONNumber(counts.live)),
-            "disk_format_version": 8, "compact_running": .bool(server.compactions.isRunning(name)),
-            "cluster": ["q": 1, "n": 1, "w": 1, "r": 1],
-        ]
+        .json(try DatabaseInfo.json(of: context.database(), context.parameter("db"), context.server.compactions))
     }
 
     /// `POST /{db}/_ensure_full_commit`: what was acknowledged is committed as durably as the store was opened for.

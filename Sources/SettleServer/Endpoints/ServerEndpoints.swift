@@ -57,7 +57,7 @@ enum ServerEndpoints {
                         let database = try context.server.databases.open(name)
                         return [
                             "key": .string(name),
-                            "info": try DatabaseEndpoints.info(of: database, name, context.server),
+                            "info": try DatabaseInfo.json(of: database, name, context.server.compactions),
                         ]
                     } catch let error as HTTPError where error.status == 404 {
                         return ["key": .string(name), "error": "not_found"]

@@ -45,7 +45,7 @@ enum ScriptRequestObject {
             PercentCoding.encode($0.name, keeping: .couchDB) + "=" + PercentCoding.encode($0.value, keeping: .couchDB)
         }
         return [
-            "info": try DatabaseEndpoints.info(of: database, name, context.server),
+            "info": try DatabaseInfo.json(of: database, name, context.server.compactions),
             "uuid": .string(SecureRandom.hexadecimal()), "id": id.map { .string($0) } ?? .null,
             "method": .string(request.method),
             "requested_path": path, "path": path,
