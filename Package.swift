@@ -16,7 +16,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Settle", targets: ["Settle"]),
-        .library(name: "RevisionTree", targets: ["RevisionTree"]),
+        .library(name: "SettleCore", targets: ["SettleCore"]),
         .library(name: "SettleServer", targets: ["SettleServer"]),
         .library(name: "SettleTesting", targets: ["SettleTesting"]),
         .executable(name: "settle", targets: ["SettleTool"]),
@@ -50,35 +50,35 @@ let package = Package(
             providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]),
 
         .target(name: "SettlePlatform", dependencies: ["CCrypto"], swiftSettings: strict),
-        .target(name: "RevisionTree", dependencies: ["SettlePlatform"], swiftSettings: strict),
+        .target(name: "SettleCore", dependencies: ["SettlePlatform"], swiftSettings: strict),
         .target(
             name: "SettleDatabase",
             dependencies: [
-                "SettlePlatform", "RevisionTree", "CSQLite", "CZlib", "CPCRE2", "CICU",
+                "SettlePlatform", "SettleCore", "CSQLite", "CZlib", "CPCRE2", "CICU",
             ],
             swiftSettings: strict),
         .target(
             name: "SettleReplication",
-            dependencies: ["SettlePlatform", "RevisionTree", "SettleDatabase", "CCurl", "CCrypto"],
+            dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", "CCurl", "CCrypto"],
             swiftSettings: strict),
         .target(
-            name: "SettleViews", dependencies: ["SettlePlatform", "RevisionTree", "SettleDatabase", "CSQLite"],
+            name: "SettleViews", dependencies: ["SettlePlatform", "SettleCore", "SettleDatabase", "CSQLite"],
             swiftSettings: strict),
         .target(
-            name: "Settle", dependencies: ["RevisionTree", "SettleDatabase", "SettleReplication", "SettleViews"],
+            name: "Settle", dependencies: ["SettleCore", "SettleDatabase", "SettleReplication", "SettleViews"],
             swiftSettings: strict),
         .target(name: "SettleTesting", dependencies: ["SettlePlatform", "Settle"], swiftSettings: strict),
         .target(
             name: "SettleScripting",
             dependencies: [
-                "SettlePlatform", "RevisionTree", "SettleDatabase",
+                "SettlePlatform", "SettleCore", "SettleDatabase",
                 .target(name: "CJavaScriptCore", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: strict),
         .target(
             name: "SettleServer",
             dependencies: [
-                "SettlePlatform", "RevisionTree", "SettleDatabase", "SettleReplication", "SettleScripting",
+                "SettlePlatform", "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting",
                 "SettleViews",
                 "CMicroHTTPD", "CCrypto",
             ],
@@ -95,7 +95,7 @@ let package = Package(
         // Bounds how many tests run at a time, also in a plain `swift test`.
         .target(name: "CTestWidth", path: "Tests/CTestWidth", cSettings: [.treatAllWarnings(as: .error)]),
         .testTarget(
-            name: "RevisionTreeTests", dependencies: ["RevisionTree", "CZlib", "CTestWidth"],
+            name: "SettleCoreTests", dependencies: ["SettleCore", "CZlib", "CTestWidth"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite", "CrashTool"],

@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 
-MODULES = ["RevisionTree", "SettleDatabase", "SettleViews", "SettleReplication", "SettleServer", "SettleTesting"]
+MODULES = ["SettleCore", "SettleDatabase", "SettleViews", "SettleReplication", "SettleServer", "SettleTesting"]
 LIST = "docs/API.txt"
 
 

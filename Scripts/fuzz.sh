@@ -27,7 +27,7 @@ compile() {
 printf 'module CICU { header "%s" export * }\n' "$PWD/Sources/CICU/include/CICU.h" >"$out/CICU.modulemap"
 clang -O -c Sources/CICU/CICU.c -I Sources/CICU/include -o "$out/CICU.o"
 compile SettlePlatform Sources/SettlePlatform
-compile RevisionTree Sources/RevisionTree
+compile SettleCore Sources/SettleCore
 compile SettleDatabase Sources/SettleDatabase
 compile SettleReplication Sources/SettleReplication
 compile SettleViews Sources/SettleViews
@@ -36,7 +36,7 @@ compile FuzzTargets Fuzz/Targets
 for target in $targets; do
     echo "linking $target"
     swiftc "${flags[@]}" -D "FUZZ_${target^^}" Fuzz/Entry/Entry.swift \
-        "$out"/{CICU,SettlePlatform,RevisionTree,SettleDatabase,SettleReplication,SettleViews,Settle,FuzzTargets}.o \
+        "$out"/{CICU,SettlePlatform,SettleCore,SettleDatabase,SettleReplication,SettleViews,Settle,FuzzTargets}.o \
         -o "$out/fuzz-$target" -lsqlite3 -lcrypto -lz -lpcre2-8 -licui18n -licuuc -lcurl
 done
 

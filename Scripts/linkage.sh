@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks which C libraries each product needs, on Linux: Scripts/linkage.sh [--write]
 # The result must match Scripts/linkage.txt; with --write that file is rewritten. A program of this package represents
-# a library: CrashTool for Settle, ShoppingList for SettleServer, and a temporary one for RevisionTree.
+# a library: CrashTool for Settle, ShoppingList for SettleServer, and a temporary one for SettleCore.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,11 +13,11 @@ room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
 
 cat >"$room/main.swift" <<'SWIFT'
-import RevisionTree
+import SettleCore
 print(RevisionHasher().revision(of: .empty))
 SWIFT
-swiftc -I "$bin/Modules" -I Sources/CCrypto "$room/main.swift" "$bin"/{SettlePlatform,RevisionTree}.build/*.o \
-    -module-name Probe -o "$room/RevisionTree"
+swiftc -I "$bin/Modules" -I Sources/CCrypto "$room/main.swift" "$bin"/{SettlePlatform,SettleCore}.build/*.o \
+    -module-name Probe -o "$room/SettleCore"
 
 # The libraries of a program except Swift's own and the system's, on one line.
 needed() {
@@ -26,7 +26,7 @@ needed() {
         sort -u | paste -sd ' '
 }
 found() {
-    echo "RevisionTree $(needed "$room/RevisionTree")"
+    echo "SettleCore $(needed "$room/SettleCore")"
     echo "Settle $(needed "$bin/CrashTool")"
     echo "SettleServer $(needed "$bin/ShoppingList")"
     echo "settle $(needed "$bin/settle")"

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// A document with clocks from outside, stamped and merged with what it came from.
 enum ClockTarget {

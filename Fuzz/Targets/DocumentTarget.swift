@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// JSON text from outside, read as a document.
 enum DocumentTarget {

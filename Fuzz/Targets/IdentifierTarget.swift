@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// Text read as ids of revisions and documents, and as a history: one id a line, as `_revisions` has them.
 enum IdentifierTarget {

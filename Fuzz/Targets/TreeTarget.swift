@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// Bytes read as a packed revision tree.
 enum TreeTarget {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes documents to a real CouchDB and records the revision ids it answers with.
 
-    Scripts/couchdb/record-revision-ids.py http://admin:admin@127.0.0.1:5984 Tests/RevisionTreeTests/Fixtures
+    Scripts/couchdb/record-revision-ids.py http://admin:admin@127.0.0.1:5984 Tests/SettleCoreTests/Fixtures
 
 Makes revision-ids.json and compressed-attachments.json anew. The documents are the same in every run, because the
 random ones come from a fixed seed. Python 3's standard library is all it needs.

@@ -1,4 +1,4 @@
-@_exported public import RevisionTree
+@_exported public import SettleCore
 @_exported public import SettleDatabase
 @_exported public import SettleReplication
 @_exported public import SettleViews

@@ -80,7 +80,12 @@ struct FolderCycleTests {
         (["A": "struct One { let two: Two }", "B": "struct Two {}"], []),
         (["A": "struct One { let two: Two }", "B": "struct Two { var one: One? }"], [["A", "B"]]),
         (["A": "struct One {}", "B": "extension One { var two: Two { Two() } }\nstruct Two {}"], []),
-        (["A": "struct One { let three: Three }", "B": "extension One {}", "C": "struct Three {}\nextension Two {}"], []),
+        (
+            [
+                "A": "struct One { let three: Three }", "B": "extension One {}",
+                "C": "struct Three {}\nextension Two {}",
+            ], []
+        ),
         (["A": "enum One: Three {}", "B": "enum Two: One {}", "C": "protocol Three {}\n// Two"], []),
         (["A": "enum One: Three {}", "B": "class Two: One {}", "C": "typealias Three = Two"], [["A", "B", "C"]]),
     ])

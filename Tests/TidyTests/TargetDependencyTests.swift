@@ -7,15 +7,15 @@ private let system: Set = [
 /// What each target may import, as docs/ARCHITECTURE.md draws the house.
 private let allowedImports: [String: Set<String>] = [
     "SettlePlatform": ["Glibc", "Musl", "Android", "Darwin", "CCrypto", "CommonCrypto"],
-    "RevisionTree": ["Synchronization", "SettlePlatform"],
-    "SettleDatabase": system.union(["RevisionTree", "CSQLite", "CZlib", "CPCRE2", "CICU"]),
-    "SettleReplication": system.union(["RevisionTree", "SettleDatabase", "CCurl", "CCrypto", "Network"]),
-    "SettleViews": system.union(["RevisionTree", "SettleDatabase", "CSQLite"]),
-    "SettleScripting": system.union(["RevisionTree", "SettleDatabase", "CJavaScriptCore", "JavaScriptCore"]),
-    "Settle": ["RevisionTree", "SettleDatabase", "SettleReplication", "SettleViews"],
-    "SettleTesting": system.union(["RevisionTree", "SettleDatabase", "SettleReplication", "Settle"]),
+    "SettleCore": ["Synchronization", "SettlePlatform"],
+    "SettleDatabase": system.union(["SettleCore", "CSQLite", "CZlib", "CPCRE2", "CICU"]),
+    "SettleReplication": system.union(["SettleCore", "SettleDatabase", "CCurl", "CCrypto", "Network"]),
+    "SettleViews": system.union(["SettleCore", "SettleDatabase", "CSQLite"]),
+    "SettleScripting": system.union(["SettleCore", "SettleDatabase", "CJavaScriptCore", "JavaScriptCore"]),
+    "Settle": ["SettleCore", "SettleDatabase", "SettleReplication", "SettleViews"],
+    "SettleTesting": system.union(["SettleCore", "SettleDatabase", "SettleReplication", "Settle"]),
     "SettleServer": system.union([
-        "RevisionTree", "SettleDatabase", "SettleReplication", "SettleScripting", "SettleViews", "CMicroHTTPD",
+        "SettleCore", "SettleDatabase", "SettleReplication", "SettleScripting", "SettleViews", "CMicroHTTPD",
         "CCrypto",
     ]),
     "SettleCommands": system.union(["Settle", "SettleServer", "SettleScripting"]),
@@ -55,17 +55,17 @@ struct TargetDependencyTests {
     }
 
     @Test func `the revision tree knows no Foundation`() {
-        let file = SourceFile(path: "Sources/RevisionTree/A.swift", text: "import Foundation\n")
+        let file = SourceFile(path: "Sources/SettleCore/A.swift", text: "import Foundation\n")
         #expect(importComplaints(in: file).count == 1)
-        let essentials = SourceFile(path: "Sources/RevisionTree/A.swift", text: "import FoundationEssentials\n")
+        let essentials = SourceFile(path: "Sources/SettleCore/A.swift", text: "import FoundationEssentials\n")
         #expect(importComplaints(in: essentials).count == 1)
     }
 
     @Test(arguments: [
-        ("Sources/RevisionTree/A.swift", "import SettleDatabase", 1),
-        ("Sources/RevisionTree/A.swift", "internal import struct Foundation.Date", 1),
-        ("Sources/RevisionTree/A.swift", "// import Foundation\nimport SettlePlatform", 0),
-        ("Sources/SettleDatabase/Storage/A.swift", "public import RevisionTree\n@testable import Settle", 1),
+        ("Sources/SettleCore/A.swift", "import SettleDatabase", 1),
+        ("Sources/SettleCore/A.swift", "internal import struct Foundation.Date", 1),
+        ("Sources/SettleCore/A.swift", "// import Foundation\nimport SettlePlatform", 0),
+        ("Sources/SettleDatabase/Storage/A.swift", "public import SettleCore\n@testable import Settle", 1),
         ("Sources/SettleDatabase/Storage/A.swift", "import Glibc", 1),
         ("Sources/Settle/Settle.swift", "@_exported public import SettleDatabase", 0),
         ("Sources/SettleTool/A.swift", "import Settle", 1),

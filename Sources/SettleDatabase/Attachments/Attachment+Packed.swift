@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension Attachment {
     /// A list of attachments as it is stored beside a body: JSON, one array for each.

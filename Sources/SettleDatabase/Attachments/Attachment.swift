@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// A binary that belongs to a revision of a document.
 ///

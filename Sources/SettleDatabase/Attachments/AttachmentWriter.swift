@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettlePlatform
 
 /// Takes the content of a new attachment piece by piece, in bounded memory.

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension Database {
     /// Observes the database: every document changed after a position, as it happens.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// One document as it changes, without end: first its current state, then each change of its winner.
 ///

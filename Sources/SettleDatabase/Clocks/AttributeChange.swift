@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// A change of one attribute of an object, with the moment it was made at: what a thin client has to send.
 package struct AttributeChange: Sendable {

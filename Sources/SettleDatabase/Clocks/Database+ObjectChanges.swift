@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 extension Database {
     /// Changes attributes of objects, each unless it was changed later.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension DocumentEditor {
     /// The same for edits that are nobody's change, such as what settling writes.

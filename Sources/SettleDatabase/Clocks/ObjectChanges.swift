@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// What is to be changed of one object, all of it at once.
 package struct ObjectChanges: Sendable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The order in which objects are written that refer to each other: what is referred to comes first.
 ///

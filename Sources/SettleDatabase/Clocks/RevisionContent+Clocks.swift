@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension RevisionContent {
     /// The content without the moments of its changes: those are stamped by whatever is written, and nobody's operation.

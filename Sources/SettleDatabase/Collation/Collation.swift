@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// CouchDB's order of JSON values, which views, queries and selectors share.
 ///

@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// Erlang's term order of JSON values, which CouchDB uses where it compares without collation.
 ///

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Walks two JSON values side by side until they differ, without recursion.
 ///

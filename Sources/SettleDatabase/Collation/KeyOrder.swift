@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// The order of a view's keys.
 package enum KeyOrder: Sendable {

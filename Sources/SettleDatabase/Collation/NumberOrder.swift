@@ -1,5 +1,5 @@
 internal import Foundation
-internal import RevisionTree
+internal import SettleCore
 
 /// The order of JSON numbers by value, without rounding an integer to a float.
 ///

@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// A JSON value encoded as bytes whose byte order is that of ``Collation``, or raw order.
 ///

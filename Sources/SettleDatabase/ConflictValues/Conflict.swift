@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A document with concurrent edits, as a resolver gets it: an immutable value.
 ///

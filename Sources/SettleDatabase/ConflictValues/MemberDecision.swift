@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A merge's decision about one member, with the reason.
 public struct MemberDecision: Sendable, Hashable {

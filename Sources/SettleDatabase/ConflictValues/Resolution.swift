@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// How a conflict is resolved.
 public enum Resolution: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension Conflict {
     /// Why a conflict has no ``Conflict/base``.

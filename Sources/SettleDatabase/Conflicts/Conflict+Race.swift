@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension Conflict {
     /// Concurrent answers of replicas to one question, or to one and a part of it.

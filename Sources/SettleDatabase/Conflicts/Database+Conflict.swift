@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension Database {
     /// The conflict of a document, ready to be shown or settled; `nil` if there is none.

@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// A document of a database elsewhere: its revision tree, and those contents that were fetched. Its conflict is settled as one
 /// of a database here is, and by the same revisions.

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension Database {
     /// Deletes a document by storing a tombstone on the revision it was read at.

@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 extension Database {
     /// Writes edits in one transaction; one that is refused does not stop the others.

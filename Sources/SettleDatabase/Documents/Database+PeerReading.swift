@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// Batch reads for replication.
 extension Database {

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension Database {
     /// The document's winner, which every peer picks. `nil` if there is none or the document is deleted.

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension Database {
     /// Stores revisions from peers, with their histories: a write with `new_edits=false`.

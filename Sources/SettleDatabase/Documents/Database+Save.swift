@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension Database {
     /// Saves a document as an edit of the revision it was read at, and returns it with its new revision.

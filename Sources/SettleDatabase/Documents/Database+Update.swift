@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension Database {
     /// Reads a document, changes it with a closure, and saves it. If another writer saved it in between, the closure is

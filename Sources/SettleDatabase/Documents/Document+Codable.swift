@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension Document {
     /// Creates a new document from a model.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension DocumentEditor {
     /// The content of a revision; `nil` if it is not kept or not readable.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension DocumentEditor {
     /// Writes the revisions that settle a conflict: the document's record is written once, with all of them.

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension Journal {
     /// Undoes the newest operations, the last one first.

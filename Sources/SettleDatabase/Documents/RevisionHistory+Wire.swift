@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 extension RevisionHistory {
     /// The errors of a `_revisions` member.

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// What a database lacks of a document that a peer has: one row of CouchDB's `_revs_diff`.
 public struct RevisionsDiff: Sendable, Hashable {

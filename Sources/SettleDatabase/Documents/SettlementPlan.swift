@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// The revisions that settle a conflict: a pure function of the conflict and its resolution, so that every replica with
 /// the same leaves writes the same (SEMANTICS 82, 83).

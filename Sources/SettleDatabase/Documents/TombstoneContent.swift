@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The members of a tombstone: kept ones of the deleted document, and added ones.
 struct TombstoneContent {

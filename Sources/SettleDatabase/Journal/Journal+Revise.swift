@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// Support for sessions that send operations one by one: after the server has accepted an operation, the later ones are
 /// rebased on the server's revision.

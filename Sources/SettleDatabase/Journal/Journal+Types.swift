@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension Journal {
     /// The pending changes, as type → id → changes of attributes (SEMANTICS 149).

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// The local operations that no peer has acknowledged yet, in two views.
 ///

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension Database {
     /// Lets go of contents that are not needed any more, and gives their space back to the system.

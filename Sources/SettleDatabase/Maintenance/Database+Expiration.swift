@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

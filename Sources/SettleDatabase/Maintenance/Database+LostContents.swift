@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension Database {
     /// Removes contents kept apart that belonged to documents which were purged while their revisions could not be read;

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension Database {
     /// Calls a closure with the name of every attachment content that documents changed after a sequence hold, a page of

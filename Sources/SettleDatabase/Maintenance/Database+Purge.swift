@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension Database {
     /// Forgets a document and all its revisions, as if it had never been here. Nothing replicates: a peer that has it may

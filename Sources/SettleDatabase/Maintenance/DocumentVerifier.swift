@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Goes through all documents of one state of a database and notes what is wrong with them.
 struct DocumentVerifier {

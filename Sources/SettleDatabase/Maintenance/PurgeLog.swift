@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// Which documents were forgotten lately, for indexes that have to forget them too.
 ///

@@ -1,5 +1,5 @@
 internal import CZlib
-package import RevisionTree
+package import SettleCore
 
 /// A bookmark in CouchDB's format: a position in an index as an Erlang term, compressed if that is smaller, in URL-safe
 /// Base64.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Reads JSON values from Erlang's external term format, given untrusted bytes.
 ///

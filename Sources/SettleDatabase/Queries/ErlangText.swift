@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// A JSON value in Erlang's term syntax, which CouchDB includes in some error reasons.
 ///

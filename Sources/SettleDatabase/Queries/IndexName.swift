@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 internal import SettlePlatform
 
 /// The name that CouchDB gives an unnamed index: a hash of its definition.

@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// The members of a document to return, as a list of paths: a query's `fields`.
 ///

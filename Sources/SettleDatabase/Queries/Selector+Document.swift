@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension Selector {
     /// Whether a document matches, with its `_id`, its `_rev`, `_deleted` for a tombstone, and `_attachments` as stubs.

@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 extension Selector {
     /// The selector in CouchDB's normal form, as `_explain` shows it and the definition of an index keeps it.

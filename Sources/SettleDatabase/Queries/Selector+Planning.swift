@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// Support for planning queries.
 extension Selector {

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// The parts of a selector that a search index evaluates.
 extension Selector {

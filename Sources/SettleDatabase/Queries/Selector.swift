@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A condition on documents in CouchDB's selector language (Mango), parsed once and applied to any number of documents.
 ///

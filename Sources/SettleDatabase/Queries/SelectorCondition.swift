@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// A condition on one member that narrows the range of an index.
 package struct SelectorCondition: Sendable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension SelectorMatch {
     /// Whether an existing value passes a test.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Evaluates a normalized selector on one value.
 ///

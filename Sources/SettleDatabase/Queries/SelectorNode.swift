@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// A selector as a tree, between JSON and evaluation.
 ///

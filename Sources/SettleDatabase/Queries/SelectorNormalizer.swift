@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Normalizes a selector like CouchDB, which determines what a negation means.
 ///

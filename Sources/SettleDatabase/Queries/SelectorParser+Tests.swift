@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension SelectorParser {
     /// Reads an operator that tests one value.

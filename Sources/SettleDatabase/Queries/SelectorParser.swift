@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Parses the operators of a selector: checks their arguments and makes implicit ones explicit.
 ///

@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// The path from a value to a nested member: names separated by dots, and `\.` for a dot that belongs to a name.
 ///

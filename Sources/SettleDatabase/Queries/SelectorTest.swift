@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// An operator at a leaf of a selector, which tests one value.
 enum SelectorTest: Sendable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// What the index of the documents table tells apart; a document is of one kind only.
 enum RecordFlags: Int64 {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension SQLiteReader {
     func journalEntries(after number: Int64, limit: Int) throws -> [StoredJournalEntry] {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension SQLiteReader {
     func localDocument(_ id: DocumentID) throws -> LocalDocument? {

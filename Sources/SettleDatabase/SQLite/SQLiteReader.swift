@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Answers questions from one connection.
 class SQLiteReader: StorageReader {

@@ -1,5 +1,5 @@
 internal import CSQLite
-internal import RevisionTree
+internal import SettleCore
 
 /// A prepared statement of a ``SQLiteConnection``.
 package final class SQLiteStatement {

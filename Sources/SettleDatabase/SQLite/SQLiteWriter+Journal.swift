@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension SQLiteWriter {
     func putJournalEntry(_ entry: StoredJournalEntry) throws {

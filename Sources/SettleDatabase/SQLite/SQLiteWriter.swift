@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Changes the file in the open transaction of the writing connection.
 final class SQLiteWriter: SQLiteReader, StorageWriter {

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A part of the documents by their ids, compared byte by byte.
 public struct DocumentRange: Sendable {

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension StorageReader {
     /// A document, or `nil`; with the winner's content if asked for.

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// The questions a storage engine answers about one state of a database.
 public protocol StorageReader {

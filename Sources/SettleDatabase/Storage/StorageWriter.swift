@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// What can be changed in a storage engine's write.
 public protocol StorageWriter: StorageReader {

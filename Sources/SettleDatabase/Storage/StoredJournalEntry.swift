@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A journal entry as a storage engine stores it: contents that the document keeps are not stored a second time.
 ///

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// How many contents had been kept apart at what times, as compactions have noted it: so that it is known how old each is
 /// at least.

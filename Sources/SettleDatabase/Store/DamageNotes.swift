@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 internal import SettlePlatform
 
 /// Which damaged documents were named to the app, so that each is named once while the database is open, however often

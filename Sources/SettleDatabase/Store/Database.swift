@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import RevisionTree
+internal import SettleCore
 internal import SettlePlatform
 internal import Synchronization
 

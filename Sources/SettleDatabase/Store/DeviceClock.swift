@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettlePlatform
 
 /// The clock by which a database stamps changes, see ``RevisionTree/HybridClock``.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Adds revisions to documents, inside a storage engine's write.
 ///

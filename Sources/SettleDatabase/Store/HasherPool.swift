@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettlePlatform
 
 /// Hashers to be used again, one thread at a time each.

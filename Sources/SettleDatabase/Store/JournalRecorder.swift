@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Writes the journal, inside a storage engine's write.
 struct JournalRecorder {

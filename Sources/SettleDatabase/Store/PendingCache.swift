@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettlePlatform
 
 /// The pending changes, in memory: updated with each write, so that reading them needs no storage access

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// What was last counted of a database's contents, and where it was then.
 struct SizeCount: Sendable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension ValidationContext {
     /// Refuses the new revision if one of these members is present and not an ISO 8601 date (SEMANTICS 127).

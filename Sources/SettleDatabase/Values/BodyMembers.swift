@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The positions of a stored body's members, for comparing two bodies without building their values.
 struct BodyMembers {

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A changed document, at the position of its last change.
 public struct Change: Sendable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The tombstone that closes a losing branch when a conflict is settled.
 ///

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A document as an app reads, changes and saves it: a value that knows which revision it was read at.
 ///

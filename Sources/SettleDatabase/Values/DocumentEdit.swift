@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// An edit from CouchDB's interactive writes: a document's new content, and the revision it is based on.
 package struct DocumentEdit: Sendable {

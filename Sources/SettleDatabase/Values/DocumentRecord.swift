@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A document as a storage engine keeps it: the tree of its revisions and the content of the winner.
 public struct DocumentRecord: Sendable {

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// One local operation, kept in the journal until a peer has acknowledged it.
 ///

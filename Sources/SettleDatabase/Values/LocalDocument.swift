@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A document that stays in this database: it never replicates and no feed shows it (SEMANTICS 203).
 ///

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// The pending change of one document: all its operations since the last synchronization combined (SEMANTICS 150).
 ///

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Combines the operations on one document into one change, one operation after the other.
 ///

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A revision from a peer, with its history.
 public struct ReplicatedRevision: Sendable {

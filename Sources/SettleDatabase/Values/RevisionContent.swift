@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// What one revision holds.
 public struct RevisionContent: Sendable, Hashable {

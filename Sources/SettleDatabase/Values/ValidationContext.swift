@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// The argument of a validation function: a revision that is about to be stored.
 ///

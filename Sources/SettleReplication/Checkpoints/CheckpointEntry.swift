@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// One checkpoint in a replication's log: an entry of CouchDB's `history`.
 ///

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Does what a ``Checkpointer`` says: reads and writes the logs of a replication on both peers.
 struct CheckpointExecutor: Sendable {

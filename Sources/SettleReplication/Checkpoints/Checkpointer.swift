@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettlePlatform
 
 /// The rules of a replication's checkpoints: a value that is told what was read and written, and says what to do next.

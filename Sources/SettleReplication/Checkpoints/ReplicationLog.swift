@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The log of a replication as one side keeps it, in CouchDB's format.
 ///

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 public import SettleDatabase
 
 /// A database or a server that speaks CouchDB's protocol, with credentials.

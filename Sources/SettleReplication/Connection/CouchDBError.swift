@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The refusal of a CouchDB, or of a server that speaks its protocol.
 public struct CouchDBError: Error, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// A login to CouchDB.
 struct SessionLogin: Sendable {

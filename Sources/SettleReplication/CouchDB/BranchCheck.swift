@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Finds documents that would get a new branch at a server, from the winners in `_all_docs`.
 ///

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension CouchDBPeer {
     /// Asks the server for its identity and the database for its update sequence.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 public import SettleDatabase
 
 extension CouchDBPeer {

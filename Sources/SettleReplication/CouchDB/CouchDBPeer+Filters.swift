@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension CouchDBPeer {
     /// The function of the design document that a filter names, or the view's map function for the filter `_view`;

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 public import SettleDatabase
 
 extension CouchDBPeer {

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension CouchDBPeer {
     /// A local document; see ``Peer/localDocument(_:)``.

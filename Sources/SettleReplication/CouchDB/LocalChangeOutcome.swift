@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// What a server did with the changes of one object.
 public struct LocalChangeOutcome: Sendable, Hashable {

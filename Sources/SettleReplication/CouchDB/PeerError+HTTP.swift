@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension PeerError {
     /// Maps any failure of a call to a peer over HTTP; all mapping is here.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Matches the rows of a `_bulk_get` response with the requests, and counts the bytes.

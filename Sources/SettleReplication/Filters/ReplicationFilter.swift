@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 public import SettleDatabase
 
 /// Which documents of a source take part in a replication. A filter runs at the source (SEMANTICS 128).

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The outcome of one attempt to replicate a document.
 struct DocumentReport: Sendable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// What a flow wants done; each call by its number is answered by an event with that number.

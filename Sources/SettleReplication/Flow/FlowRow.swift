@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// A change on its way to be compared.
 struct FlowRow: Sendable {

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 internal import SettlePlatform
 
 /// A complete response of a CouchDB server.

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 internal import SettlePlatform
 
 /// A path below a database or a server, percent-encoded as CouchDB expects it.

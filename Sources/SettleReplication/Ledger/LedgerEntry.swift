@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A document that a replication could not replicate, or whose conflict it could not settle.
 public struct LedgerEntry: Sendable, Hashable {

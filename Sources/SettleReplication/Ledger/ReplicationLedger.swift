@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 internal import SettleDatabase
 
 /// The documents that a replication could not replicate or settle, with the reasons.

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 public import SettleDatabase
 
 /// An operation that the server refused, with three sides: the document before it, after it, and at the server.

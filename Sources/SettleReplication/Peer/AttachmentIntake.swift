@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Stores the contents of a revision's attachments in a local database, before the revision itself.

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A document that was changed at a peer.
 public struct ChangedDocument: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 internal import SettleDatabase
 
 extension LocalPeer {

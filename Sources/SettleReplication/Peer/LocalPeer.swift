@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 public import SettleDatabase
 
 /// A database of this process as one side of a replication.

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 public import SettleDatabase
 
 /// A database that takes part in a replication: one on this machine, or one behind CouchDB's HTTP API.

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A local document of a peer, in which replications keep their checkpoints.
 public struct PeerLocalDocument: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A revision in transfer between two peers.
 public struct PeerRevision: Sendable {

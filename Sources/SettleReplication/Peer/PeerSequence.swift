@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A position in a peer's changes.
 ///

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A revision that a target requests from its source.
 public struct RevisionRequest: Sendable, Hashable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Settles the conflicts of a pull's target by the configured policy, fetching missing merge bases from the source.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Performs what a flow wants, in child tasks, and feeds it what comes of that, one event at a time.

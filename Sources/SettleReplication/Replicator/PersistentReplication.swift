@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A replication stored in a database; ``Replications/all`` has those that run now.
 public struct PersistentReplication: Sendable, Hashable {

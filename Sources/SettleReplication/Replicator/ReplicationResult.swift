@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// The result of a replication.
 public struct ReplicationResult: Sendable {

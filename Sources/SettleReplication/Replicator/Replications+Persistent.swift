@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 import SettleDatabase
 
 /// Replications that outlive the process.

@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 

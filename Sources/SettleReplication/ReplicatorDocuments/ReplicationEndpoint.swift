@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// One side of a replication in CouchDB's format: an address, or an object with an address, headers and credentials.

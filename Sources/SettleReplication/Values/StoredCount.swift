@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// A count in a local document. Every user who may write to the database can set it to any value.
 enum StoredCount {

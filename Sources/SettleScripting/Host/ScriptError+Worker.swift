@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension ScriptError {
     /// Parses an error from a worker: `["name","reason"]`.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// A request to a worker.
 public struct ScriptRequest: Sendable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The scripts of a context. Workers keep contexts while there is room.
 public struct ScriptSource: Sendable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Finds accounts: the server's administrators, then the documents of `_users`.

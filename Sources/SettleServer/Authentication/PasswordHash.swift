@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettlePlatform
 
 /// What is kept of a password, in any of the forms CouchDB has or had.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettlePlatform
 
 /// The codes of an account's second factor (TOTP, RFC 6238), which change every half minute.

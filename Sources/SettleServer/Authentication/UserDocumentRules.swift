@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The rules of `_users`: who may read and write which document, and what one has to be. The reasons are CouchDB's.
 struct UserDocumentRules: Sendable {

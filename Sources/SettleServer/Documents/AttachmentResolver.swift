@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Makes the attachments of a document that is to be written: takes in contents, and finds what stubs stand for.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettlePlatform
 
 /// The header that says where COPY puts its copy: `id`, or `id?rev=…`.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// What a request wants to see of a document beside its members.
 struct DocumentOptions: Sendable {

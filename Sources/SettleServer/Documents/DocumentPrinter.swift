@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Prints documents as CouchDB does: the reserved members around the stored body, whose bytes are copied.

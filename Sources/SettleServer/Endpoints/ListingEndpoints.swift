@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Lists of documents: `_all_docs`, `_design_docs`, `_local_docs`.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Changes of thin clients, which keep no documents and no revisions: an extension of ours.

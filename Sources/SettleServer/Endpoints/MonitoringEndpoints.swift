@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// What an operator wants to know of the server.
 enum MonitoringEndpoints {

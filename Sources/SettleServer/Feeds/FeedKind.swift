@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// What decides how the rows of a feed look: feeds of one kind send the same bytes for the same changes.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Reads what a thin client has changed: types, objects, and lists of changes (SEMANTICS 149).

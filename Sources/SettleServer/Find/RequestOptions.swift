@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// The members of a request's body, taken out one by one, in CouchDB's order and with its words for what is wrong.

@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 public import SettleDatabase
 internal import SettlePlatform
 public import SettleReplication

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// What a request wants of a list of documents.
 struct ListingQuery: Sendable {

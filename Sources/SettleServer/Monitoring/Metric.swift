@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// A number that is watched, or a few that differ by a label.
 struct Metric: Sendable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Reads documents that come with their attachments behind them: `multipart/related`.

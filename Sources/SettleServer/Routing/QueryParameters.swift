@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The parameters of a query; of those with one name the last counts.
 struct QueryParameters: Sendable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleViews
 
 /// Reads what a worker says was emitted for a document, without building values.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// The answer that an update function makes.

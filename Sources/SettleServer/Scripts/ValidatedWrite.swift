@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// A write of several items, each of which the validation functions are asked about, on the parent it really gets.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 extension SecurityOptions {

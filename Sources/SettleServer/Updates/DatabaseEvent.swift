@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// What happened to a database, as a document of the log of updates: its id is `created:notes`.
 struct DatabaseEvent: Hashable, Sendable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// JSON as CouchDB prints it.
 ///

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// A revision as a request spells it, which may be one that no document can have.
 enum WireRevision: Hashable, Sendable {

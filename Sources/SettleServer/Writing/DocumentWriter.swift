@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Writes documents that requests bring: edits, revisions of peers, and local documents.

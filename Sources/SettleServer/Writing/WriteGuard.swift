@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// What is asked about each document before it is written: design documents are for administrators, and users' documents

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// A document with the members that a covering index has: its id, and the members in the row's key.

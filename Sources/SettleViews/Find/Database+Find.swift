@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 public import SettleDatabase
 
 extension Database {

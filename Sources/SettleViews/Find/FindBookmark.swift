@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 import SettleDatabase
 
 /// A position in the results of a query: after the row of one document.

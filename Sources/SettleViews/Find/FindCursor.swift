@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 package import SettleDatabase
 
 /// Finds the documents of a query in batches.

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 package import SettleDatabase
 
 /// The parameters of a query without a model: CouchDB's `_find` as a value.

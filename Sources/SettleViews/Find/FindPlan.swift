@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 internal import SettleDatabase
 
 /// The plan of a query: an index, and the range of it to read.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 import SettleDatabase
 
 /// Chooses the index that answers a query, as CouchDB does.

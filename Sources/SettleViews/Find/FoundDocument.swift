@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 package import SettleDatabase
 
 /// A document that a query found.

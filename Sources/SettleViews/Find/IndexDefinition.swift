@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 package import SettleDatabase
 
 /// The definition of an index, and its representation in a design document.

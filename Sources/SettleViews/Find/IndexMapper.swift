@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Emits the rows of an index: for each document that has all fields, one whose key is the array of their values.

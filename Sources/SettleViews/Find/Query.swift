@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 public import SettleDatabase
 
 /// A query for documents: conditions, order, number of results, and members to return.

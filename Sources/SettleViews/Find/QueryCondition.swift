@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 public import SettleDatabase
 
 /// A condition of a query.

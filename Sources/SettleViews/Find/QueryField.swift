@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// A member of documents, in a condition.
 ///

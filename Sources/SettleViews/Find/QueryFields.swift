@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// The members of documents, for the conditions of a query.
 ///

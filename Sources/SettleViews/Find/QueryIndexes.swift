@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 package import SettleDatabase
 internal import SettlePlatform
 

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 import SettleDatabase
 
 /// A live query: an endless sequence of its results, first the current ones, then after each change of them.

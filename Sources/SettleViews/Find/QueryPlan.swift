@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 internal import SettleDatabase
 
 /// The plan of a query, as CouchDB's `_explain` returns it.

@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 package import SettleDatabase
 
 /// Emits the rows of design documents' views with the language `query`, which are indexes that are queried as views.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// The ranges of members that a selector's conditions allow, as they are shown and as they are searched.

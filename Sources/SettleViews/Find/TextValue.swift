@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A type that may hold a string: `String`, an optional one, or any JSON.
 public protocol TextValue {}

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The latest changes of documents, one per document.
 struct ChangeBatch {

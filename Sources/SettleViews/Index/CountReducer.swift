@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Counts rows: `_count`.
 struct CountReducer: ViewReducer {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// A document's current emissions, none if it was removed.
 struct IndexChange {

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 import SettleDatabase
 internal import SettlePlatform
 

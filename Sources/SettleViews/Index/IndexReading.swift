@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 package import SettleDatabase
 
 /// One snapshot of an index, valid while a closure reads it.

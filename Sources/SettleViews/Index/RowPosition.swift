@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// The bytes by which rows are ordered: the key's, the document's id, and the number among the rows of both.

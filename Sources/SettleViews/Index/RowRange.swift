@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 package import SettleDatabase
 
 /// A range of a view's rows.

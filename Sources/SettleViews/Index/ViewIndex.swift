@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 package import SettleDatabase
 
 /// The rows of some views of a database, in a separate file, updated on demand.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Estimates the number of distinct keys: `_approx_count_distinct`.
 ///

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Sums as in Erlang: exact for integers of any size; a float if any number is a float.
 enum NumberSum {

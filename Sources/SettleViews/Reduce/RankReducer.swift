@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// The greatest or least distinct values, up to a number: `_top_N` and `_bottom_N`.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Sum, count, extremes and sum of squares of numbers, or of arrays of numbers element by element: `_stats`.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The sum of numbers, arrays of numbers element by element, and objects member by member: `_sum`.
 ///

@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 import SettleDatabase
 
 /// Search indexes in design documents, in the format of CouchDB's and Cloudant's text indexes.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Extracts the texts of documents for the columns of an index.
 struct TextExtraction: Sendable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// Emits the texts of documents: an emission for each column, whose value is the text.

@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// A document that matches a search.
 package struct TextRow: Sendable {

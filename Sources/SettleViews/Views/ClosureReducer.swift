@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Reduces by closures.
 struct ClosureReducer<Value: Codable & Sendable, Result: Codable & Sendable>: ViewReducer {

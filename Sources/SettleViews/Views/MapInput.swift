@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 public import SettleDatabase
 
 /// The input of a map function: the winner of a document, and its conflicts.

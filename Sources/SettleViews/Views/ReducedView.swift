@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 import SettleDatabase
 
 /// A view whose rows are reduced to one value for each key, or for all of them.

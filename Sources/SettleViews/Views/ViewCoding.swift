@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Converts keys and values of views to JSON text and back.
 enum ViewCoding {

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// A range of rows of a view, with their order.
 ///

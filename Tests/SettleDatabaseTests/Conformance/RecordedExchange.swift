@@ -13,7 +13,7 @@ enum RecordedExchange {
 
     /// The steps of the revision ids that are recorded in this repository.
     static func revisionIDs() throws -> [JSON] {
-        let file = URL(filePath: #filePath).appending(path: "../../../RevisionTreeTests/Fixtures/revision-ids.json")
+        let file = URL(filePath: #filePath).appending(path: "../../../SettleCoreTests/Fixtures/revision-ids.json")
         return try #require(try JSON(utf8: [UInt8](Data(contentsOf: file.standardized)))["steps"]?.array)
     }
 

@@ -1,5 +1,5 @@
-import RevisionTree
 import Settle
+import SettleCore
 import SettleDatabase
 import SettleTesting
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
-import RevisionTree
 import Settle
+import SettleCore
 import SettleDatabase
 import SettlePlatform
 import SettleServer

@@ -1,5 +1,5 @@
-import RevisionTree
 import Settle
+import SettleCore
 import SettleReplication
 import Testing
 

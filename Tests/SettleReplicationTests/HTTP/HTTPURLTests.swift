@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 import SettlePlatform
 import SettleTesting
 import Testing

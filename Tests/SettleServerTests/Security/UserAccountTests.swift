@@ -1,5 +1,5 @@
-import RevisionTree
 import Settle
+import SettleCore
 import Testing
 
 @testable import SettleServer

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Merges the leaves of a conflict base by base: those with the newest common ancestor first.
 ///

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension ConflictPolicy {
     /// A resolver in the shape of Couchbase Lite 2.6: it gets the local and the remote document, a deletion as `nil`,

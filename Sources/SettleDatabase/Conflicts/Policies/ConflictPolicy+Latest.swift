@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension ConflictPolicy {
     /// The latest change of each member wins, and an edit wins over a deletion: ``latestAttributeWins(onClash:deletions:)``

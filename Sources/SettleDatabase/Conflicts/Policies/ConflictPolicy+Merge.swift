@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 extension ConflictPolicy {
     /// A three-way merge, member by member, on the common ancestor.

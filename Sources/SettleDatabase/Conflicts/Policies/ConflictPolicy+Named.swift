@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension ConflictPolicy {
     /// CouchDB's own rule: every leaf stays until a client decides (K4); settling with it does nothing.

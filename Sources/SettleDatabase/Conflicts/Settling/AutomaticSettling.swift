@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 internal import SettlePlatform
 
 /// Settles conflicts as they arrive, until it is stopped.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension Database {
     /// Settles all conflicts, one document after another; one that can't be settled does not stop the others

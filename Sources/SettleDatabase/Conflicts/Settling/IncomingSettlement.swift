@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// Stores replicated revisions together with the settlement of the conflicts they cause, in one transaction: nobody
 /// reads a replicated winner that the policy decides against (SEMANTICS 161).

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// The result of settling one conflict.
 public struct Settlement: Sendable {

@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// The result of settling all conflicts of a database.
 public struct SettlementReport: Sendable {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// Settles one conflict: reads it, calls the policy, writes, and repeats if the document changed in between
 /// (SEMANTICS 35).

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettlePlatform
 
 /// How far automatic settling has processed the changes of a database.

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The loop of automatic settling: a sweep over all conflicts, then every change as it arrives.
 ///

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 extension JSONSchema {
     /// A validation function that refuses documents which violate the schema (SEMANTICS 126).

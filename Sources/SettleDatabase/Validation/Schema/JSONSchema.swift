@@ -1,4 +1,4 @@
-public import RevisionTree
+public import SettleCore
 
 /// A JSON Schema, compiled once, for checking values.
 ///

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// The rules about arrays.
 enum SchemaArrayRules {

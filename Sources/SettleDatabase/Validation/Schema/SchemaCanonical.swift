@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// JSON Schema's equality of JSON values: `1` equals `1.0`, and the order of members is ignored.
 enum SchemaCanonical {

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// Compiles a schema into nodes, one for each subschema.
 ///

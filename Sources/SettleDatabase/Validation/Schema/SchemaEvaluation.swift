@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// One evaluation of a value by a compiled schema.
 struct SchemaEvaluation {

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// `format`, if formats are checked.
 struct SchemaFormatRule: SchemaRule {

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 extension SchemaKeywords {
     /// Compiles a keyword without subschemas; false if it is invalid.

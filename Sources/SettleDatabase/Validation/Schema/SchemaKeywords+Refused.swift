@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 extension SchemaKeywords {
     /// Rejects keywords that assert something unsupported, or whose meaning differs between drafts.

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// Compiles the keywords of one schema object, in the order of its members.
 struct SchemaKeywords {

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// A compiled schema or subschema.
 struct SchemaNode: Sendable {

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// The rules about objects.
 enum SchemaObjectRules {

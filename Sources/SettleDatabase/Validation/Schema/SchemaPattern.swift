@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 internal import SettlePlatform
 
 /// A compiled `pattern`.

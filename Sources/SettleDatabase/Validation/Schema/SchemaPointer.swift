@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// JSON pointers (RFC 6901) in a schema.
 enum SchemaPointer {

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// One keyword of a schema with its value, ready to be checked.
 protocol SchemaRule: Sendable {

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 
 /// The rules about values of any kind, and about strings.
 enum SchemaValueRules {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// A `_bulk_docs` response: rows about revisions that were not stored and, from some servers, about those that were.
 struct BulkDocsAnswer {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// A row of a `_bulk_get` response: `{"id": "a", "docs": [{"ok": {…}}, {"error": {…}}]}`.
 struct BulkGetAnswer {

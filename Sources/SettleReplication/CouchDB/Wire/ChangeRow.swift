@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// A row of `_changes`: `{"seq": …, "id": "a", "changes": [{"rev": "2-b"}], "deleted": true}`.
 struct ChangeRow {

@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// The wire form of a revision: the reserved members are spliced around the bytes of the stored body.

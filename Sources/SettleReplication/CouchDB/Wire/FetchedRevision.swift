@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// A revision from `_bulk_get` or a `GET` of a document, with its attachments as stubs or with their data.

@@ -1,4 +1,4 @@
-package import RevisionTree
+package import SettleCore
 
 /// Parses a large JSON response as it arrives: hands on the elements of one array one by one, and keeps the rest as the
 /// frame.

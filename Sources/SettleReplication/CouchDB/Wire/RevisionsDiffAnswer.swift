@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 internal import SettleDatabase
 
 /// A `_revs_diff` response: `{"a": {"missing": ["2-b"], "possible_ancestors": ["1-a"]}}`.

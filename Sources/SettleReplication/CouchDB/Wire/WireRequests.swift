@@ -1,4 +1,4 @@
-internal import RevisionTree
+internal import SettleCore
 
 /// The bodies of requests about many documents, written without building JSON values.
 enum WireRequests {

@@ -1,4 +1,4 @@
-import RevisionTree
+import SettleCore
 import Testing
 
 @testable import SettleReplication

@@ -1,5 +1,5 @@
 import Foundation
-import RevisionTree
+import SettleCore
 import SettleDatabase
 import Testing
 
