@@ -1,4 +1,5 @@
 public import Settle
+internal import SettlePlatform
 
 /// The contract of every storage engine, as checks that need no test framework.
 ///
@@ -63,5 +64,68 @@ public enum StorageEngineSuite {
         var record = record
         record.sequence = sequence
         return record
+    }
+}
+
+extension StorageEngineSuite {
+    static func journal(_ engine: any StorageEngine, _ report: inout Report) throws {
+        let revision = try RevisionID(validating: "1-a")
+        func entry(
+            _ id: DocumentID, _ old: StoredJournalEntry.Content, _ new: StoredJournalEntry.Content
+        ) -> StoredJournalEntry {
+            StoredJournalEntry(number: 0, documentID: id, revision: revision, old: old, new: new, time: 7)
+        }
+        func given(_ body: DocumentBody) -> StoredJournalEntry.Content { .given(RevisionContent(body: body)) }
+        var entries = [
+            entry("a", .none, given(["v": 1])), entry("b", given(["v": 1]), .kept), entry("a", .kept, .none),
+        ]
+        let numbers: [Int64] = [3, 5, 8]
+        for index in entries.indices { entries[index].number = numbers[index] }
+        try engine.write { writer in for entry in entries { try writer.putJournalEntry(entry) } }
+        report.expect(
+            try engine.read { try $0.journalEntries(after: 0, limit: 9) } == entries, "entries are read as written")
+        let rest = try engine.read { try $0.journalEntries(after: numbers[0], limit: 1) }
+        report.expect(rest == [entries[1]], "listing goes on after a number")
+        let newest = try engine.read { try $0.newestJournalEntries(limit: 2) }
+        report.expect(newest == [entries[2], entries[1]], "the newest come last first")
+        report.expect(try engine.read { try $0.journalEntry(5) } == entries[1], "an entry is found by its number")
+        report.expect(try engine.read { try $0.journalEntry(4) } == nil, "a number may have none")
+        entries[1].time = 9
+        entries[1].new = given(["v": 2])
+        try engine.write { writer in
+            try writer.putJournalEntry(entries[1])
+            try writer.removeJournalEntry(numbers[0])
+        }
+        let left = try engine.read { try $0.journalEntries(after: 0, limit: 9) }
+        report.expect(left == Array(entries[1...]), "an entry is replaced, another removed")
+        try engine.write { try $0.removeJournal() }
+        report.expect(try engine.read { try $0.newestJournalEntries(limit: 9) }.isEmpty, "the journal is emptied")
+        report.expect(try engine.read { try $0.lastSequence } == 0, "the journal takes no sequence")
+    }
+
+    static func commitActions(_ engine: any StorageEngine, _ report: inout Report) throws {
+        struct Undone: Error {}
+        let done = Guarded<[Int]>([])
+        func act(_ number: Int, _ writer: any StorageWriter) {
+            writer.afterCommit { done.withLock { $0.append(number) } }
+        }
+        try engine.write { writer in
+            act(1, writer)
+            try? engine.writeSeparately { writer in
+                act(2, writer)
+                throw Undone()
+            }
+            act(3, writer)
+            report.expect(done.withLock { $0 }.isEmpty, "nothing is done before the commit")
+        }
+        report.expect(done.withLock { $0 } == [1, 3], "what was undone is not done after the commit")
+        do {
+            try engine.write { writer in
+                act(4, writer)
+                throw Undone()
+            }
+        } catch is Undone {}
+        try engine.write { act(5, $0) }
+        report.expect(done.withLock { $0 } == [1, 3, 5], "what was rolled back is never done")
     }
 }

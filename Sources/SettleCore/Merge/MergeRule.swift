@@ -50,3 +50,63 @@ public enum MergeRule: Sendable {
     /// replicas that settle the same conflict write different revisions (SEMANTICS 83).
     case custom(String, @Sendable (MergeClash) -> JSON?)
 }
+
+/// One member that several versions changed to different values.
+public struct MergeClash: Hashable, Sendable {
+    /// The member's JSON Pointer, as decisions show it.
+    public let path: String
+    /// The value all versions started from, `nil` if there was no such member.
+    public let base: JSON?
+    /// Each version's value, `nil` where there is no such member.
+    public let versions: [JSON?]
+    /// The positions of the versions that changed the member, in order.
+    public let changed: [Int]
+}
+
+extension MergeRule {
+    /// A rule without its function, for comparison and display.
+    public enum Kind: Hashable, Sendable {
+        /// See ``MergeRule/winner``.
+        case winner
+        /// See ``MergeRule/sum``.
+        case sum
+        /// See ``MergeRule/union``.
+        case union
+        /// See ``MergeRule/array(identifiedBy:)``.
+        case array(identifiedBy: String)
+        /// See ``MergeRule/lines``.
+        case lines
+        /// See ``MergeRule/leave``.
+        case leave
+        /// See ``MergeRule/custom(_:_:)``.
+        case custom(String)
+    }
+
+    /// The rule without its function.
+    public var kind: Kind {
+        switch self {
+        case .winner: .winner
+        case .sum: .sum
+        case .union: .union
+        case .array(let identity): .array(identifiedBy: identity)
+        case .lines: .lines
+        case .leave: .leave
+        case .custom(let name, _): .custom(name)
+        }
+    }
+}
+
+extension MergeRule.Kind: CustomStringConvertible {
+    /// The rule's name in plain words.
+    public var description: String {
+        switch self {
+        case .winner: "winner"
+        case .sum: "sum"
+        case .union: "union"
+        case .array(let identity): "array identified by \(identity)"
+        case .lines: "lines"
+        case .leave: "leave"
+        case .custom(let name): name
+        }
+    }
+}

@@ -75,3 +75,70 @@ extension Database {
     /// The journal of local operations; `nil` if ``DatabaseOptions/journal`` is off.
     public var journal: Journal? { pendingCache.map { Journal(database: self, cache: $0) } }
 }
+
+extension Journal {
+    /// The pending changes, as type → id → changes of attributes (SEMANTICS 149).
+    ///
+    ///     let changes = try journal.pendingByType()
+    ///     changes["envelopes"]?["17bb2c1c-313d-41a6-ae31-c90785155687"]      // [name = "A New Name"]
+    ///
+    /// The type is the document's current one, or the last one before it was deleted. Documents without a type are
+    /// under the empty name. A document that is to be deleted has no changes.
+    ///
+    /// - Parameter member: The member with the type, which is not among the changes.
+    /// - Returns: The changes of each document of each type, in the order in which attributes were first changed.
+    /// - Throws: ``DatabaseError`` if the storage fails.
+    /// - Complexity: O(*n* log *m*) for *n* pending documents of *m*; ``pending`` reads no documents.
+    public func pendingByType(
+        _ member: String = "type"
+    ) throws -> [String: [DocumentID: [PendingChange.Attribute]]] {
+        try database.snapshot {
+            var types: [String: [DocumentID: [PendingChange.Attribute]]] = [:]
+            for change in pending {
+                let attributes = change.attributes.filter { !$0.name.utf8.elementsEqual(member.utf8) }
+                types[try type(of: change, member), default: [:]][change.documentID] = attributes
+            }
+            return types
+        }
+    }
+
+    private func type(of change: PendingChange, _ member: String) throws -> String {
+        if let document = try database.document(change.documentID) { return document[member]?.string ?? "" }
+        return try history(of: change.documentID).last?.old?.body[member]?.string ?? ""
+    }
+}
+
+/// The pending changes, each time they have changed, without end.
+///
+///     for await changes in journal.observePending() {
+///         badge.count = changes.count
+///     }
+///
+/// ## Buffering
+///
+/// Nothing is buffered: a slow observer gets the current changes and misses intermediate states. It ends if the
+/// database is closed or the task is cancelled.
+public struct PendingObservation: AsyncSequence, Sendable {
+    let cache: PendingCache
+
+    /// Starts observing.
+    public func makeAsyncIterator() -> Iterator { Iterator(cache: cache) }
+
+    /// The position of one observer.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let cache: PendingCache
+        private var seen: UpdateSequence?
+
+        init(cache: PendingCache) { self.cache = cache }
+
+        /// The pending changes; waits until they differ from the last ones returned. `nil` if the database is closed or
+        /// the task is cancelled.
+        public mutating func next() async -> [PendingChange]? {
+            if Task.isCancelled { return nil }
+            if let seen, !(await cache.notifier.wait(after: seen)) { return nil }
+            let (changes, version) = cache.changes()
+            seen = version
+            return changes
+        }
+    }
+}

@@ -102,3 +102,59 @@ extension Selector: Hashable, CustomStringConvertible {
     /// The selector as compact JSON.
     public var description: String { String(decoding: json.utf8, as: UTF8.self) }
 }
+
+extension Selector {
+    /// Whether a document matches, with its `_id`, its `_rev`, `_deleted` for a tombstone, and `_attachments` as stubs.
+    ///
+    /// - Complexity: O(*n*) in bytes of the document.
+    public func matches(_ document: Document) -> Bool {
+        var members: [(String, JSON)] = [("_id", .string(document.id.string))]
+        if let revision = document.revision { members.append(("_rev", .string(revision.description))) }
+        if document.isDeleted { members.append(("_deleted", true)) }
+        for member in document.json.object ?? [:] { members.append((member.name, member.value)) }
+        if !document.attachments.isEmpty {
+            members.append(("_attachments", .object(JSONObject(document.attachments.map { ($0.name, Self.stub($0)) }))))
+        }
+        return matches(JSON.object(JSONObject(members)))
+    }
+
+    private static func stub(_ attachment: Attachment) -> JSON {
+        [
+            "content_type": .string(attachment.contentType), "revpos": .number(JSONNumber(attachment.revpos)),
+            "digest": .string(attachment.digest.description), "length": .number(JSONNumber(attachment.length)),
+            "stub": true,
+        ]
+    }
+}
+
+/// The parts of a selector that a search index evaluates.
+extension Selector {
+    /// The texts of its `$text`s: a document matches only if all of them find it.
+    package var searches: [String] { root.map(Self.searches) ?? [] }
+
+    /// The same without its `$text`s.
+    package var withoutSearches: Selector {
+        guard !searches.isEmpty else { return self }
+        let rest = root.flatMap(Self.rest)
+        return Selector(json: rest.map(Self.json) ?? .object(JSONObject()), root: rest)
+    }
+
+    private static func searches(_ node: SelectorNode) -> [String] {
+        switch node {
+        case .all(let nodes): nodes.flatMap(searches)
+        case .text(let search): [search.string ?? search.description]
+        default: []
+        }
+    }
+
+    /// What remains of a node; `nil` if it was only `$text`.
+    private static func rest(_ node: SelectorNode) -> SelectorNode? {
+        switch node {
+        case .all(let nodes):
+            let left = nodes.compactMap(rest)
+            return left.isEmpty && !nodes.isEmpty ? nil : .all(left)
+        case .text: return nil
+        default: return node
+        }
+    }
+}

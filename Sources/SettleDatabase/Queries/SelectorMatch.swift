@@ -70,3 +70,62 @@ struct SelectorMatch {
         } catch { return false }
     }
 }
+
+extension SelectorMatch {
+    /// Whether an existing value passes a test.
+    func passes(_ test: SelectorTest, _ value: JSON) throws(Failure) -> Bool {
+        switch test {
+        case .compare(let comparison, let argument): return comparison.accepts(order(value, argument))
+        case .contained(let values, let isIn):
+            let candidates = value.array ?? [value]
+            return isIn == values.contains { one in candidates.contains { order($0, one) == .same } }
+        case .exists(let should): return should
+        case .type(let name): return name == Self.kind(of: value)
+        case .remainder(let divisor, let rest):
+            guard let number = value.number, number.isInteger else { return false }
+            return try Self.remainder(number, divisor) == rest.int
+        case .pattern(let pattern): return value.string.map(pattern.occurs) ?? false
+        case .contains(let values): return value.array.map { Self.contains($0, values) } ?? false
+        case .size(let size): return value.array.map { $0.count == size } ?? false
+        case .prefix(let prefix): return value.string.map { Self.begins($0, with: prefix) } ?? false
+        }
+    }
+
+    private static func kind(of value: JSON) -> String {
+        switch value {
+        case .null: "null"
+        case .bool: "boolean"
+        case .number: "number"
+        case .string: "string"
+        case .array: "array"
+        case .object: "object"
+        }
+    }
+
+    /// The remainder of a division that rounds towards zero, for integers of any size.
+    private static func remainder(_ number: JSONNumber, _ divisor: Int) throws(Failure) -> Int {
+        guard divisor != 0 else { throw Failure() }
+        let modulus = UInt128(divisor.magnitude)
+        var rest: UInt128 = 0
+        for digit in number.text.utf8 where digit != UInt8(ascii: "-") {
+            rest = (rest * 10 + UInt128(digit & 15)) % modulus
+        }
+        return number.text.hasPrefix("-") ? 0 - Int(rest) : Int(rest)
+    }
+
+    /// Whether an array contains all of these elements, or equals the only argument.
+    private static func contains(_ elements: [JSON], _ values: [JSON]) -> Bool {
+        guard let first = values.first else { return false }
+        if values.count == 1, case .array = first, ErlangOrder.compare(first, .array(elements)) == .same { return true }
+        return values.allSatisfy { value in elements.contains { ErlangOrder.isIdentical($0, value) } }
+    }
+
+    /// Whether a string starts with a prefix, with a character boundary after it: `e` is not a prefix of `é` written as
+    /// `e` followed by a combining accent.
+    private static func begins(_ text: String, with prefix: String) -> Bool {
+        guard text.utf8.starts(with: prefix.utf8) else { return false }
+        guard let last = prefix.unicodeScalars.last else { return true }
+        let start = text.utf8.index(text.startIndex, offsetBy: prefix.utf8.count - String(last).utf8.count)
+        return String(text.unicodeScalars[start...]).first?.unicodeScalars.count == 1
+    }
+}

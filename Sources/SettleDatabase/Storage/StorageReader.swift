@@ -74,3 +74,79 @@ public protocol StorageReader {
     /// The entry of the journal of a number, or `nil`.
     func journalEntry(_ number: Int64) throws -> StoredJournalEntry?
 }
+
+/// How much of what apps gave to a database is kept, in bytes.
+public struct StoragePayload: Sendable, Hashable {
+    /// The bodies of winners.
+    public var winners: Int64
+    /// Contents of other revisions, kept apart.
+    public var apart: Int64
+    /// Contents of attachments, as they are stored.
+    public var attachments: Int64
+    /// Those of them that have files of their own.
+    public var attachmentFiles: Int64
+
+    /// Makes figures.
+    public init(winners: Int64 = 0, apart: Int64 = 0, attachments: Int64 = 0, attachmentFiles: Int64 = 0) {
+        (self.winners, self.apart, self.attachments, self.attachmentFiles) = (
+            winners, apart, attachments, attachmentFiles
+        )
+    }
+}
+
+extension StorageReader {
+    /// A document, or `nil`; with the winner's content if asked for.
+    ///
+    /// - Throws: ``DatabaseError`` with code `damagedDocument` for one of which that can't be read.
+    public func record(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
+        let record = try storedRecord(of: id, withContent: withContent)
+        if let damage = record?.damage { throw damage }
+        return record
+    }
+
+    /// The content of a revision of a document, `nil` for one that is not kept.
+    ///
+    /// - Parameters:
+    ///   - node: The revision.
+    ///   - record: Its document, with the winner's content.
+    /// - Returns: The content.
+    /// - Throws: ``DatabaseError`` with code `damagedDocument` for one that can't be read.
+    public func content(of node: RevisionNode, in record: DocumentRecord) throws -> RevisionContent? {
+        if node.bodyToken == BodyToken.record {
+            if let damage = record.damage { throw damage }
+            return record.content
+        }
+        do { return try content(at: node.bodyToken) } catch let error as DatabaseError
+            where error.code == .damagedDocument
+        {
+            throw DatabaseError.damaged(record.id, "its revision \(node.revision)", cause: error)
+        }
+    }
+
+    /// The same where what can't be read is as good as not kept: for edits that put something else in its place.
+    func readableContent(of node: RevisionNode, in record: DocumentRecord) throws -> RevisionContent? {
+        do { return try content(of: node, in: record) } catch let error as DatabaseError
+            where error.code == .damagedDocument
+        { return nil }
+    }
+}
+
+extension DatabaseError {
+    /// The error of a document of which a part can't be read.
+    static func damaged(_ id: DocumentID, _ part: String, cause: any Error) -> DatabaseError {
+        let reason = (cause as? DatabaseError)?.message ?? "\(cause)"
+        return DatabaseError(
+            .damagedDocument,
+            "\"\(id)\" is damaged, \(part) can't be read: \(reason). Restore it from a copy, or purge it", cause: cause)
+    }
+}
+
+extension DocumentRecord {
+    /// The record itself.
+    ///
+    /// - Throws: ``DatabaseError`` with code `damagedDocument` when its revisions can't be read.
+    func checkedTree() throws -> DocumentRecord {
+        if let damage, tree.isEmpty { throw damage }
+        return self
+    }
+}

@@ -1,4 +1,5 @@
 internal import SettleCore
+internal import SettlePlatform
 
 /// The refusal of a CouchDB, or of a server that speaks its protocol.
 public struct CouchDBError: Error, Sendable, CustomStringConvertible {
@@ -51,5 +52,19 @@ public struct CouchDBError: Error, Sendable, CustomStringConvertible {
             status: response.status, error: json?["error"]?.string ?? "",
             reason: String((json?["reason"]?.string ?? "").prefix(1000)), method: request.method,
             path: request.url.path, retryAfter: RetryAfter.read(response.headers), tried: tried)
+    }
+}
+
+/// The header `Retry-After`.
+enum RetryAfter {
+    /// How long to wait, in seconds or until a date; a date is compared with the server's clock if the response has it.
+    static func read(
+        _ headers: HTTPClientHeaders, now: @autoclosure () -> Double = Authorizer.systemTime
+    ) -> Duration? {
+        guard let value = headers["Retry-After"] else { return nil }
+        if let seconds = Int64(value) { return seconds >= 0 ? .seconds(min(seconds, 1 << 31)) : nil }
+        guard let date = HTTPDate.seconds(of: value) else { return nil }
+        let present = headers["Date"].flatMap { HTTPDate.seconds(of: $0) } ?? now()
+        return .seconds(max(0, date - present))
     }
 }

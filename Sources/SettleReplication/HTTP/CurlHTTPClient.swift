@@ -49,3 +49,91 @@ public final class CurlHTTPClient: HTTPClient {
         throw HTTPClientError(.badRedirect, "\(request.url.authority) leads on and on")
     }
 }
+
+/// Compresses request bodies.
+enum HTTPCompression {
+    /// Bodies with fewer bytes are not compressed.
+    private static let least = 1024
+
+    /// The request with its body compressed, if that is bytes and large enough.
+    static func compress(_ request: HTTPClientRequest) throws -> HTTPClientRequest {
+        guard case .bytes(let bytes) = request.body, bytes.count >= least, request.headers["Content-Encoding"] == nil
+        else { return request }
+        var compressed: [UInt8] = []
+        try bytes.withUnsafeBytes { bytes in
+            try Gzip(.compress).process(bytes, isLast: true) { compressed.append(contentsOf: $0) }
+        }
+        guard compressed.count < bytes.count else { return request }
+        var copy = request
+        copy.body = .bytes(compressed)
+        copy.headers["Content-Encoding"] = "gzip"
+        return copy
+    }
+}
+
+/// Rejects invalid requests: a line break in a header would let its author inject another request.
+enum HTTPRequestCheck {
+    /// Headers that the client sets, from the body and the address.
+    private static let own: Set = ["host", "content-length", "transfer-encoding", "connection", "expect"]
+
+    /// - Throws: ``HTTPClientError`` with code `badRequest`.
+    static func check(_ request: HTTPClientRequest) throws(HTTPClientError) {
+        guard isToken(request.method) else { throw HTTPClientError(.badRequest, "a method is one word") }
+        if !request.body.isNone, ["GET", "HEAD"].contains(request.method) {
+            throw HTTPClientError(.badRequest, "\(request.method) has no body")
+        }
+        for field in request.headers.fields {
+            guard isToken(field.name) else { throw HTTPClientError(.badRequest, "the name of a header is one word") }
+            guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == UInt8(ascii: "\t") }) else {
+                throw HTTPClientError(.badRequest, "the header \(field.name) has characters that end a line")
+            }
+            guard !own.contains(field.name.lowercased()) else {
+                throw HTTPClientError(.badRequest, "the header \(field.name) is set by the client itself")
+            }
+        }
+    }
+
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 48...57, UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+                default: Array("!#$%&'*+-.^_`|~".utf8).contains(byte)
+                }
+            }
+    }
+}
+
+/// Follows redirects, and decides which headers to send on.
+enum HTTPRedirect {
+    /// The headers that another host may see: none that could be a secret.
+    private static let harmless = [
+        "Accept", "Accept-Encoding", "Accept-Language", "Range", "If-None-Match", "If-Match", "If-Modified-Since",
+        "If-Range", "User-Agent",
+    ]
+
+    /// The next request; `nil` if the response is not a redirect to follow.
+    ///
+    /// - Throws: ``HTTPClientError`` with code `badRedirect` for a redirect that is not allowed.
+    static func next(
+        _ request: HTTPClientRequest, _ response: HTTPClientResponse
+    ) throws(HTTPClientError) -> HTTPClientRequest? {
+        guard [301, 302, 303, 307, 308].contains(response.status), ["GET", "HEAD"].contains(request.method),
+            request.body.isNone, let location = response.headers["Location"]
+        else { return nil }
+        let place = request.url.authority
+        let url: HTTPURL
+        do throws(HTTPClientError) {
+            url = try request.url.resolving(location: location)
+        } catch {
+            throw HTTPClientError(.badRedirect, "\(place) leads to what is no address", cause: error)
+        }
+        guard request.url.scheme == .http || url.scheme == .https else {
+            throw HTTPClientError(.badRedirect, "\(place) leads from https to \(url.authority) in the open")
+        }
+        var next = request
+        next.url = url.withoutCredentials
+        if !url.hasSameOrigin(as: request.url) { next.headers = request.headers.only(harmless) }
+        return next
+    }
+}

@@ -11,3 +11,30 @@ public protocol HTTPClient: Sendable {
     /// - Throws: ``HTTPClientError``; with code `cancelled` if the task is cancelled before the response starts.
     func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse
 }
+
+/// A response: its head, and a body that may still be arriving.
+public struct HTTPClientResponse: Sendable {
+    /// The status, like 200.
+    public let status: Int
+    /// The headers.
+    public let headers: HTTPClientHeaders
+    /// The body. Releasing it ends the transfer.
+    public let body: HTTPClientBody
+    /// The address that responded: the requested one, or that of the last redirect.
+    public let url: HTTPURL
+
+    /// Creates a response.
+    public init(status: Int, headers: HTTPClientHeaders, body: HTTPClientBody, url: HTTPURL) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.url = url
+    }
+
+    /// Reads the whole body.
+    ///
+    /// - Parameter limit: How many bytes it may have.
+    /// - Returns: Its bytes.
+    /// - Throws: ``HTTPClientError``; with code `bodyTooLarge` past the limit, which also ends the transfer.
+    public func collect(limit: Int) async throws -> [UInt8] { try await body.collect(limit: limit) }
+}

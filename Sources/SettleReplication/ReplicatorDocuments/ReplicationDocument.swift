@@ -140,3 +140,11 @@ package struct ReplicationDocument: Sendable {
 
     private static func text(_ json: JSON) -> String { json.string ?? json.description }
 }
+
+/// Why a document does not describe a replication.
+package struct ReplicationDocumentError: Error, Sendable {
+    /// What is wrong with it, without values that may be secrets.
+    package let message: String
+
+    init(_ message: String) { self.message = message }
+}

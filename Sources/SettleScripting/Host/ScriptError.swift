@@ -1,3 +1,5 @@
+internal import SettleCore
+
 /// A failed script call, in CouchDB's wording.
 public struct ScriptError: Error, Hashable, Sendable, CustomStringConvertible {
     /// CouchDB's name of the error, or the name of the thrown one: `compilation_error`, `os_process_error`,
@@ -21,4 +23,12 @@ public struct ScriptError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The name and the reason.
     public var description: String { "\(name): \(reason)" }
+}
+
+extension ScriptError {
+    /// Parses an error from a worker: `["name","reason"]`.
+    init(json bytes: [UInt8]) {
+        let parts = (try? JSON(utf8: bytes))?.array ?? []
+        self.init(parts.first?.string ?? "unnamed_error", parts.last?.string ?? "an error without a reason")
+    }
 }

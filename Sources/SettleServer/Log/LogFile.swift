@@ -128,3 +128,11 @@ private func systemClose(_ descriptor: Int32) { close(descriptor) }
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
 }
+
+/// Where a log goes.
+public enum LogDestination: Sendable, Equatable {
+    /// A file, which is gone on with if it is there.
+    case file(String)
+    /// An open file of the process: 1 for standard output, 2 for standard error.
+    case descriptor(Int32)
+}

@@ -91,3 +91,11 @@ public final class ServerLog: Sendable {
         events?.write(LogLine(fields, bare: 2).bytes(format))
     }
 }
+
+/// How a server writes its logs.
+public enum LogFormat: String, Sendable, CaseIterable {
+    /// Words separated by blanks, for people.
+    case text
+    /// A JSON object a line, for programs.
+    case json
+}

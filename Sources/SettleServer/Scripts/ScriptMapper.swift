@@ -27,3 +27,36 @@ struct ScriptMapper: ViewMapper {
         }
     }
 }
+
+/// Reads what a worker says was emitted for a document, without building values.
+///
+///     [[[key,value],[key,value]],[]]        depth 1: functions, 2: their rows, 3: key and value
+///
+/// The text comes from a process that runs what others wrote, so it is checked first; what is of another form has no rows.
+enum EmissionReader {
+    static func read(_ answer: [UInt8]) -> [Emission] {
+        answer.withUnsafeBufferPointer { text in
+            guard (try? JSON.validate(utf8: text)) != nil else { return [] }
+            return emissions(text)
+        }
+    }
+
+    private static func emissions(_ text: UnsafeBufferPointer<UInt8>) -> [Emission] {
+        var found: [Emission] = []
+        var (view, start, comma, index) = (0, 0, 0, 0)
+        var structure = JSONStructure()
+        while let mark = structure.next(in: text, from: &index) {
+            switch (mark, structure.depth) {
+            case (UInt8(ascii: "["), 3), (UInt8(ascii: "{"), 3): (start, comma) = (index, 0)
+            case (UInt8(ascii: ","), 1): view += 1
+            case (UInt8(ascii: ","), 3) where comma == 0: comma = index
+            case (UInt8(ascii: "]"), 2), (UInt8(ascii: "}"), 2):
+                guard comma > start + 1, index > comma + 1 else { continue }
+                found.append(
+                    Emission(view: view, key: Array(text[start..<comma - 1]), value: Array(text[comma..<index - 1])))
+            default: break
+            }
+        }
+        return found
+    }
+}

@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 /// A fault-injecting proxy on this machine in front of an HTTP server, driven by a ``FaultPlan``.
 ///
 ///     let proxy = try FaultProxy(to: server.port, plan: .random(seed: 7, rate: 0.2))
@@ -92,4 +94,21 @@ public final class FaultProxy: Sendable {
         let lines = ["plan: \(plan)", "requests: \(counts.joined(separator: ", "))"] + records.map(\.description)
         return lines.joined(separator: "\n")
     }
+}
+
+/// A failed system call of a ``FaultProxy``.
+public struct FaultProxyError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The call that failed, such as `bind`.
+    public let call: String
+    /// The error number, `errno`.
+    public let number: Int32
+
+    /// Makes the error of a call that has just failed.
+    init(_ call: String, _ number: Int32 = errno) {
+        self.call = call
+        self.number = number
+    }
+
+    /// The call and the system's error message.
+    public var description: String { "\(call): \(String(cString: strerror(number)))" }
 }

@@ -93,3 +93,57 @@ final class SimulationRun {
         ledgers[id] = ledger
     }
 }
+
+/// The revisions that a replica wrote to settle a conflict.
+struct SettlingAnswer {
+    let replica: Int
+    let written: [RevisionID]
+}
+
+/// A broken rule, thrown where it is detected.
+struct SimulationProblem: Error {
+    let rule: SimulationRule
+    let message: String
+
+    init(_ rule: SimulationRule, _ message: String) {
+        self.rule = rule
+        self.message = message
+    }
+}
+
+/// The stamps of all changes, to check the final values against.
+///
+/// Every change by a user has a time. In any order of exchanging and settling, and with any changes of wall clocks,
+/// each path of the document must end with the latest of its changes, or be inside a value that was written as a
+/// whole after it.
+struct StampLedger {
+    /// The latest time of each path.
+    var latest: [String: AttributeClock] = [:]
+    /// The top-level members that software without clocks has changed.
+    var foreign: Set<String> = []
+    /// Whether such software dropped the clocks of the whole document.
+    var lostClocks = false
+
+    /// Whether the stamps of a path are known.
+    func covers(_ path: String) -> Bool { !foreign.contains { path == "/\($0)" || path.hasPrefix("/\($0)/") } }
+}
+
+/// All inputs of a pure policy: replicas with equal inputs write the same revisions.
+struct SettlingQuestion: Hashable {
+    let policy: String
+    let documentID: DocumentID
+    /// Every leaf, tombstones included.
+    let leaves: [RevisionID]
+    /// The leaves to settle.
+    let concerned: [RevisionID]
+    /// The revisions at which their branches part.
+    let branchPoints: [RevisionID]
+
+    init(_ conflict: Conflict, of policy: SimulatedPolicy) {
+        self.policy = policy.name
+        documentID = conflict.documentID
+        leaves = conflict.tree.leaves.map(\.revision)
+        concerned = conflict.leaves.compactMap(\.revision)
+        branchPoints = conflict.tree.branchPoints
+    }
+}

@@ -1,3 +1,4 @@
+internal import SettleCore
 internal import SettlePlatform
 
 /// Reduces many values to one.
@@ -41,4 +42,40 @@ extension Reduction where Value: Numeric, Result == Value {
 extension Reduction where Value: Numeric, Result == ViewStatistics {
     /// Sum, count, extremes and sum of squares of the values.
     public static var statistics: Reduction { Reduction(name: "stats", reducer: StatisticsReducer()) }
+}
+
+/// The result of CouchDB's `_stats`.
+public struct ViewStatistics: Codable, Hashable, Sendable {
+    /// The sum.
+    public let sum: Double
+    /// The number of values.
+    public let count: Int
+    /// The minimum.
+    public let min: Double
+    /// The maximum.
+    public let max: Double
+    /// The sum of squares.
+    public let sumsqr: Double
+}
+
+/// Reduces by closures.
+struct ClosureReducer<Value: Codable & Sendable, Result: Codable & Sendable>: ViewReducer {
+    let reduceValues: @Sendable ([Value]) -> Result
+    let combine: @Sendable ([Result]) -> Result
+
+    func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] {
+        try groups.map { rows in
+            ViewCoding.encode(reduceValues(try rows.map { try ViewCoding.decode(Value.self, $0.value) }))
+                ?? JSON.null.utf8
+        }
+    }
+
+    func rereduce(_ groups: [[[UInt8]]]) throws -> [[UInt8]] {
+        try groups.map { values in
+            // A single value needs no combining.
+            if values.count == 1 { return values[0] }
+            return ViewCoding.encode(combine(try values.map { try ViewCoding.decode(Result.self, $0) }))
+                ?? JSON.null.utf8
+        }
+    }
 }

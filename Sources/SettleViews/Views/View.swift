@@ -1,5 +1,5 @@
-import SettleCore
-import SettleDatabase
+public import SettleCore
+public import SettleDatabase
 internal import SettlePlatform
 
 /// Rows that a closure emits for the documents of a database, sorted by key and always up to date.
@@ -68,4 +68,49 @@ public struct View<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable
 
     /// The mapper of its rows.
     var mapper: ClosureMapper<Key, Value> { ClosureMapper(map: map) }
+}
+
+/// Maps documents by closures; several threads map pages of documents at the same time.
+struct ClosureMapper<Key: Codable & Sendable, Value: Codable & Sendable>: ViewMapper {
+    let map: View<Key, Value>.Map
+
+    func start(_ documents: [DocumentRecord]) -> any ViewMapping {
+        PageMapping(documents) { [map] in Self.emissions(of: $0, map) }
+    }
+
+    private static func emissions(of record: DocumentRecord, _ map: View<Key, Value>.Map) -> [Emission] {
+        guard let input = MapInput(record) else { return [] }
+        var emissions: [Emission] = []
+        do {
+            try map(input) { key, value in
+                // A value that JSON can't represent, such as infinity, has no row.
+                guard let key = ViewCoding.encode(key), let value = ViewCoding.encode(value) else { return }
+                emissions.append(Emission(view: 0, key: key, value: value))
+            }
+        } catch { return [] }
+        return emissions
+    }
+}
+
+/// The input of a map function: the winner of a document, and its conflicts.
+public struct MapInput: Sendable {
+    /// The document, with its attachments; never a deleted one.
+    public let document: Document
+    /// The live leaves that are not the winner, in CouchDB's order (SEMANTICS 142).
+    public let conflicts: [RevisionID]
+    /// The position of the document's last change in this database.
+    public let sequence: UpdateSequence
+
+    /// The document's id.
+    public var id: DocumentID { document.id }
+
+    /// One top-level member; `nil` for none.
+    public subscript(name: String) -> JSON? { document[name] }
+
+    init?(_ record: DocumentRecord) {
+        guard let winner = record.tree.winner, let content = record.content else { return nil }
+        document = Document(id: record.id, revision: winner.revision, isDeleted: winner.isDeleted, content)
+        conflicts = record.tree.leaves.count > 1 ? record.tree.conflicts : []
+        sequence = record.sequence
+    }
 }

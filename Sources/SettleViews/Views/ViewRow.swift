@@ -23,3 +23,28 @@ public struct ViewRow<Key: Codable & Sendable, Value: Codable & Sendable>: Senda
 }
 
 extension ViewRow: Equatable where Key: Equatable, Value: Equatable {}
+
+/// Converts keys and values of views to JSON text and back.
+enum ViewCoding {
+    /// Encodes a value; `nil` for one that JSON can't represent.
+    static func encode(_ value: some Encodable) -> [UInt8]? {
+        switch value {
+        case let value as JSON: return value.utf8
+        case let value as Int: return Array(String(value).utf8)
+        case let value as String:
+            var bytes: [UInt8] = []
+            JSON.append(value, to: &bytes)
+            return bytes
+        default: return (try? JSON(encoding: value))?.utf8
+        }
+    }
+
+    /// Decodes a value.
+    ///
+    /// - Throws: `DecodingError` for a value of another type, or ``JSONError``.
+    static func decode<Value: Decodable>(_ type: Value.Type, _ text: some Collection<UInt8>) throws -> Value {
+        if type == Int.self, let number = Int(String(decoding: text, as: UTF8.self)) as? Value { return number }
+        let json = try JSON(utf8: Array(text))
+        return try json as? Value ?? json.decode(type)
+    }
+}

@@ -1,3 +1,4 @@
+import SettleCore
 internal import SettlePlatform
 
 /// The string formats that a schema can require, if it checks formats.
@@ -93,4 +94,22 @@ enum SchemaFormat: String, Sendable {
     private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
 
     private static func isHexadecimal(_ byte: UInt8) -> Bool { Hexadecimal.value(of: byte) != nil }
+}
+
+/// A compiled `pattern`.
+///
+/// `Regex` cannot be shared between threads, so one match at a time holds the lock.
+final class SchemaPattern: Sendable {
+    private let regex: Guarded<Regex<AnyRegexOutput>>
+
+    /// Compiles a pattern, or throws the error in it.
+    init(_ pattern: String) throws {
+        regex = Guarded(
+            try Regex(pattern).asciiOnlyDigits().asciiOnlyWordCharacters().matchingSemantics(.unicodeScalar))
+    }
+
+    /// Whether the pattern occurs anywhere in a string.
+    func isFound(in text: String) -> Bool {
+        regex.withLock { regex in ((try? regex.firstMatch(in: text)) ?? nil) != nil }
+    }
 }
