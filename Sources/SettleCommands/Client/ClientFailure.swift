@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleScripting
 
 /// Tells what a server refused, or why it was not reached, in the tool's terms.
 struct ClientFailure {
@@ -25,6 +26,7 @@ struct ClientFailure {
         case let error as CouchDBError: refusal(error)
         case let error as HTTPClientError: unreached(error.code.name, error.message, error.code)
         case let error as PeerError: told(error)
+        case let error as ScriptError: CommandError(error.name, error.reason, status: .refused)
         case is JSONElements.Fault, is JSONError: notCouchDB
         default: error
         }

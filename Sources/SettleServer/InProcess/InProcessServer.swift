@@ -76,7 +76,8 @@ public final class InProcessServer: HTTPClient {
 
     /// Hands a request to the router.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled; the endpoint runs to its end then.
+    /// - Throws: `CancellationError` when the task is cancelled; the endpoint runs to its end then. ``DatabaseError`` and
+    ///   ``ScriptError`` where a server would answer with a status from 500 on, which does not say what is damaged or full.
     public func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
         var headers = HTTPHeaders()
         for field in request.headers.fields + proof { headers.add(field.name, field.value) }
@@ -88,6 +89,7 @@ public final class InProcessServer: HTTPClient {
             guard case .later(let deferred) = response.body else { return taker(.success(response)) }
             deferred.whenReady { taker(.success($0)) }
         }
+        if let cause = response.cause, cause is DatabaseError || cause is ScriptError { throw cause }
         var answered = HTTPClientHeaders()
         for field in response.headers.fields { answered.add(field.name, field.value) }
         return HTTPClientResponse(

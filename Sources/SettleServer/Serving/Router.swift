@@ -102,7 +102,9 @@ struct Router: Sendable {
         if told.status >= 500, told.status != 501 {
             server.options.log?.warning("\(told.status) \(told.error): \(error)", ["id": call.id])
         }
-        return .error(challenged(told, call.request))
+        var response = HTTPResponse.error(challenged(told, call.request))
+        if told.status >= 500 { response.cause = error }
+        return response
     }
 
     /// A response with what all have.

@@ -18,6 +18,8 @@ struct HTTPResponse: Sendable {
     var body: Body
     /// Who asked, for the log.
     var user: String?
+    /// The error behind a status from 500 on, for a client in the same process; it is never sent.
+    var cause: (any Error)?
 
     init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Body = .bytes([])) {
         self.status = status

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettleDatabase
 import Testing
 
 struct FailureCommandTests {
@@ -45,6 +46,31 @@ struct FailureCommandTests {
         #expect(try room.run("put", "g", "a", #"{"_x":1}"#).status == 5)
         #expect(try room.run("put", "g", "a", #"{"_id":"b"}"#).status == 5)
         #expect(try room.run("get", "g", "a", "--rev", "x").status == 5)
+    }
+
+    @Test func `a damaged document ends with 7 and is named`() throws {
+        try room.run("create", "g")
+        try room.run("put", "g", "sound", "{}")
+        try room.run("put", "g", "harmed", "{}")
+        func damage() throws {
+            let connection = try SQLiteConnection(path: room.path("g/database.sqlite"))
+            try connection.execute("UPDATE documents SET tree = x'FF' WHERE id = CAST('harmed' AS BLOB)")
+        }
+        try damage()
+        #expect(try room.run("get", "g", "sound").status == 0)
+        for words in [["get", "g", "harmed"], ["put", "g", "harmed", "{}", "--force"], ["tree", "g", "harmed"]] {
+            let damaged = try room.run(all: words + ["--json"])
+            #expect(damaged.status == 7 && damaged.errors.contains("harmed"), "\(words): \(damaged.errors)")
+        }
+    }
+
+    @Test func `a view whose script can't be compiled ends with 5`() throws {
+        try room.run("create", "g")
+        try room.run("put", "g", "a", "{}")
+        let views = #"{"views":{"v":{"map":"function (doc) {"}},"language":"javascript"}"#
+        try room.run("put", "g", "_design/bad", views)
+        let failed = try room.run("query", "g", "bad/v")
+        #expect(failed.status == 5 && !failed.errors.contains("try later"), "\(failed)")
     }
 
     @Test func `a database that is open elsewhere ends with 6`() throws {
