@@ -16,7 +16,13 @@ cat >"$room/main.swift" <<'SWIFT'
 import SettleCore
 print(RevisionHasher().revision(of: .empty))
 SWIFT
-swiftc -I "$bin/Modules" -I Sources/CCrypto "$room/main.swift" "$bin"/{SettlePlatform,SettleCore}.build/*.o \
+# The objects of the sources there are; a build keeps those of files that were removed.
+objects=()
+for target in SettlePlatform SettleCore; do
+    while IFS= read -r source; do objects+=("$bin/$target.build/${source##*/}.o"); done \
+        < <(find "Sources/$target" -name '*.swift')
+done
+swiftc -I "$bin/Modules" -I Sources/CCrypto "$room/main.swift" "${objects[@]}" \
     -module-name Probe -o "$room/SettleCore"
 
 # The libraries of a program except Swift's own and the system's, on one line.
