@@ -48,6 +48,9 @@ final class WorkerPool: Sendable {
     }
 
     /// Runs a job as soon as a thread is free and its owner, if it has one, has fewer than a share of them.
+    ///
+    /// Also after the pool was closed: a thread is started for it then, which ends after it. A job that only waited would keep
+    /// itself alive, with all it uses, because those it belongs to own the pool.
     func submit(for owner: String = "", _ job: @escaping Job) {
         let (idle, item, needsThread) = state.withLock { state -> (Idle?, FairJobs.Item?, Bool) in
             state.jobs.add(FairJobs.Item(owner: owner, job: job))
@@ -85,7 +88,7 @@ final class WorkerPool: Sendable {
             let (item, isEnd) = state.withLock { state -> (FairJobs.Item?, Bool) in
                 if let done { state.jobs.finish(done) }
                 if let item = state.jobs.take() { return (item, false) }
-                if !state.isClosed { state.idle.append(idle) }
+                if state.isClosed { state.threads -= 1 } else { state.idle.append(idle) }
                 return (nil, state.isClosed)
             }
             done = nil

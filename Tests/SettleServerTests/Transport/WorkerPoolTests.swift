@@ -1,4 +1,5 @@
 import Dispatch
+import SettlePlatform
 import Testing
 
 @testable import SettleServer
@@ -20,5 +21,25 @@ import Testing
         #expect(other.wait(timeout: .now() + 20) == .success)
         for _ in 0..<20 { release.signal() }
         for _ in 0..<17 { #expect(begun.wait(timeout: .now() + 20) == .success) }
+    }
+
+    @Test func `a job that comes after the pool was closed runs, and keeps nothing alive`() {
+        final class Owner: Sendable {
+            let pool = WorkerPool(limit: 1)
+        }
+        let ran = DispatchSemaphore(value: 0)
+        weak var kept: Owner?
+        do {
+            let owner = Owner()
+            kept = owner
+            owner.pool.submit { ran.signal() }
+            #expect(ran.wait(timeout: .now() + 20) == .success)
+            owner.pool.close()
+            owner.pool.submit { withExtendedLifetime(owner) { _ = ran.signal() } }
+        }
+        #expect(ran.wait(timeout: .now() + 20) == .success)
+        let end = ContinuousClock.now + .seconds(20)
+        while kept != nil, ContinuousClock.now < end { usleep(1000) }
+        #expect(kept == nil)
     }
 }
