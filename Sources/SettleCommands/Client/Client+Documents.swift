@@ -8,7 +8,7 @@ extension Client {
     ///   - id: The document.
     ///   - revisions: Revisions whose contents are wanted though they may be no leaves.
     ///   - extent: What else is wanted.
-    /// - Returns: The document; one without revisions where there is none.
+    /// - Returns: The document; it has no revisions if it does not exist.
     /// - Throws: ``CommandError``, or ``DatabaseError`` of a folder.
     func state(
         of id: DocumentID, with revisions: [RevisionID] = [], _ extent: DocumentFetch.Extent = .leaves
@@ -169,7 +169,7 @@ extension Client {
         return try found.map { ($0.revision, try DocumentBody($0.body)) }
     }
 
-    /// Writes a local document on top of what is there; returns its revision.
+    /// Replaces a local document, or creates it; returns its new revision.
     @discardableResult
     func saveLocalDocument(_ id: DocumentID, _ body: DocumentBody) throws -> String {
         try wait(about: id) { _, peer in

@@ -1,7 +1,7 @@
 internal import Settle
 
 extension Client {
-    /// The winner of a document; `nil` when there is none, or it is a tombstone.
+    /// The winner of a document; `nil` if the document does not exist or its winner is a tombstone.
     func document(_ id: DocumentID) throws -> Document? {
         try wait(about: id) { connection, _ in
             do {

@@ -59,7 +59,7 @@ struct DocumentState {
     /// The error of a verb that needs the document.
     var missing: CommandError { .notFound("there is no document \"\(id)\"") }
 
-    /// The error of a write that was made without knowing what is there.
+    /// The error of a write that named no revision although the document exists.
     static func conflict(_ message: String, _ winner: RevisionID) -> CommandError {
         CommandError(
             "conflict",

@@ -164,7 +164,7 @@ struct ServeSettings {
 }
 
 extension ServeSettings {
-    /// JSON with comments: a line that begins with `//`, blanks before it apart, is none of the text.
+    /// JSON with comments: a line that begins with `//`, after any blanks, is ignored.
     ///
     /// There is nothing more to it, on purpose. A string in JSON never goes on over a line's end, so the beginning of a line
     /// is never inside of one, and no `//` of a URL is ever taken for a comment.

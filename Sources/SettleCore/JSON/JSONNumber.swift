@@ -156,7 +156,7 @@ struct JSONNumberToken {
 }
 
 extension JSONNumberToken {
-    /// Takes the number at the start of a text apart; nil where there is none.
+    /// Parses the number at the start of a text; `nil` if the text does not begin with a number.
     init?(of text: UnsafeBufferPointer<UInt8>) {
         guard let base = text.baseAddress, text.count > 0 else { return nil }
         var scanner = JSONNumberScanner(base: base, count: text.count, offset: 0)

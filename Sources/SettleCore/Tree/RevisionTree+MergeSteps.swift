@@ -87,7 +87,7 @@ extension RevisionTree {
         return past
     }
 
-    /// The highest generation of a stemmed revision in a past; 0 if there is none.
+    /// The highest generation of a stemmed revision in a past; 0 if no revision was stemmed.
     private func highestForgotten(in past: NodeSet, _ closed: [(generation: UInt64, survivor: Int)]) -> UInt64 {
         var highest: UInt64 = 0
         for index in nodes.indices where nodes[index].parentIndex == nil && past.contains(index) {

@@ -42,7 +42,6 @@ struct GroupCommitWorld {
         if closings == 0 { events.append(.closing(nil)) }
         if closings < 2 { events.append(.closing(Self.firstCloser + closings)) }
         switch doing {
-        case .run(_, .alone)?: events += [.wrote(.kept), .wrote(.failed), .wrote(.lost)]
         case .run?: events += [.wrote(.kept), .wrote(.failed), .wrote(.lost)]
         case .commit?: events += [.committed, .commitFailed]
         case .rollBack?: events.append(.rolledBack)
