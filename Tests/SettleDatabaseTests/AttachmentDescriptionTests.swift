@@ -2,7 +2,7 @@ import Settle
 import Testing
 
 struct AttachmentDescriptionTests {
-    @Test func `bytes kept as they came can be told to be gzip`() throws {
+    @Test func `bytes stored as they came can be declared as gzip`() throws {
         let database = try Database.inMemory()
         let compressed = try database.makeAttachment("a", contentType: "text/plain", content: Array("hello".utf8))
         let bytes = try database.attachmentReader(for: compressed, encoded: true).readAll()
@@ -20,14 +20,14 @@ struct AttachmentDescriptionTests {
     }
 
     @Test(arguments: ["", "_x"])
-    func `a name that no attachment may have is refused`(name: String) throws {
+    func `an illegal attachment name is refused`(name: String) throws {
         let attachment = try Database.inMemory().makeAttachment("a", content: [1])
         #expect(throws: DatabaseError.self) {
             try attachment.described(as: name, contentType: "", revpos: 0)
         }
     }
 
-    @Test func `a length it has not is refused, and bytes that are no gzip are none`() throws {
+    @Test func `a wrong length is refused, and so are bytes declared as gzip that are not`() throws {
         let database = try Database.inMemory()
         let attachment = try database.makeAttachment("a", content: [1])
         for length in [-1, 0, 2] as [Int64] {

@@ -20,7 +20,7 @@ import Testing
         "function () { /^(a+)+$/.test('a'.repeat(40) + 'b') }",
         "function () { Promise.resolve().then(function f() { return Promise.resolve().then(f) }) }",
     ])
-    func `a script that takes all it can get is stopped or gives up`(script: String) throws {
+    func `a script that exhausts its memory or stack is stopped or throws`(script: String) throws {
         let workers = Workers(timeLimit: 1500)
         do { #expect(try workers.map(script, "{}") == ["[[]]"]) } catch let error as ScriptError {
             #expect(error.name == "os_process_error")
@@ -32,7 +32,7 @@ import Testing
         "function () { var all = []; while (true) all.push(new Array(1000).fill(1.5)) }",
         "function () { var all = []; while (true) all.push(new Uint8Array(1 << 20).fill(1)) }",
     ])
-    func `memory ends before the time does`(script: String) throws {
+    func `the memory limit is reached before the time limit`(script: String) throws {
         let workers = Workers(timeLimit: 60_000, memory: 32 << 20)
         do { #expect(try workers.map(script, "{}") == ["[[]]"]) } catch let error as ScriptError {
             #expect(error.name == "os_process_error" && error != .timeout)
@@ -45,7 +45,7 @@ import Testing
         "function () { try { while (true) emit(new Array(1000).fill(1.5)) } catch (error) {} }",
         "function () { var a = new Array(1 << 20).fill('some text'); while (true) emit(a) }",
     ])
-    func `rows without end are an error and no empty list`(script: String) throws {
+    func `endless rows are an error and not an empty list`(script: String) throws {
         let workers = Workers(timeLimit: 4000)
         let error = #expect(throws: ScriptError.self) { try workers.map(script, "{}") }
         #expect(error?.name == "os_process_error")
@@ -62,12 +62,12 @@ import Testing
         "function () { emit({ toJSON: function () { throw 1 } }) }",
         "function () { emit(1); throw new RangeError('x') }",
     ])
-    func `whatever is thrown costs the rows of the document`(script: String) throws {
+    func `anything thrown loses only the rows of that document`(script: String) throws {
         #expect(try Workers().map(script, #"{"_id":"x"}"#) == ["[[]]"])
     }
 
     @Test(arguments: ["throw 'fatal_error'", "throw ['fatal', 'x', 'y']"])
-    func `a script may say that nothing should go on`(body: String) throws {
+    func `a script may throw CouchDB's fatal error`(body: String) throws {
         let error = #expect(throws: ScriptError.self) { try Workers().map("function () { \(body) }", "{}") }
         #expect(["map_runtime_error", "x"].contains(error?.name))
     }
@@ -81,7 +81,7 @@ import Testing
         for call in calls { #expect(throws: ScriptError.self) { try call.wait() } }
     }
 
-    @Test func `a pool that is closed answers that it is`() throws {
+    @Test func `a closed pool answers with an error that says so`() throws {
         let workers = Workers()
         #expect(try workers.map("function () { emit(1) }", "{}") == ["[[[1,null]]]"])
         workers.pool.close()

@@ -6,18 +6,18 @@ import Testing
         ("throw({forbidden: 'no'})", #"{"forbidden":"no"}"#), ("throw({unauthorized: doc.n})", #"{"unauthorized":1}"#),
         ("throw 'text'", #""text""#), ("throw null", "null"), ("throw undefined", "undefined"), ("return false", "1"),
     ])
-    func `a validation function's answer is what it throws`(body: String, answer: String) throws {
+    func `a validation function refuses by throwing`(body: String, answer: String) throws {
         #expect(try Workers().validate("function (doc) { \(body) }", #"[{"n":1},null,{},{}]"#) == answer)
     }
 
-    @Test func `an error of the language in a validation function is one of the script`() throws {
+    @Test func `an uncaught JavaScript error in a validation function is an error of the script`() throws {
         let error = #expect(throws: ScriptError.self) {
             try Workers().validate("function () { missing() }", "[{},null,{},{}]")
         }
         #expect(error?.name == "ReferenceError")
     }
 
-    @Test func `filters answer for each document, and see the request`() throws {
+    @Test func `filters answer for each document, and get the request`() throws {
         let workers = Workers()
         let source = ScriptSource(
             owner: "db", key: "f",
@@ -35,7 +35,7 @@ import Testing
         #expect(error == ScriptError("not_found", "missing filters function g"))
     }
 
-    @Test func `an update function gives a document and an answer`() throws {
+    @Test func `an update function returns a document and a response`() throws {
         let source = ScriptSource(
             owner: "db", key: "u",
             document: Array(
@@ -44,7 +44,7 @@ import Testing
         #expect(answer == [Array(#"[{"_id":"x","old":null},{"body":"made"}]"#.utf8)])
     }
 
-    @Test func `mistakes are found with their lines, and modules are not run`() throws {
+    @Test func `syntax errors are found with their lines, and modules are not run`() throws {
         let source = ScriptSource(owner: "db", key: "syntax", document: Array("{}".utf8))
         let answers = try Workers().pool.run(
             .syntax(
@@ -60,7 +60,7 @@ import Testing
         #expect(answers[4].hasSuffix(",3]"), "\(answers[4])")
     }
 
-    @Test func `functions are tried before they are stored`() throws {
+    @Test func `functions are compiled before they are stored`() throws {
         let source = ScriptSource(owner: "db", key: "check", document: Array("{}".utf8))
         let workers = Workers()
         _ = try workers.pool.run(.check([("map", "v", "function (doc) {}")], in: source))

@@ -4,14 +4,14 @@ import SettleScripting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ScriptMapTests {
-    @Test func `a map function emits what it is told to`() throws {
+    @Test func `a map function emits rows`() throws {
         let workers = Workers()
         let rows = try workers.map(
             "function (doc) { emit(doc.n, {a: doc._id}); emit([doc.n]); }", #"{"_id":"x","n":1}"#, #"{"_id":"y"}"#)
         #expect(rows == [#"[[[1,{"a":"x"}],[[1],null]]]"#, #"[[[null,{"a":"y"}],[[null],null]]]"#])
     }
 
-    @Test func `a map function that throws costs its document only, and the log is told`() throws {
+    @Test func `a map function that throws loses its document only, and is logged`() throws {
         let workers = Workers()
         let rows = try workers.map(
             "function (doc) { emit(1, 1); if (doc.bad) throw new Error('no'); }", #"{"_id":"a"}"#,
@@ -21,7 +21,7 @@ import Testing
         #expect(workers.lines.withLock { $0 } == ["function raised exception Error: no with doc._id b"])
     }
 
-    @Test func `what a map function changes in a document no other sees`() throws {
+    @Test func `a map function's changes to a document are not seen by others`() throws {
         let workers = Workers()
         let source = ScriptSource(
             owner: "db", key: "two",
@@ -34,12 +34,12 @@ import Testing
         "(doc) => emit(doc.n)", "function map(doc) { emit(doc.n) };",
         "// first\nfunction (doc) { emit(doc.n) } // last",
     ])
-    func `functions may be spelled in several ways`(source: String) throws {
+    func `functions may be written in several syntaxes`(source: String) throws {
         #expect(try Workers().map(source, #"{"n":3}"#) == ["[[[3,null]]]"])
     }
 
     @Test(arguments: ["function (doc {", "5", "function (doc) {} }"])
-    func `what is no function is a compilation error`(source: String) throws {
+    func `source that is not a function is a compilation error`(source: String) throws {
         let error = #expect(throws: ScriptError.self) { try Workers().map(source, "{}") }
         #expect(error?.name == "compilation_error")
     }
@@ -54,7 +54,7 @@ import Testing
         #expect(try workers.pool.run(.map([Array("{}".utf8)], by: source)) == [Array("[[[41,null]]]".utf8)])
     }
 
-    @Test func `CouchDB's functions are there, and nothing of the world outside`() throws {
+    @Test func `CouchDB's functions are defined, and no access to the outside`() throws {
         let workers = Workers()
         let there = try workers.map(
             "function () { emit([sum([1, 2]), isArray([]), isArray({}), toJSON({a: 1}), typeof require, typeof log]) }",
@@ -71,7 +71,7 @@ import Testing
         #expect(try workers.map("async function () { await import('/etc/passwd'); emit(1) }", "{}") == ["[[]]"])
     }
 
-    @Test func `databases share no state, even by the objects of the language`() throws {
+    @Test func `databases share no state, not even through built-in objects`() throws {
         let workers = Workers(workers: 1)
         let spoil = """
             function () { globalThis.seen = 1; Array.prototype.seen = 1; JSON.stringify = function () { return "1" }; emit(1) }
@@ -81,7 +81,7 @@ import Testing
         #expect(try workers.map(look, "{}", owner: "two") == [#"[[[["undefined","undefined","{}"],null]]]"#])
     }
 
-    @Test func `reduce functions get keys with ids, and only values again`() throws {
+    @Test func `reduce functions get keys with ids, and in rereduce only values`() throws {
         let workers = Workers()
         let source = ScriptSource(owner: "db", key: "r", maps: [], library: nil)
         let reduce = "function (keys, values, again) { return again ? sum(values) : [keys, values.length] }"
@@ -92,7 +92,7 @@ import Testing
         #expect(again == [Array("[6]".utf8)])
     }
 
-    @Test func `a reduction that does not shrink is told apart`() throws {
+    @Test func `a reduction that does not shrink is reported as such`() throws {
         let workers = Workers()
         let source = ScriptSource(owner: "db", key: "r", maps: [], library: nil)
         let values = "[" + (0..<3000).map(String.init).joined(separator: ",") + "]"

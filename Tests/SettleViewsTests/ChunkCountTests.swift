@@ -8,7 +8,7 @@ import Testing
 
 /// The number of rows before a position, from the stored counts of chunks and by counting.
 struct ChunkCountTests {
-    @Test(arguments: 1...6) func `what is kept and what is added up are the same`(seed: UInt64) throws {
+    @Test(arguments: 1...6) func `stored counts equal computed counts`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         let folder = try TemporaryFolder()
         let database = try Database.create(folder.path + "/rows.settle")

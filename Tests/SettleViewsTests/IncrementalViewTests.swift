@@ -28,7 +28,7 @@ struct IncrementalViewTests {
         }
     }
 
-    @Test(arguments: 1...12) func `following changes is as good as beginning anew`(seed: UInt64) throws {
+    @Test(arguments: 1...12) func `an incremental update gives the same rows as a rebuild`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         let database = try Database.inMemory()
         let followed = View<JSON, Int>("followed", version: 1, map: Self.map)

@@ -27,7 +27,7 @@ struct OpenIndexTests {
         }
     }
 
-    @Test func `many views that are changed and asked keep a bounded number of files open`() throws {
+    @Test func `many views that are changed and queried keep a bounded number of files open`() throws {
         let folder = try TemporaryFolder()
         let database = try Self.database(folder)
         defer { database.close() }
@@ -46,7 +46,7 @@ struct OpenIndexTests {
     }
     #endif
 
-    @Test func `indexes whose files are closed and opened all the time answer as ever`() async throws {
+    @Test func `indexes whose files are repeatedly closed and opened answer correctly`() async throws {
         let folder = try TemporaryFolder()
         var options = DatabaseOptions()
         options.openIndexes = 2

@@ -34,7 +34,7 @@ struct RowOrderTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func `they are sorted by value in both directions, wherever a part begins`(seed: UInt64) throws {
+    func `rows are sorted by value in both directions, wherever a page begins`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let database = try Database.inMemory()
         for round in 0..<3 {
@@ -57,7 +57,7 @@ struct RowOrderTests {
         }
     }
 
-    @Test func `an index of an earlier form is built anew`() throws {
+    @Test func `an index of an earlier format is rebuilt`() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/order.settle"
         for round in 1...2 {

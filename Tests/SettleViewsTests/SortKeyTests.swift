@@ -31,7 +31,7 @@ struct SortKeyTests {
         }
     }
 
-    @Test func `keys are ordered as the values they are of`() {
+    @Test func `keys are ordered like their values`() {
         var generator = SeededRandom(seed: 7)
         for _ in 0..<20_000 {
             let (left, right) = (Self.random(&generator), Self.random(&generator))
@@ -44,7 +44,7 @@ struct SortKeyTests {
         }
     }
 
-    @Test func `raw keys are ordered as Erlang orders the values they are of`() {
+    @Test func `raw keys are ordered like their values in Erlang`() {
         var generator = SeededRandom(seed: 8)
         for _ in 0..<20_000 {
             let (left, right) = (Self.random(&generator), Self.random(&generator))
@@ -59,7 +59,7 @@ struct SortKeyTests {
         #expect(Array(key[..<SortKey.end(of: key, elements: 1)]) == [0xA1] + SortKey.of("x", in: .raw))
     }
 
-    @Test func `integers past 2⁵³ are told from the floats beside them`() {
+    @Test func `integers past 2⁵³ are distinguished from adjacent floats`() {
         let order: [JSON] = [
             .number(JSONNumber(9_007_199_254_740_991)), .number(JSONNumber(9_007_199_254_740_992)),
             .number(JSONNumber(9_007_199_254_740_993)), .number(JSONNumber(1e300) ?? JSONNumber(0)),
@@ -70,7 +70,7 @@ struct SortKeyTests {
         #expect(SortKey.of(1e23) != SortKey.of(.number(JSONNumber(text: "100000000000000000000000") ?? JSONNumber(0))))
     }
 
-    @Test func `the first elements of an array are found in its key`() {
+    @Test func `the first elements of an array can be read from its key`() {
         let key = SortKey.of(["x", 1, ["y"]])[...]
         #expect(Array(key[..<SortKey.end(of: key, elements: 1)]) == [0x50] + SortKey.of("x"))
         #expect(SortKey.end(of: key, elements: 3) == key.count - 1)

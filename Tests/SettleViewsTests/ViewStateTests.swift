@@ -22,7 +22,7 @@ struct ViewStateTests {
         }
     }
 
-    @Test func `a transaction sees what it has written, and nobody does when it failed`() throws {
+    @Test func `a transaction sees its own writes, and nobody does when it failed`() throws {
         try Self.each { database in
             #expect(throws: Refused.self) {
                 try database.transaction {
@@ -38,7 +38,7 @@ struct ViewStateTests {
         }
     }
 
-    @Test func `another change that takes the place of one that failed is seen`() throws {
+    @Test func `a change that replaces a rolled back one is seen`() throws {
         try Self.each { database in
             #expect(throws: Refused.self) {
                 try database.transaction {
@@ -67,7 +67,7 @@ struct ViewStateTests {
         }
     }
 
-    @Test func `rows asked for inside a snapshot of an older state leave those of now as they are`() throws {
+    @Test func `rows read in a snapshot of an older state leave the current rows unchanged`() throws {
         let folder = try TemporaryFolder()
         let database = try Database.create(folder.path + "/rows.settle")
         try database.save(Document(id: "a"), onConflict: .fail)

@@ -18,7 +18,7 @@ struct ViewTests {
         return database
     }
 
-    @Test func `rows come in the order of their keys, then of the documents' ids`() throws {
+    @Test func `rows are ordered by key, then by document id`() throws {
         let database = try library()
         #expect(try database.rows(of: byYear).map(\.id.string) == ["a", "c", "d", "b"])
         #expect(try database.rows(of: byYear, in: .all.reversed()).map(\.value) == ["B", "D", "C", "A"])
@@ -32,7 +32,7 @@ struct ViewTests {
         #expect(try database.rows(of: byYear).first?.document(in: database)?["title"] == "A")
     }
 
-    @Test func `a document that was changed, deleted or purged has its new rows only`() throws {
+    @Test func `a document that was changed, deleted or purged has only its new rows`() throws {
         let database = try library()
         #expect(try database.rows(of: byYear).count == 4)
         var document = try #require(try database.document("a"))
@@ -43,7 +43,7 @@ struct ViewTests {
         #expect(try database.rows(of: byYear).map(\.key) == [1999, 2020])
     }
 
-    @Test func `more purges than are remembered are noticed`() throws {
+    @Test func `more purges than are remembered are detected`() throws {
         let database = try Database.inMemory()
         let all = View<String, Int>("all", version: 1) { document, emit in emit(document.id.string, 1) }
         let ids = (0..<1200).map { DocumentID(stringLiteral: "d\($0)") }
@@ -55,7 +55,7 @@ struct ViewTests {
         #expect(try database.count(of: all) == 6)
     }
 
-    @Test func `another version makes the rows anew, and a closure that throws makes none`() throws {
+    @Test func `another version rebuilds the rows, and a closure that throws emits none`() throws {
         let database = try library()
         #expect(try database.rows(of: byYear).count == 4)
         let other = View<Int, String>("by year", version: 2) { book, emit in
@@ -109,8 +109,7 @@ struct ViewTests {
             ])
     }
 
-    @Test(.timeLimit(.minutes(5))) func `an observed view gives its rows, then each time they are others`() async throws
-    {
+    @Test(.timeLimit(.minutes(5))) func `a live view delivers its rows, then each change of them`() async throws {
         let database = try library()
         var iterator = database.observe(byYear, in: .from(2000)).makeAsyncIterator()
         #expect(try await iterator.next()?.map(\.id) == ["b"])
@@ -122,7 +121,7 @@ struct ViewTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func `a damaged index is built anew`() throws {
+    @Test func `a damaged index is rebuilt`() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/books.settle"
         for round in 1...3 {
@@ -145,7 +144,7 @@ struct ViewTests {
         }
     }
 
-    @Test func `an index is used again when the database is opened again`() throws {
+    @Test func `an index is reused when the database is opened again`() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/books.settle"
         let mapped = Counter()

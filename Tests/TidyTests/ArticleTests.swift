@@ -35,7 +35,7 @@ struct ArticleTests {
         ("```swift\nlet a = 1\n```\n\n```swift\nlet d = 4\n```\nend\n", [6]),
         ("```\nlet d = 4\n```\n", []),
     ])
-    func `code that no snippet has is found`(article: String, lines: [Int]) {
+    func `code without a snippet is found`(article: String, lines: [Int]) {
         let snippet = SourceFile(path: "Snippets/A.swift", text: "let a = 1\nlet b = 2\nlet c = 3\n")
         let file = SourceFile(path: "Sources/A/A.docc/A.md", text: article)
         #expect(articleComplaints(file, snippets: [snippet]).map(\.line) == lines)

@@ -19,7 +19,7 @@ struct DeclarationTests {
     }
 
     @Test(arguments: ["return public", "f(case: 1)", "} else", "public", ".case", "x = class"])
-    func `other code is no declaration`(piece: String) {
+    func `other code is not a declaration`(piece: String) {
         #expect(Declaration(piece) == nil)
     }
 

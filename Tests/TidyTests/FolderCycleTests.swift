@@ -63,7 +63,7 @@ struct FolderGraph {
 }
 
 struct FolderCycleTests {
-    @Test func `no folders of a module use each other in a circle`() {
+    @Test func `no folders of a module form a cycle`() {
         let modules = Dictionary(grouping: Repository.shared.sources) { $0.target ?? "" }
         for (module, files) in modules.sorted(by: { $0.key < $1.key }) {
             let graph = FolderGraph(files)
@@ -89,7 +89,7 @@ struct FolderCycleTests {
         (["A": "enum One: Three {}", "B": "enum Two: One {}", "C": "protocol Three {}\n// Two"], []),
         (["A": "enum One: Three {}", "B": "class Two: One {}", "C": "typealias Three = Two"], [["A", "B", "C"]]),
     ])
-    func `a circle is found by the types that files name`(texts: [String: String], cycles: [[String]]) {
+    func `a cycle is found by the types that files name`(texts: [String: String], cycles: [[String]]) {
         let files = texts.map { SourceFile(path: "Sources/M/\($0)/File.swift", text: $1) }
         #expect(FolderGraph(files).cycles == cycles)
     }

@@ -34,12 +34,12 @@ private func stands(_ word: String, aloneIn line: String) -> Bool {
 }
 
 struct LeftOverTests {
-    @Test func `nothing is left for later and nothing names this machine`() {
+    @Test func `the code has no leftovers and names no machine path`() {
         expectNone(Repository.shared.files.flatMap(leftOverComplaints))
     }
 
     @Test(arguments: markers.map { "// \($0): later" } + machineFolders.map { "see \($0)notes" })
-    func `a left-over is found`(line: String) {
+    func `a leftover is found`(line: String) {
         #expect(leftOverComplaints(in: SourceFile(path: "docs/A.md", text: "first\n\(line)\n")).map(\.line) == [2])
     }
 

@@ -43,7 +43,7 @@ func linkComplaints(in file: SourceFile, paths: Set<String>, files: [SourceFile]
 }
 
 struct LinkTests {
-    @Test func `links of the documentation lead somewhere`() {
+    @Test func `links of the documentation have targets`() {
         let repository = Repository.shared
         let texts = repository.files.filter { $0.path.hasSuffix(".md") && !$0.path.contains(".docc/") }
         #expect(!texts.isEmpty)

@@ -23,7 +23,7 @@ func mainTypeComplaints(in file: SourceFile) -> [Complaint] {
 }
 
 struct MainTypeTests {
-    @Test func `every file has one main type and its name, and short companions at most`() {
+    @Test func `every file has one main type and its name, and only short companions`() {
         expectNone(Repository.shared.sources.flatMap(mainTypeComplaints))
     }
 

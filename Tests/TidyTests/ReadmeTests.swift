@@ -33,7 +33,7 @@ func readmeComplaints(_ readme: SourceFile, snippet: SourceFile) -> [Complaint] 
 }
 
 struct ReadmeTests {
-    @Test func `the README is short and its example is the one that is compiled`() throws {
+    @Test func `the README is short and its example is the compiled one`() throws {
         let (writtenReadme, writtenSnippet) = (Repository.shared.file("README.md"), Repository.shared.file(snippetPath))
         let readme = try #require(writtenReadme, "write README.md")
         let snippet = try #require(writtenSnippet, "write \(snippetPath)")

@@ -34,7 +34,7 @@ struct SemanticsTests {
         try body(root)
     }
 
-    @Test func `the list of promises is up to date, and each label names one`() throws {
+    @Test func `the list of statements is up to date, and each label names one`() throws {
         let check = try generate(in: Repository.shared.root, "--check")
         #expect(check.status == 0, "\(check.output)")
     }
@@ -74,7 +74,7 @@ struct SemanticsTests {
         }
     }
 
-    @Test func `a label that names no statement is told`() throws {
+    @Test func `a label without a statement is reported`() throws {
         let files = ["Scripts/semantics/statements.txt": "1 One.\n", "Sources/A/A.swift": "// SEMANTICS 1, 7\n"]
         try withRepository(files) { root in
             let made = try generate(in: root)

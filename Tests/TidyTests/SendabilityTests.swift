@@ -18,7 +18,7 @@ func sendabilityComplaints(in file: SourceFile) -> [Complaint] {
 }
 
 struct SendabilityTests {
-    @Test func `unchecked sharing names its lock`() {
+    @Test func `each unchecked Sendable names its lock`() {
         expectNone(Repository.shared.sources.flatMap(sendabilityComplaints))
     }
 
@@ -28,7 +28,7 @@ struct SendabilityTests {
         "// Guarded by the lock `a`.\n\n\n\nfinal class A: @unchecked Sendable {}",
         "nonisolated(unsafe) var lock = 1",
     ])
-    func `sharing without a reason is found`(text: String) {
+    func `an unchecked Sendable without a reason is found`(text: String) {
         #expect(sendabilityComplaints(in: SourceFile(path: "Sources/T/A.swift", text: text)).count == 1)
     }
 
@@ -38,7 +38,7 @@ struct SendabilityTests {
         "nonisolated(unsafe) let a = b // immutable",
         "final class A: Sendable {}",
     ])
-    func `sharing with a reason passes`(text: String) {
+    func `an unchecked Sendable with a reason passes`(text: String) {
         #expect(sendabilityComplaints(in: SourceFile(path: "Sources/T/A.swift", text: text)).isEmpty)
     }
 }

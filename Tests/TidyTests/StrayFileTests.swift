@@ -25,13 +25,13 @@ func strayFileComplaints(_ path: String) -> [Complaint] {
 }
 
 struct StrayFileTests {
-    @Test func `every file belongs here`() {
+    @Test func `every file is in an expected folder`() {
         #expect(!Repository.shared.paths.isEmpty)
         expectNone(Repository.shared.paths.flatMap(strayFileComplaints))
     }
 
     @Test(arguments: ["README.md", "Sources/A/A.swift", "docs/ARCHITECTURE.md", ".ci/run"])
-    func `a file in its room passes`(path: String) {
+    func `a file in its folder passes`(path: String) {
         #expect(strayFileComplaints(path).isEmpty)
     }
 

@@ -50,11 +50,11 @@ private func importedModule(_ line: String) -> String {
 }
 
 struct TargetDependencyTests {
-    @Test func `every target imports only what it may`() {
+    @Test func `every target imports only its allowed dependencies`() {
         expectNone(Repository.shared.sources.flatMap(importComplaints))
     }
 
-    @Test func `the revision tree knows no Foundation`() {
+    @Test func `the revision tree does not import Foundation`() {
         let file = SourceFile(path: "Sources/SettleCore/A.swift", text: "import Foundation\n")
         #expect(importComplaints(in: file).count == 1)
         let essentials = SourceFile(path: "Sources/SettleCore/A.swift", text: "import FoundationEssentials\n")

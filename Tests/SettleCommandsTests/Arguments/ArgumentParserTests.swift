@@ -17,7 +17,7 @@ struct ArgumentParserTests {
         #expect(throws: CommandError.self, performing: body)
     }
 
-    @Test func `operands are taken in order and options anywhere`() throws {
+    @Test func `operands are taken in order, and options at any place`() throws {
         let arguments = try parse("--limit", "5", "one", "-o", "file", "two", "--force")
         #expect(try arguments.operand("A") == "one")
         #expect(arguments.optionalOperand("B") == "two")
@@ -27,12 +27,12 @@ struct ArgumentParserTests {
         #expect(!arguments.flag("--json"))
     }
 
-    @Test func `a value may stand behind an equals sign and hold another`() throws {
+    @Test func `a value may follow an equals sign and contain another`() throws {
         #expect(try parse("a", "--output=x=y").text("--output") == "x=y")
         #expect(try parse("a", "--output=").text("--output") == "")
     }
 
-    @Test func `behind two dashes everything is an operand and one dash always is`() throws {
+    @Test func `after two dashes everything is an operand, and a single dash always is`() throws {
         let arguments = try parse("--", "--force", "-")
         #expect(try arguments.operand("A") == "--force")
         #expect(arguments.optionalOperand("B") == "-")
@@ -46,14 +46,14 @@ struct ArgumentParserTests {
         #expect(error?.message.contains("given twice") == true)
     }
 
-    @Test func `a misspelled option is answered with the nearest one`() {
+    @Test func `a misspelled option suggests the nearest one`() {
         let error = failure { _ = try parse("a", "--limti", "3") }
         #expect(error?.message == "there is no option --limti; did you mean --limit? `settle help try` says more")
         #expect(error?.status == .usage)
         #expect(failure { _ = try parse("a", "--zzz") }?.message.contains("did you mean") == false)
     }
 
-    @Test func `a wrong command line says what is wrong`() throws {
+    @Test func `a wrong command line is refused with the reason`() throws {
         #expect(failure { _ = try parse("a", "b", "c") }?.message.contains("one argument too many") == true)
         #expect(failure { _ = try parse("a", "--limit") }?.message.contains("--limit N") == true)
         #expect(failure { _ = try parse("a", "--force=yes") }?.message.contains("takes no value") == true)
@@ -68,11 +68,11 @@ struct ArgumentParserTests {
         ("creat", "create"), ("imprt", "import"), ("exprot", "export"), ("del", "delete"), ("chnages", "changes"),
         ("list", nil), ("x", nil), ("frobnicate", nil),
     ])
-    func `an unknown verb is answered with the nearest one`(word: String, verb: String?) {
+    func `an unknown command suggests the nearest one`(word: String, verb: String?) {
         #expect(NearestWord.find(word, in: CommandList.specs.map(\.name)) == verb)
     }
 
-    @Test func `distance counts changes and swaps`() {
+    @Test func `the edit distance counts changes and swaps`() {
         #expect(NearestWord.distance("", "abc") == 3)
         #expect(NearestWord.distance("abc", "acb") == 1)
         #expect(NearestWord.distance("kitten", "sitting") == 3)

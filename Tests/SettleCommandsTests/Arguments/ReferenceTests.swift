@@ -4,7 +4,7 @@ import Testing
 @testable import SettleCommands
 
 struct ReferenceTests {
-    @Test func `the reference in docs is what the help says`() throws {
+    @Test func `the reference in docs equals the tool's help`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let written = try String(contentsOf: root.appending(path: "docs/CLI.md"), encoding: .utf8)
@@ -13,7 +13,7 @@ struct ReferenceTests {
         #expect(written.contains(HelpText.exitCodes()))
     }
 
-    @Test func `every verb has examples which its own parser takes`() throws {
+    @Test func `every command has examples that its own parser accepts`() throws {
         for spec in CommandList.specs {
             #expect(!spec.examples.isEmpty && !spec.json.isEmpty, "\(spec.name)")
             for example in spec.examples {
@@ -23,7 +23,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test func `no two options of a verb share a name`() {
+    @Test func `no two options of a command share a name`() {
         for spec in CommandList.specs {
             let names = spec.allOptions.flatMap { [$0.name, $0.short].compactMap(\.self) }
             #expect(Set(names).count == names.count, "\(spec.name)")

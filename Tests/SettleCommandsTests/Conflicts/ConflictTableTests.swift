@@ -23,7 +23,7 @@ struct ConflictTableTests {
         ConflictTable(conflict, preview: preview, width: width, isFull: isFull).lines.joined(separator: "\n")
     }
 
-    @Test func `base, winner, others and result stand side by side`() throws {
+    @Test func `base, winner, other leaves and result are shown side by side`() throws {
         let (database, conflict) = try conflict(
             ["n": 1, "o": ["x": 1, "y": 1], "s": "same"], ["n": 2, "o": ["x": 1, "y": 2], "s": "same"],
             ["n": 3, "o": ["x": 2, "y": 1], "s": "same", "new": [1]])
@@ -42,7 +42,7 @@ struct ConflictTableTests {
         #expect(table(conflict, nil, width: 80, isFull: true).contains("\n/s        \"same\"   ·"))
     }
 
-    @Test func `cells are wrapped into the width of the terminal`() throws {
+    @Test func `cells are wrapped to the width of the terminal`() throws {
         let long = String(repeating: "many words ", count: 30)
         let (database, conflict) = try conflict(
             ["text": "short"], ["text": .string(long)], ["text": .string("一二三" + long)])
@@ -56,7 +56,7 @@ struct ConflictTableTests {
         #expect(full.count > 10 && !full.contains { $0.contains("…") })
     }
 
-    @Test func `more leaves than have room come in several tables`() throws {
+    @Test func `leaves that exceed the width are shown in several tables`() throws {
         let edits = (1...7).map { JSON.object(["n": .number(JSONNumber($0))]) }
         let (_, conflict) = try conflict(["n": 0], edits[0], edits[1], edits[2], edits[3], edits[4], edits[5], edits[6])
         let wide = table(conflict, nil, width: 160)
@@ -81,7 +81,7 @@ struct ConflictTableTests {
         #expect(!text.contains("base"))
     }
 
-    @Test func `a terminal is not moved by what a document says`() throws {
+    @Test func `control characters of a document do not reach the terminal`() throws {
         let (_, conflict) = try conflict(["v": 1], ["v": "\u{9B}2J\u{7F}"], ["v": "\u{1B}[2J"])
         let text = table(conflict, nil, width: 80)
         #expect(!text.unicodeScalars.contains { $0.properties.generalCategory == .control && $0 != "\n" })

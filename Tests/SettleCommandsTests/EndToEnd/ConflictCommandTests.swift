@@ -7,7 +7,7 @@ struct ConflictCommandTests {
 
     init() throws { room = try Room() }
 
-    @Test func `conflicts are listed with their leaves and what each changed`() throws {
+    @Test func `conflicts are listed with their leaves and the changes of each`() throws {
         let base = try room.makeConflicts()
         let output = try room.run("conflicts", "b").output
         #expect(output.contains("milk  base \(try #require(base["milk"]).prefix(10))…\n"))
@@ -20,7 +20,7 @@ struct ConflictCommandTests {
         #expect(all.contains("  winner, remote, changed /v\n"))
     }
 
-    @Test func `conflicts are listed for programs, and counted`() throws {
+    @Test func `conflicts are listed as JSON, and counted`() throws {
         try room.makeConflicts()
         let lines = try room.run("conflicts", "a", "--deletions", "--json").lines.map { try JSON(parsing: $0) }
         #expect(lines.map { $0["id"] } == ["bread", "milk", "gone"])
@@ -34,7 +34,7 @@ struct ConflictCommandTests {
         #expect(try room.run("conflicts", "none").line == "No document is in conflict")
     }
 
-    @Test func `a conflict is shown side by side with what a merge would make of it`() throws {
+    @Test func `a conflict is shown side by side with the result of a merge`() throws {
         try room.makeConflicts()
         let output = try room.run("show", "a", "milk").output
         #expect(output.hasPrefix("milk: 2 leaves in conflict\n"))
@@ -55,7 +55,7 @@ struct ConflictCommandTests {
             left.contains("→ left in conflict\n") && left.hasSuffix("Nothing would be written; the conflict stays.\n"))
     }
 
-    @Test func `what is shown is there for programs`() throws {
+    @Test func `a conflict is shown as JSON`() throws {
         try room.makeConflicts()
         let json = try room.run("show", "a", "milk", "--merge-rule=/count=sum", "--json").json
         #expect(json["conflict"] == true && json["policy"] == "threeWayMerge")
@@ -79,7 +79,7 @@ struct ConflictCommandTests {
         #expect(deletion.contains("a deletion wins → settled") && deletion.contains("deleted\n"))
     }
 
-    @Test func `a conflict without a base says why there is none`() throws {
+    @Test func `a conflict without a base shows why it has none`() throws {
         func line(_ id: String, _ start: Int, _ ids: String...) -> String {
             let all = ids.map { "\"\($0)\"" }.joined(separator: ",")
             let revisions = "{\"start\":\(start),\"ids\":[\(all)]}"
@@ -126,7 +126,7 @@ struct ConflictCommandTests {
         #expect(try error("--policy", "keepAll", "--on-clash", "sum").contains("keepAll does not merge"))
     }
 
-    @Test func `the tree tells of bases, sides and closing tombstones`() throws {
+    @Test func `the tree shows bases, sides and closing tombstones`() throws {
         let base = try room.makeConflicts()
         let open = try room.run("tree", "b", "milk").output
         #expect(open.contains("● \(try #require(base["milk"]))  base\n"))

@@ -67,19 +67,19 @@ import Testing
         #expect(try run("design", "info", database, "none").status == 3)
     }
 
-    @Test func `a folder becomes a design document and back, in a database's folder`() throws {
+    @Test func `a folder becomes a design document and back, in a database on disk`() throws {
         let room = try Room()
         #expect(try room.run("create", "db").status == 0)
         try check("db", { try room.run(all: $0) }, room)
     }
 
-    @Test func `a folder becomes a design document and back, at a server`() throws {
+    @Test func `a folder becomes a design document and back, on a server`() throws {
         let remote = try RemoteRoom()
         #expect(try remote.run("create", remote.url()).status == 0)
         try check(remote.url(), { try remote.run(all: $0) }, remote.room)
     }
 
-    @Test func `a mistake is told with its file and line, and nothing is stored`() throws {
+    @Test func `an error is reported with its file and line, and nothing is stored`() throws {
         let room = try Room()
         #expect(try room.run("create", "db").status == 0)
         try Self.fill(room)
@@ -110,7 +110,7 @@ import Testing
         #expect(try room.run("design", "list", "db").line == "No design document")
     }
 
-    @Test func `members and names that are no files survive a pull and a push`() throws {
+    @Test func `members and names without files survive a pull and a push`() throws {
         let room = try Room()
         #expect(try room.run("create", "db").status == 0)
         let body = #"""
@@ -125,7 +125,7 @@ import Testing
         #expect(try room.run("design", "pull", "db", "bad").status == 5)
     }
 
-    @Test func `a view of a folder is reduced, and what it can't be asked is refused`() throws {
+    @Test func `a view on disk is reduced, and an invalid query is refused`() throws {
         let room = try Room()
         #expect(try room.run("create", "db").status == 0)
         try Self.fill(room)

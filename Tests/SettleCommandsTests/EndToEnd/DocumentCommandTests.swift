@@ -10,7 +10,7 @@ struct DocumentCommandTests {
         #expect(try room.run("create", "g.settle").line == "Created g.settle")
     }
 
-    @Test func `put writes nothing but the revision, and get what was put`() throws {
+    @Test func `put prints only the revision, and get prints the document`() throws {
         let put = try room.run("put", "g", "milk", #"{"name":"Milk","count":1}"#)
         #expect(put.status == 0 && put.errors == "")
         let revision = try #require(RevisionID(put.line))
@@ -19,7 +19,7 @@ struct DocumentCommandTests {
         #expect(get.line == #"{"_id":"milk","_rev":"\#(revision)","name":"Milk","count":1}"#)
     }
 
-    @Test func `a document travels through get and put as a file or by standard input`() throws {
+    @Test func `a document passes through get and put as a file or by standard input`() throws {
         try room.run("put", "g", "a", "-", input: #"{ "v" : 1 }"#)
         let first = try room.run("get", "g", "a").output
         try room.write(first.replacing("1}", with: "2}"), to: "a.json")
@@ -28,7 +28,7 @@ struct DocumentCommandTests {
         #expect(try room.run("get", "g", "a").json["v"] == 2)
     }
 
-    @Test func `an edit needs the revision that is stored`() throws {
+    @Test func `an edit needs the current revision`() throws {
         let first = try room.run("put", "g", "a", #"{"v":1}"#).line
         let blind = try room.run("put", "g", "a", #"{"v":2}"#)
         #expect(blind.status == 4 && blind.output == "" && blind.errors.contains("--rev \(first)"))
@@ -41,7 +41,7 @@ struct DocumentCommandTests {
         #expect(history?["start"] == 3 && history?["ids"]?.array?.count == 3)
     }
 
-    @Test func `a branch begins on request and both edits are kept`() throws {
+    @Test func `a branch is created on request and both edits are kept`() throws {
         let first = try room.run("put", "g", "a", #"{"v":1}"#).line
         let second = try room.run("put", "g", "a", #"{"v":2}"#, "--rev", first).line
         let other = try room.run("put", "g", "a", #"{"v":3}"#, "--rev", first, "--allow-conflict").line
@@ -63,7 +63,7 @@ struct DocumentCommandTests {
         #expect(try room.run("verify", "g").status == 0)
     }
 
-    @Test func `a deleted document leaves a tombstone that keeps what it is told to`() throws {
+    @Test func `a deleted document leaves a tombstone with the members given to keep`() throws {
         let first = try room.run("put", "g", "a", #"{"owner":"me","v":1}"#).line
         #expect(try room.run("delete", "g", "a").status == 4)
         let tombstone = try room.run("delete", "g", "a", "--rev", first, "--keep", "owner").line
@@ -92,7 +92,7 @@ struct DocumentCommandTests {
         #expect(bodies["_id"] == "a" && bodies["v"] == 1)
     }
 
-    @Test func `an attachment of 400 MB goes in and out in 60 MB of memory`() throws {
+    @Test func `an attachment of 400 MB is written and read in 60 MB of memory`() throws {
         let room = try Room()
         try room.run("create", "g")
         let size: UInt64 = 400 << 20
@@ -122,7 +122,7 @@ struct DocumentCommandTests {
         #expect(try room.run("docs", "g").lines.count == 96)
     }
 
-    @Test func `attachments go in and out`() throws {
+    @Test func `attachments are written and read`() throws {
         try room.write("hello", to: "h.txt")
         let added = try room.run("attach", "g", "a", "h.txt")
         #expect(added.status == 0 && added.line.hasPrefix("1-"))
@@ -143,7 +143,7 @@ struct DocumentCommandTests {
         #expect(try room.run("verify", "g", "--json").json["ok"] == true)
     }
 
-    @Test func `local documents stay out of lists and changes`() throws {
+    @Test func `local documents are absent from lists and changes`() throws {
         #expect(try room.run("put", "g", "_local/x", #"{"v":1}"#).line == "0-1")
         #expect(try room.run("get", "g", "_local/x").line == #"{"_id":"_local/x","_rev":"0-1","v":1}"#)
         #expect(try room.run("changes", "g").output == "")
@@ -151,7 +151,7 @@ struct DocumentCommandTests {
         #expect(try room.run("get", "g", "_local/x").status == 3)
     }
 
-    @Test func `changes tell what happened in order`() throws {
+    @Test func `changes are listed in order`() throws {
         let a = try room.run("put", "g", "a", #"{"v":1}"#).line
         try room.run("put", "g", "b", "{}")
         let gone = try room.run("delete", "g", "a", "--rev", a).line
@@ -163,7 +163,7 @@ struct DocumentCommandTests {
         #expect(try room.run("changes", "g", "--descending", "--limit", "1").output.hasSuffix("  \(gone)  deleted\n"))
     }
 
-    @Test func `a purged document was never there`() throws {
+    @Test func `a purged document leaves no trace`() throws {
         let revision = try room.run("put", "g", "a", "{}").line
         #expect(try room.run("purge", "g", "a", "--json").json["purged"] == [.string(revision)])
         #expect(try room.run("get", "g", "a").status == 3)

@@ -24,7 +24,7 @@ struct EditCommandTests {
         }
     }
 
-    @Test func `what is written in the editor stays`() throws {
+    @Test func `text written in the editor is saved`() throws {
         let outcome = try edit(#"cat "$1" >seen; sed -i.old 's/"Oat milk"/"Hafermilch"/' "$1"; rm "$1.old""#)
         #expect(outcome.status == 0 && outcome.output.hasPrefix("milk: settled as 4-"))
         #expect(outcome.line.hasSuffix(", as edited"))
@@ -40,13 +40,13 @@ struct EditCommandTests {
         #expect(try keptFiles == [])
     }
 
-    @Test func `attachments stay as long as they are named`() throws {
+    @Test func `attachments are kept as long as the text names them`() throws {
         #expect(try edit(#"printf '{"name": "Milk"}\n' >"$1""#).status == 0)
         let milk = try room.run("get", "a", "milk").json
         #expect(milk["name"] == "Milk" && milk["_attachments"] == nil)
     }
 
-    @Test func `the same that was kept is emptied or left is not written`() throws {
+    @Test func `an unchanged or emptied text is not saved`() throws {
         let before = try room.leaves("a")
         for script in ["true", ": >\"$1\"", "printf '\\n\\n# ---- Below this line nothing is read ----\\n{}' >\"$1\""] {
             let outcome = try edit(script)
@@ -57,7 +57,7 @@ struct EditCommandTests {
         #expect(try room.leaves("a") == before)
     }
 
-    @Test func `what is no JSON is told with its place, and the text is kept`() throws {
+    @Test func `invalid JSON is reported with its position, and the text is kept`() throws {
         let outcome = try edit(#"printf '{\n  "name": Milk\n}\n' >"$1""#)
         #expect(outcome.status == 5 && outcome.errors.contains("at line 2, column 11"))
         let kept = try #require(try keptFiles.first)
@@ -69,7 +69,7 @@ struct EditCommandTests {
         #expect(try room.run("conflicts", "a", "--json").lines.count == 2)
     }
 
-    @Test func `an edit that was overtaken is not written over what came`() throws {
+    @Test func `an edit of a document changed meanwhile does not overwrite the change`() throws {
         let tool = try #require(try room.start(["version"], "v").executableURL?.path)
         let script = """
             '\(tool)' resolve a milk --policy mostRevisions >/dev/null || exit 1
@@ -80,7 +80,7 @@ struct EditCommandTests {
         #expect(outcome.status == 0 && outcome.line == "milk: not in conflict")
     }
 
-    @Test func `an edit can be tried without writing`() throws {
+    @Test func `an edit can be previewed without writing`() throws {
         let outcome = try edit(#"echo '{"v":2}' >"$1""#, "--dry-run")
         #expect(outcome.status == 0 && outcome.output.contains(#"{"v":2}"#))
         #expect(try room.run("conflicts", "a", "--json").lines.count == 2)

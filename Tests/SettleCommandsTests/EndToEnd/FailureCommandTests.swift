@@ -8,7 +8,7 @@ struct FailureCommandTests {
 
     init() throws { room = try Room() }
 
-    @Test func `a wrong command line ends with 2 and says what is right`() throws {
+    @Test func `a wrong command line ends with 2 and shows the correct use`() throws {
         let unknown = try room.run("creat", "x")
         #expect(unknown.status == 2 && unknown.output == "" && unknown.errors.contains("did you mean create?"))
         #expect(try room.run("get", "x").status == 2)
@@ -25,7 +25,7 @@ struct FailureCommandTests {
         #expect(try room.run("get", "--json", "--nonsense").error["error"] == "usage")
     }
 
-    @Test func `every verb explains itself without a database`() throws {
+    @Test func `every command shows its help without a database`() throws {
         let overview = try room.run("--help")
         #expect(overview.status == 0 && overview.output.contains("Verbs"))
         for verb in ["create", "import", "get", "help", "version"] {
@@ -38,7 +38,7 @@ struct FailureCommandTests {
         #expect(try room.run("help", "exit-codes").output.contains("130"))
     }
 
-    @Test func `what is not valid ends with 5 and names the place`() throws {
+    @Test func `an invalid argument ends with 5 and names the place`() throws {
         try room.run("create", "g")
         let broken = try room.run("put", "g", "a", "{\"a\":\n}")
         #expect(broken.status == 5 && broken.errors.contains("line 2, column 1"))
@@ -73,7 +73,7 @@ struct FailureCommandTests {
         #expect(failed.status == 5 && !failed.errors.contains("try later"), "\(failed)")
     }
 
-    @Test func `a database that is open elsewhere ends with 6`() throws {
+    @Test func `a database that another process has open ends with 6`() throws {
         let database = try Database.create(room.path("g.settle"))
         let started = ContinuousClock.now
         let refused = try room.run("info", "g", "--wait", "0")
@@ -84,7 +84,7 @@ struct FailureCommandTests {
         withExtendedLifetime(database) {}
     }
 
-    @Test func `a file that is no database ends with 7 and stays as it is`() throws {
+    @Test func `a file that is not a database ends with 7 and stays unchanged`() throws {
         try FileManager.default.createDirectory(atPath: room.path("g"), withIntermediateDirectories: true)
         let text = String(repeating: "not a database ", count: 20)
         try room.write(text, to: "g/database.sqlite")
@@ -92,13 +92,13 @@ struct FailureCommandTests {
         #expect(try String(decoding: room.contents(of: "g/database.sqlite"), as: UTF8.self) == text)
     }
 
-    @Test func `what the system refuses ends with 8`() throws {
+    @Test func `a failure of the system ends with 8`() throws {
         try room.run("create", "g")
         #expect(try room.run("export", "g", "no/such/folder/x").status == 8)
         #expect(try room.run("import", "g", "missing.jsonl").status == 3)
     }
 
-    @Test func `a name is completed only where nothing has it`() throws {
+    @Test func `the extension of a name is added only where no file has the name`() throws {
         #expect(try room.run("create", "g").status == 0)
         #expect(try room.run("create", "g").status == 4)
         #expect(try room.run("create", "g.settle").status == 0)
@@ -109,7 +109,7 @@ struct FailureCommandTests {
         #expect(try room.run("info", "h/").status == 0)
     }
 
-    @Test func `damage is told of with 7`() throws {
+    @Test func `damage is reported with 7`() throws {
         try room.run("create", "g")
         for number in 0..<200 {
             try room.write(

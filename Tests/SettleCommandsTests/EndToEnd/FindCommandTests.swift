@@ -81,7 +81,7 @@ import Testing
         #expect(try run("find", database, "age > 1", "--count", "--limit", "1").status == 2)
     }
 
-    @Test func `documents of a folder are found by conditions`() throws {
+    @Test func `documents on disk are found by conditions`() throws {
         let room = try Room()
         #expect(try room.run("create", "db").status == 0)
         try check("db", room) { try room.run(all: $0) }
@@ -89,7 +89,7 @@ import Testing
         #expect(try room.run("find", "none", "age > 1").status == 3)
     }
 
-    @Test func `documents of a server are found by conditions`() throws {
+    @Test func `documents on a server are found by conditions`() throws {
         let remote = try RemoteRoom()
         #expect(try remote.run("create", remote.url()).status == 0)
         try check(remote.url(), remote.room) { try remote.run(all: $0) }
@@ -141,13 +141,13 @@ import Testing
         #expect(try run("index", "lst", database).errors.contains("did you mean list?"))
     }
 
-    @Test func `indexes of a folder are made, listed, built and removed`() throws {
+    @Test func `indexes on disk are created, listed, built and removed`() throws {
         let room = try Room()
         #expect(try room.run("create", "db").status == 0)
         try checkIndexes("db", true, room) { try room.run(all: $0) }
     }
 
-    @Test func `indexes of a server are made, listed, built and removed`() throws {
+    @Test func `indexes on a server are created, listed, built and removed`() throws {
         let remote = try RemoteRoom()
         #expect(try remote.run("create", remote.url()).status == 0)
         try checkIndexes(remote.url(), false, remote.room) { try remote.run(all: $0) }

@@ -10,7 +10,7 @@ struct JournalCommandTests {
         try room.run("create", "a.settle", "--journal")
     }
 
-    @Test func `operations are listed with what is to be sent`() throws {
+    @Test func `operations are listed with the pending changes`() throws {
         #expect(try room.run("log", "a").line == "Everything is synchronized")
         try room.run("put", "a", "milk", #"{"count":1}"#)
         try room.run("put", "a", "bread", #"{"count":1}"#)
@@ -29,7 +29,7 @@ struct JournalCommandTests {
         #expect(newest.map { $0["operation"] } == ["CREATE", "DELETE"] && newest.map { $0["number"] } == [2, 3])
     }
 
-    @Test func `what would be sent is shown as a difference`() throws {
+    @Test func `pending changes are shown as a difference`() throws {
         try room.run("put", "a", "milk", #"{"count":1}"#)
         #expect(try room.run("status", "a").output == "CREATE milk\n  + count: 1\n1 document to be sent\n")
         try room.run("create", "b")

@@ -4,7 +4,7 @@ import Testing
 
 /// The README's lines for curl, word for word, against a live server.
 @Suite struct ReadmeCurlTests {
-    @Test func `what the README shows works`() throws {
+    @Test func `the commands of the README work`() throws {
         var root = URL(filePath: #filePath)
         for _ in 0..<4 { root.deleteLastPathComponent() }
         let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)

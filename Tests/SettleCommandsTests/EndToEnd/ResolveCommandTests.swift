@@ -12,7 +12,7 @@ struct ResolveCommandTests {
 
     private func get(_ database: String, _ id: String) throws -> JSON { try room.run("get", database, id).json }
 
-    @Test func `both copies settle at once and are equal without another word`() throws {
+    @Test func `both copies settle at once and are equal without another exchange`() throws {
         let rules = ["--merge-rule", "/count=sum"]
         let first = try room.run(all: ["resolve", "a", "--all"] + rules)
         #expect(first.status == 0)
@@ -55,7 +55,7 @@ struct ResolveCommandTests {
         #expect(try room.run("get", "a", "gone").status == 3)
     }
 
-    @Test func `what would be written is shown and not written`() throws {
+    @Test func `the result can be previewed without writing`() throws {
         let before = try room.leaves("a")
         let one = try room.run("resolve", "a", "milk", "--policy", "mostRevisions", "--dry-run").output
         #expect(one.hasPrefix("mostRevisions: 3-") && one.contains("it is the winner every read shows → settled\n"))
@@ -69,14 +69,14 @@ struct ResolveCommandTests {
         #expect(try room.run("resolve", "a", "bread", "--policy", "threeWayMerge", "--json").json["rev"] == survivor)
     }
 
-    @Test func `what a policy leaves stays, and is no failure`() throws {
+    @Test func `a conflict that the policy leaves stays, and is not a failure`() throws {
         let left = try room.run("resolve", "a", "milk", "--policy", "keepAll")
         #expect(left.status == 0 && left.line == "milk: left in conflict, every leaf is kept")
         #expect(try room.run("resolve", "a", "--all", "--policy", "keepAll").line.hasSuffix("; 2 left in conflict"))
         #expect(try room.run("conflicts", "a", "--json").lines.count == 2)
     }
 
-    @Test func `the way is asked for, and only one`() throws {
+    @Test func `exactly one way of resolving must be given`() throws {
         for words in [
             [], ["--keep", "1-a", "--delete"], ["--delete", "--edit"], ["--keep", "1-a", "--policy", "keepAll"],
             ["--delete", "--on-clash", "sum"], ["--all", "--policy", "keepAll"],
@@ -88,7 +88,7 @@ struct ResolveCommandTests {
         #expect(try room.run("resolve", "a", "missing", "--policy", "keepAll").status == 3)
     }
 
-    @Test func `what fails is listed and does not stop the others`() throws {
+    @Test func `a failed conflict is listed and does not stop the others`() throws {
         // A revision whose generation is the highest there is can't have a child.
         let highest = "9223372036854775807"
         let lines = ["a", "b"].map { #"{"_id":"aaa","_rev":"\#(highest)-\#($0)","v":"\#($0)"}"# }

@@ -3,7 +3,7 @@ import SettleServer
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SearchCommandTests {
-    @Test func `documents are found by words, with what was found`() throws {
+    @Test func `full-text search finds documents by words, with the matching text`() throws {
         let room = try Room()
         #expect(try room.run("create", "db").status == 0)
         for (id, body) in [
@@ -26,7 +26,7 @@ import Testing
         #expect(try room.run("search", "db", "catalogue", "--ids").line == "d")
     }
 
-    @Test func `a search that can't be understood is refused`() throws {
+    @Test func `a malformed search is refused`() throws {
         let room = try Room()
         #expect(try room.run("create", "db").status == 0)
         let outcome = try room.run("search", "db", "title:x", "--json")
@@ -47,7 +47,7 @@ import Testing
 
         """
 
-    @Test func `documents of a server are found by words in an index of texts`() throws {
+    @Test func `full-text search finds documents on a server by a text index`() throws {
         let remote = try RemoteRoom { $0.makesTextIndexes = true }
         let url = remote.url()
         #expect(try remote.run("create", url).status == 0)
@@ -79,7 +79,7 @@ import Testing
         #expect(try remote.run("index", "delete", url, "texts/all").status == 0)
     }
 
-    @Test func `a server that makes no indexes of texts is told of`() throws {
+    @Test func `a server without text indexes is reported`() throws {
         let remote = try RemoteRoom()
         #expect(try remote.run("create", remote.url()).status == 0)
         let refused = try remote.run("index", "create", remote.url(), "--text", "--json")
@@ -87,7 +87,7 @@ import Testing
         #expect(refused.errors.contains("--text-indexes on"))
     }
 
-    @Test func `an index of texts in a folder answers what asks for words`() throws {
+    @Test func `a text index on disk answers searches by words`() throws {
         let room = try Room()
         #expect(try room.run("import", "db", "-", input: Self.books).status == 0)
         #expect(try room.run("index", "create", "db", "--analyzer", "english").status == 2)

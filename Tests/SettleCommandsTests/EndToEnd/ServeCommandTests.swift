@@ -5,7 +5,7 @@ import Testing
 /// The tool as a server, in a process of its own.
 @Suite struct ServeCommandTests {
     @Test(arguments: [SIGTERM, SIGINT])
-    func `it says where it listens, answers, and ends when it is told to`(signal: Int32) throws {
+    func `the server prints its address, answers, and ends on a signal`(signal: Int32) throws {
         let room = try Room()
         let process = try room.start(["serve", "--data", room.path("data"), "--port", "0", "--json"], "serve")
         defer { if process.isRunning { process.terminate() } }
@@ -25,7 +25,7 @@ import Testing
         #expect(process.terminationReason == .exit && process.terminationStatus == 0)
     }
 
-    @Test func `the first start makes an administrator's password, and tells it once`() throws {
+    @Test func `the first start creates an administrator's password, and prints it once`() throws {
         let room = try Room()
         let first = try serve(room, "first")
         let password = try #require(first["password"]?.string)
@@ -36,7 +36,7 @@ import Testing
         #expect(settings.contains("-pbkdf2:sha256-") && !settings.contains(password))
     }
 
-    @Test func `an administrator's password comes by a file or the environment`() throws {
+    @Test func `an administrator's password is read from a file or the environment`() throws {
         let room = try Room()
         try room.write("sesame\n", to: "password")
         let file = try serve(room, "file", ["--admin", "anna", "--admin-password-file", room.path("password")])
@@ -53,7 +53,7 @@ import Testing
         #expect(try room.run("serve", "--tls-cert", "none", "--tls-key", "none").status == 8)
     }
 
-    @Test func `the logs tell of starts, requests and stops, and are opened anew by a signal`() throws {
+    @Test func `the logs have starts, requests and stops, and are reopened on a signal`() throws {
         let room = try Room()
         let process = try room.start(
             [
@@ -84,7 +84,7 @@ import Testing
         #expect(try !String(decoding: room.contents(of: "err-logs"), as: UTF8.self).contains("sesame"))
     }
 
-    @Test func `a password among the arguments is taken, with a warning that does not repeat it`() throws {
+    @Test func `a password among the arguments is accepted, with a warning that does not repeat it`() throws {
         let room = try Room()
         let told = try serve(room, "visible", ["--admin", "anna:sesame"])
         #expect(told["admin"] == "anna" && told["password_from"] == "--admin" && told["password"] == nil)
@@ -95,7 +95,7 @@ import Testing
         #expect(try !String(decoding: room.contents(of: "err-hidden"), as: UTF8.self).contains("other users"))
     }
 
-    @Test func `a file that others can read and that holds a secret is warned of`() throws {
+    @Test func `a world-readable file with a secret is warned about`() throws {
         let room = try Room()
         try room.write("// Mine.\n{\"admin\": \"anna:sesame\"}", to: "settle.json")
         chmod(room.path("settle.json"), 0o644)
@@ -107,7 +107,7 @@ import Testing
         #expect(try !String(decoding: room.contents(of: "err-closed"), as: UTF8.self).contains("chmod 600"))
     }
 
-    @Test func `settings are shown without a secret, and nothing is started`() throws {
+    @Test func `the configuration is shown without secrets, and nothing is started`() throws {
         let room = try Room()
         let words = ["serve", "--data", "none", "--port", "1", "--admin", "anna", "--show-settings"]
         let environment = ["SETTLE_ADMIN_PASSWORD": "sesame", "SETTLE_HOST": "::1"]
@@ -137,7 +137,7 @@ import Testing
         return told
     }
 
-    @Test func `an address that is taken is told`() throws {
+    @Test func `an address in use is reported`() throws {
         let room = try Room()
         let outcome = try room.run("serve", "--data", "data", "--host", "192.0.2.1", "--json")
         #expect(outcome.status == 8 && outcome.error["error"] == "listen")

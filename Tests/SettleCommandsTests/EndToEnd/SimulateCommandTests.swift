@@ -11,7 +11,7 @@ struct SimulateCommandTests {
         try room.run(all: words, program: "settle-simulate")
     }
 
-    @Test func `schedules are tried, and what they were is told`() throws {
+    @Test func `schedules are tried, and summarised`() throws {
         let words = ["--seed", "3", "--rounds", "5", "--replicas", "2", "--policy", "deletesWin", "--json"]
         let outcome = try room.run(all: words, program: "settle-simulate")
         #expect(outcome.status == 0 && outcome.errors.isEmpty)
@@ -22,7 +22,7 @@ struct SimulateCommandTests {
         #expect(try simulate("--rounds", "2", "--files").output.contains("All rules hold: 2 schedules"))
     }
 
-    @Test func `what can't be simulated is refused`() throws {
+    @Test func `invalid simulation options are refused`() throws {
         #expect(try simulate("--replicas", "9").status == 2)
         #expect(try simulate("--rounds").status == 2)
         #expect(try simulate("now").errors.contains("there is no option now"))
@@ -30,7 +30,7 @@ struct SimulateCommandTests {
         #expect(policy.status == 2 && policy.errors.contains("threeWayMerge"))
     }
 
-    @Test func `the help of both tools says where it is`() throws {
+    @Test func `the help of both tools says where the simulator is`() throws {
         #expect(try simulate("--help").output.contains("--replicas N"))
         #expect(try room.run("--help").output.contains("settle-simulate"))
     }

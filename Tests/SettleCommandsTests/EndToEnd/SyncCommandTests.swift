@@ -7,7 +7,7 @@ struct SyncCommandTests {
 
     init() throws { room = try Room() }
 
-    @Test func `two databases exchange what they lack, and are equal and quiet then`() throws {
+    @Test func `two databases exchange missing revisions, and are then equal`() throws {
         try room.makeConflicts()
         #expect(try room.leaves("a") == room.leaves("b"))
         let again = try room.run("sync", "a", "b", "--json")
@@ -24,7 +24,7 @@ struct SyncCommandTests {
         for name in ["a", "b"] { #expect(try room.run("verify", name).status == 0) }
     }
 
-    @Test func `the counts tell what went where`() throws {
+    @Test func `the counts show the revisions sent each way`() throws {
         try room.run("create", "a")
         try room.run("create", "b.settle")
         try room.write(String(repeating: "large ", count: 50_000), to: "large.bin")
@@ -38,7 +38,7 @@ struct SyncCommandTests {
         #expect(try room.run("sync", "a", "b", "--quiet").output == "")
     }
 
-    @Test func `a third copy can merge what it never saw the base of`() throws {
+    @Test func `a third copy can merge without having seen the base`() throws {
         try room.makeConflicts()
         #expect(try room.run("sync", "b", "c").output.contains("Sent 7 revisions"))
         let third = try room.run("conflicts", "c", "--json").lines
@@ -47,7 +47,7 @@ struct SyncCommandTests {
         #expect(try room.leaves("a") == room.leaves("b") && room.leaves("b") == room.leaves("c"))
     }
 
-    @Test func `a damaged document is told of and does not keep the others`() throws {
+    @Test func `a damaged document is reported and does not block the others`() throws {
         try room.run("create", "a")
         try room.write(String(repeating: "large ", count: 50_000), to: "large.bin")
         try room.run("attach", "a", "damaged", "large.bin", "--type", "image/png")
@@ -64,7 +64,7 @@ struct SyncCommandTests {
         #expect(try room.run("get", "b", "whole").status == 0)
     }
 
-    @Test func `what can't be is told`() throws {
+    @Test func `an impossible exchange is reported`() throws {
         try room.run("create", "a")
         #expect(try room.run("sync", "a").status == 2)
         #expect(try room.run("sync", "a", "a").errors.contains("both are the same database"))

@@ -30,7 +30,7 @@ struct ThreeDevicesTests {
                 ["--policy", "mostRevisions"],
             ],
         ])
-    func `three devices that settle the same conflicts at once are quiet within two rounds`(
+    func `three devices that settle the same conflicts at once stop writing within two rounds`(
         _ policies: [[String]]
     ) throws {
         let server = try room.start(

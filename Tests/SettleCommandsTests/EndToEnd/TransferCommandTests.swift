@@ -13,7 +13,7 @@ struct TransferCommandTests {
 
     init() throws { room = try Room() }
 
-    @Test func `import makes the database, counts, and tells of bad lines`() throws {
+    @Test func `import creates the database, counts, and reports malformed lines`() throws {
         try room.write("{\"_id\":\"a\"}\n{\"_id\":\"b\",}\n{\"_id\":\"c\"}\n", to: "in.jsonl")
         let first = try room.run("import", "g.settle", "in.jsonl")
         #expect(first.status == 1 && first.output.hasPrefix("Imported 2 documents in "))
@@ -52,7 +52,7 @@ struct TransferCommandTests {
         #expect(try room.run("tree", "b", "note").output == expected)
     }
 
-    @Test func `compact lets go of old bodies`() throws {
+    @Test func `compact removes old bodies`() throws {
         try room.run("create", "a")
         var revision = try room.run("put", "a", "n", "{}").line
         let first = revision
@@ -62,7 +62,7 @@ struct TransferCommandTests {
         #expect(try room.run("tree", "a", "n").output.contains("○ \(first)"))
     }
 
-    @Test func `a follower sees what others write and ends with 130`() async throws {
+    @Test func `a follower sees concurrent writes and ends with 130`() async throws {
         try room.run("create", "a")
         try room.run("put", "a", "first", "{}")
         let process = try room.start(["changes", "a", "--follow", "--json"], "follow")
@@ -77,7 +77,7 @@ struct TransferCommandTests {
         #expect(outcome.status == 130 && outcome.lines.count == 2)
     }
 
-    @Test func `an import that is interrupted while it waits keeps what it has read`() async throws {
+    @Test func `an import that is interrupted while it waits keeps the documents it has read`() async throws {
         let input = Pipe()
         let process = try room.start(["import", "a", "-", "--json"], "wait", input: input)
         try input.fileHandleForWriting.write(contentsOf: Data("{\"_id\":\"a\"}\n{\"_id\":\"b\"}\n".utf8))
@@ -91,7 +91,7 @@ struct TransferCommandTests {
         try input.fileHandleForWriting.close()
     }
 
-    @Test func `output that nobody reads ends quietly`() throws {
+    @Test func `output to a closed pipe ends quietly`() throws {
         var lines = ""
         for number in 0..<3000 {
             lines += "{\"_id\":\"\(number)\",\"text\":\"\(String(repeating: "x", count: 100))\"}\n"

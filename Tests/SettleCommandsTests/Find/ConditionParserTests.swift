@@ -26,7 +26,7 @@ struct ConditionParserTests {
         ("not a = 1 && b = 2", #"{"$and":[{"$not":{"a":{"$eq":1}}},{"b":{"$eq":2}}]}"#),
         // A word of the language may be a member.
         ("in = 1 && exists exists", #"{"$and":[{"in":{"$eq":1}},{"exists":{"$exists":true}}]}"#),
-    ]) func `a condition is a selector`(condition: String, selector: String) throws {
+    ]) func `a condition is translated to a selector`(condition: String, selector: String) throws {
         let made = try ConditionParser.selector(condition)
         #expect(try made == JSON(parsing: selector), "\(made)")
         // It is one that the library takes.
@@ -42,13 +42,13 @@ struct ConditionParserTests {
         ("a begins 3", "a text in quotes belongs behind begins"), ("a = 1x", "1x is no JSON"),
         ("a = 1 & b = 2", #""&" has no meaning here, at & b = 2"#), ("a = 1 &&", "at the end of a = 1 &&"),
         (#"a = "\q""#, "is no JSON"), ("", "a condition begins with the path"),
-    ]) func `what can't be read is told with its place`(condition: String, complaint: String) throws {
+    ]) func `a malformed condition is reported with its position`(condition: String, complaint: String) throws {
         let error = try #require(throws: CommandError.self) { try ConditionParser.selector(condition) }
         #expect(error.message.contains(complaint), "\(error.message)")
         #expect(error.status == .usage)
     }
 
-    @Test func `nesting has an end`() throws {
+    @Test func `nesting is limited`() throws {
         let deep = String(repeating: "(", count: 5000)
         let error = try #require(throws: CommandError.self) { try ConditionParser.selector(deep) }
         #expect(error.message.contains("nested too deep"))

@@ -8,7 +8,7 @@ struct FindConditionsTests {
         FindConditions(selector).columns(sortedBy: sort)
     }
 
-    @Test func `an index that would help begins with what has one value`() {
+    @Test func `a suggested index begins with members compared for equality`() {
         #expect(columns(["age": ["$gt": 30], "name": "Ann"]) == ["name", "age"])
         #expect(columns(["$and": [["a": ["$eq": 1]], ["b": ["$gt": 1, "$lt": 9]]]]) == ["a", "b"])
         #expect(columns(["age": ["$gt": 30], "city": "Brno"], "name", "age") == ["city", "name", "age"])
@@ -19,7 +19,7 @@ struct FindConditionsTests {
         #expect(columns(["$or": [["a": 1], ["b": 2]]]) == [])
     }
 
-    @Test func `conditions are those an index narrows by and those that are left`() {
+    @Test func `conditions are divided into those an index narrows by and the rest`() {
         let selector: JSON = [
             "$and": [
                 ["a": ["$eq": 1]], ["b": ["$gt": 2]], ["c": ["$lt": 3]], ["$or": [["d": 1]]], ["e": ["$exists": true]],

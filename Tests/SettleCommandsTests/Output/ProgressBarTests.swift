@@ -9,7 +9,7 @@ struct ProgressBarTests {
         (1.0, "Importing ████████████████████  100%  1 of 2"),
         (7.0, "Importing ████████████████████  100%  1 of 2"),
     ])
-    func `the bar is as long as the share that is done`(fraction: Double, line: String) {
+    func `the bar's length is the completed share`(fraction: Double, line: String) {
         let shown = ProgressBar.line("Importing", fraction: fraction, "1 of 2", width: 52)
         #expect(shown.filter { $0 == "█" }.count == line.filter { $0 == "█" }.count * shown.barLength / 20)
         #expect(shown.hasPrefix("Importing ") && shown.hasSuffix("%  1 of 2"))
@@ -21,7 +21,7 @@ struct ProgressBarTests {
         #expect(line.count <= max(width - 1, 0))
     }
 
-    @Test func `without a known end there is no bar`() {
+    @Test func `without a known total there is no bar`() {
         #expect(ProgressBar.line("Importing", fraction: nil, "5 documents", width: 80) == "Importing  5 documents")
     }
 
@@ -29,11 +29,11 @@ struct ProgressBarTests {
         (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1.0 KB"), (999_949, "999.9 KB"),
         (999_950, "1.0 MB"), (34_200_000, "34.2 MB"), (-2048, "-2.0 KB"), (5_000_000_000_000, "5.0 TB"),
     ])
-    func `sizes are told in the unit that fits`(count: Int64, text: String) {
+    func `sizes are printed in a fitting unit`(count: Int64, text: String) {
         #expect(Quantity.bytes(count) == text)
     }
 
-    @Test func `numbers are told as people write them`() {
+    @Test func `numbers are printed with separators`() {
         #expect(Quantity.grouped(60_123) == "60,123")
         #expect(Quantity.grouped(-1000) == "-1,000")
         #expect(Quantity.of(1, "document") == "1 document")

@@ -35,7 +35,7 @@ struct TreeDrawingTests {
                 """)
     }
 
-    @Test func `branches part under their common ancestor and the winner is first`() throws {
+    @Test func `branches part below their common ancestor and the winner is first`() throws {
         #expect(
             draw(try tree("*3c *2b 1a", "*3x 2b 1a", "!4t *3d 2b 1a")) == """
                 ○ 1-a
@@ -47,7 +47,7 @@ struct TreeDrawingTests {
                 """)
     }
 
-    @Test func `of a conflict the sides are told, and what a tombstone is`() throws {
+    @Test func `the sides of a conflict and the kinds of tombstones are labelled`() throws {
         var tree = try tree("*3c *2b *1a", "*3x 2b 1a", "!3t *2b 1a", "!3u *2v 1a")
         let closing = try #require(RevisionID("3-u"))
         tree.mark(closing, [.closing, .incoming])
@@ -83,7 +83,7 @@ struct TreeDrawingTests {
                 """)
     }
 
-    @Test func `forgotten ancestors are told of each root`() throws {
+    @Test func `stemmed ancestors are noted at each root`() throws {
         #expect(
             draw(try tree("*5e 4d", "!2x")) == """
                 ┊ 3 older revisions forgotten
@@ -94,11 +94,11 @@ struct TreeDrawingTests {
                 """)
     }
 
-    @Test func `a document whose leaves are all deleted has a winner still`() throws {
+    @Test func `a document whose leaves are all deleted still has a winner`() throws {
         #expect(draw(try tree("!2b 1a")) == "○ 1-a\n✕ 2-b  winner, deleted")
     }
 
-    @Test func `long chains are folded unless all is asked for`() throws {
+    @Test func `long chains are folded unless all revisions are requested`() throws {
         let path = (1...20).reversed().map { "\($0 == 20 || $0 == 9 ? "*" : "")\($0)r" }.joined(separator: " ")
         let tree = try tree(path)
         #expect(
@@ -112,7 +112,7 @@ struct TreeDrawingTests {
         #expect(draw(tree, isFull: true).split(separator: "\n").count == 20)
     }
 
-    @Test func `thousands of branches one in another are drawn`() throws {
+    @Test func `thousands of nested branches are drawn`() throws {
         var tree = RevisionTree()
         var parent: RevisionID?
         for generation in 1...3000 {

@@ -17,7 +17,7 @@ struct NetrcFileTests {
         default login guest password g
         """)
 
-    @Test func `the first entry that fits host and user counts`() {
+    @Test func `the first entry that matches host and user counts`() {
         #expect(file.entry(for: "couch.example", user: nil)?.user == "anna")
         #expect(file.entry(for: "couch.example", user: nil)?.password == "two words")
         #expect(file.entry(for: "couch.example", user: "bert")?.password == "b")
@@ -26,12 +26,12 @@ struct NetrcFileTests {
         #expect(file.entry(for: "other", user: "bert") == nil)
     }
 
-    @Test func `macros are passed over`() {
+    @Test func `macros are skipped`() {
         #expect(file.entry(for: "trap", user: nil)?.user == "guest")
         #expect(file.entries.count == 4)
     }
 
-    @Test func `what ends in the middle is no crash`() {
+    @Test func `a truncated file does not crash`() {
         #expect(NetrcFile("machine a login").entry(for: "a", user: nil) == NetrcFile.Entry(host: "a"))
         #expect(NetrcFile("login x password y").entries.isEmpty)
     }

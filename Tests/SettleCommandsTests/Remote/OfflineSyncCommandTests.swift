@@ -28,7 +28,7 @@ struct OfflineSyncCommandTests {
         try ["a", room.url("shop")].map { try room.run("get", $0, "milk").json["count"] }
     }
 
-    @Test func `a refused operation ends it unless somebody decides`() throws {
+    @Test func `a refused operation ends the session unless a decision is given`() throws {
         try quarrel()
         let refused = try room.run("offline-sync", "a", room.url("shop"))
         #expect(refused.status == 4)
@@ -39,7 +39,7 @@ struct OfflineSyncCommandTests {
     }
 
     @Test(arguments: [("mine", 2), ("theirs", 3)])
-    func `a policy decides`(policy: String, count: Int) throws {
+    func `a policy decides refused operations`(policy: String, count: Int) throws {
         try quarrel()
         let run = try room.run("offline-sync", "a", room.url("shop"), "--on-conflict", policy, "--json")
         let lines = try run.lines.map { try JSON(parsing: $0) }
@@ -49,7 +49,7 @@ struct OfflineSyncCommandTests {
         #expect(try counts() == [.number(JSONNumber(count)), .number(JSONNumber(count))])
     }
 
-    @Test func `one is asked, and may keep, take, edit or skip`() throws {
+    @Test func `a prompt offers to keep, take, edit or skip`() throws {
         func answer(_ text: String) throws -> Room.Outcome {
             try room.run(
                 "offline-sync", "a", room.url("shop"), "--on-conflict", "ask", input: text,
@@ -67,7 +67,7 @@ struct OfflineSyncCommandTests {
         #expect(try counts() == [7, 7])
     }
 
-    @Test func `what can't be is told`() throws {
+    @Test func `invalid options are reported`() throws {
         #expect(try room.run("offline-sync", "a", "b").status == 2)
         try room.run("create", "plain")
         #expect(try room.run("offline-sync", "plain", room.url("shop")).status == 3)

@@ -5,7 +5,7 @@ import Testing
 
 /// Who one is at a server, whom one trusts, and what is said when it does not go.
 struct RemoteAccessTests {
-    @Test func `a password comes from a URL, a file, the environment, or a file of many`() throws {
+    @Test func `a password comes from a URL, a file, the environment, or a netrc file`() throws {
         let remote = try RemoteRoom()
         let bare = remote.url("db", "")
         #expect(try remote.run("create", remote.url()).line == "Created \(bare)")
@@ -23,7 +23,7 @@ struct RemoteAccessTests {
         #expect(both.status == 2 && both.errors.contains("different users"))
     }
 
-    @Test func `a token is a file's or the environment's`() throws {
+    @Test func `a token comes from a file or the environment`() throws {
         let token =
             "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9."
             + "eyJzdWIiOiJhbm5hIiwiZXhwIjo0MDAwMDAwMDAwLCJfY291Y2hkYi5yb2xlcyI6WyJfYWRtaW4iXX0."
@@ -39,7 +39,7 @@ struct RemoteAccessTests {
         #expect(wrong.status == 5 && !wrong.errors.contains(token))
     }
 
-    @Test func `a certificate is taken only from whom one trusts`() throws {
+    @Test func `a certificate is accepted only from a trusted authority`() throws {
         let room = try Room()
         let make = Process()
         make.executableURL = URL(filePath: "/usr/bin/env")
@@ -61,7 +61,7 @@ struct RemoteAccessTests {
         #expect(try remote.run("docs", remote.url(), "--cert-key", room.path("key")).status == 2)
     }
 
-    @Test func `what fails says where, why and what to do, and no password`() throws {
+    @Test func `a failure says where, why and what to do, and shows no password`() throws {
         let remote = try RemoteRoom()
         func failure(_ words: String...) throws -> (status: Int32, code: String, message: String) {
             let outcome = try remote.room.run(
@@ -91,7 +91,7 @@ struct RemoteAccessTests {
         #expect(try failure("changes", remote.url(), "--since", "1", "--descending").status == 2)
     }
 
-    @Test func `what is no CouchDB is told as such`() throws {
+    @Test func `a URL that is not a CouchDB server is reported as such`() throws {
         let remote = try RemoteRoom()
         let page = try PageServer("<html><body>Welcome</body></html>")
         for verb in [["docs"], ["info"], ["get", "a"], ["changes"], ["conflicts"], ["export"]] {
@@ -101,7 +101,7 @@ struct RemoteAccessTests {
         }
     }
 
-    @Test func `a password in the open is warned of once, unless it stays on this machine`() throws {
+    @Test func `a password over an unencrypted connection is warned about once, except on this machine`() throws {
         let remote = try RemoteRoom()
         try remote.run("create", remote.url())
         #expect(try remote.run("docs", remote.url()).errors == "")

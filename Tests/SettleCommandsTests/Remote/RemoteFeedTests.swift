@@ -5,7 +5,7 @@ import Testing
 /// What takes long at a server, and ends when it is told to.
 struct RemoteFeedTests {
     @Test(.timeLimit(.minutes(5)))
-    func `a follower sees what others write and ends with 130`() async throws {
+    func `a follower sees concurrent writes and ends with 130`() async throws {
         let remote = try RemoteRoom()
         try remote.run("create", remote.url())
         try remote.run("put", remote.url(), "first", "{}")
@@ -28,7 +28,7 @@ struct RemoteFeedTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `an import that is interrupted while it waits keeps what it has read`() async throws {
+    func `an import that is interrupted while it waits keeps the documents it has read`() async throws {
         let remote = try RemoteRoom()
         let input = Pipe()
         let process = try remote.room.start(["import", remote.url(), "-", "--json"], "wait", input: input)
@@ -44,7 +44,7 @@ struct RemoteFeedTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `large attachments go there and back as they are`() throws {
+    func `large attachments are uploaded and downloaded unchanged`() throws {
         let remote = try RemoteRoom()
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
         try Data(bytes).write(to: remote.room.folder.appending(path: "big"))
@@ -66,7 +66,7 @@ struct RemoteFeedTests {
         #expect(try Set(twin) == Set(remote.room.contents(of: "there.jsonl").split(separator: 10)))
     }
 
-    @Test func `a compaction is waited for unless it should not be`() throws {
+    @Test func `the tool waits for a compaction unless told otherwise`() throws {
         let remote = try RemoteRoom()
         try remote.run("create", remote.url())
         let first = try remote.run("put", remote.url(), "a", #"{"v":1}"#).line
@@ -81,7 +81,7 @@ struct RemoteFeedTests {
         #expect(try remote.run("compact", "folder", "--no-wait").status == 2)
     }
 
-    @Test func `a conflict that is settled at a server is settled by the same revisions as on this machine`() throws {
+    @Test func `a conflict settled on a server gets the same revisions as on this machine`() throws {
         // SEMANTICS 87
         let remote = try RemoteRoom()
         try remote.room.makeConflicts()
@@ -95,7 +95,7 @@ struct RemoteFeedTests {
         #expect(try remote.room.leaves(remote.url()) == remote.room.leaves("a"))
     }
 
-    @Test func `a conflict is edited by a person`() throws {
+    @Test func `a conflict is edited in an editor`() throws {
         let remote = try RemoteRoom()
         try remote.run("create", remote.url())
         let base = try remote.run("put", remote.url(), "a", #"{"v":1}"#).line

@@ -8,7 +8,7 @@ struct ReplicationCommandTests {
 
     init() throws { room = try RemoteRoom() }
 
-    @Test func `what is pushed to a server can be pulled from there`() throws {
+    @Test func `a database pushed to a server can be pulled from it`() throws {
         try room.run("create", "a")
         try room.run("put", "a", "milk", #"{"count":1}"#)
         #expect(try room.run("push", "a", room.url("shop")).status == 3)
@@ -20,7 +20,7 @@ struct ReplicationCommandTests {
         #expect(try room.run("push", "a", room.url("shop"), "--json").json["sent"]?["documents"] == 0)
     }
 
-    @Test func `two devices edit apart and agree through a server by one policy`() throws {
+    @Test func `two devices edit independently and agree through a server by one policy`() throws {
         try room.run("create", room.url("shop"))
         try room.run("create", "a")
         let first = try room.run("put", "a", "milk", #"{"count":1,"name":"Milk"}"#).line
@@ -38,7 +38,7 @@ struct ReplicationCommandTests {
         #expect(try room.run("conflicts", room.url("shop"), "--json").output == "")
     }
 
-    @Test func `filters choose documents, and events tell of each`() throws {
+    @Test func `filters select documents, and each document is reported`() throws {
         try room.run("create", "a")
         for (id, owner) in [("x", "anna"), ("y", "ben"), ("z", "anna")] {
             try room.run("put", "a", id, #"{"owner":"\#(owner)"}"#)
@@ -53,7 +53,7 @@ struct ReplicationCommandTests {
         #expect(try room.run("docs", "c").lines.count == 1)
     }
 
-    @Test func `a branch is refused where history is to be linear, and listed`() throws {
+    @Test func `a branch is refused where history must be linear, and listed`() throws {
         try room.run("create", "a")
         let first = try room.run("put", "a", "milk", "{}").line
         try room.run("push", "a", room.url("shop"), "--create")
@@ -66,7 +66,7 @@ struct ReplicationCommandTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a continuous replication brings changes until it is interrupted`() async throws {
+    func `a continuous replication replicates changes until it is interrupted`() async throws {
         try room.run("create", room.url("shop"))
         try room.run("create", "a")
         let process = try room.room.start(
@@ -81,7 +81,7 @@ struct ReplicationCommandTests {
         #expect(try room.run("docs", "a").lines.count == 1)
     }
 
-    @Test func `what can't be is told, without the password`() throws {
+    @Test func `an impossible replication is reported, without the password`() throws {
         try room.run("create", "a")
         for (words, status) in [
             (["push", "a", room.url("none")], 3),

@@ -12,7 +12,7 @@ struct ReplicationsCommandTests {
         try room.run("replications", "list", place, "--json").lines.map { try JSON(parsing: $0) }
     }
 
-    @Test func `what a folder keeps is listed, paused, resumed and removed`() throws {
+    @Test func `the replications of a folder are listed, paused, resumed and removed`() throws {
         try room.run("create", "notes")
         #expect(try room.run("replications", "list", "notes").line == "No replication is kept")
         let added = try room.run(
@@ -38,7 +38,7 @@ struct ReplicationsCommandTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a server is told to replicate, to wait, to go on, and to forget`() async throws {
+    func `replications on a server are created, paused, resumed and removed`() async throws {
         try room.run("create", room.url("from"))
         try room.run("put", room.url("from"), "milk", "{}")
         let server = room.url("", "admin:secret-word@")
@@ -64,7 +64,7 @@ struct ReplicationsCommandTests {
         #expect(try room.run("replications", "resume", server, "copy").status == 3)
     }
 
-    @Test func `what can't be is told, and what to do instead`() throws {
+    @Test func `an impossible request is reported, with an alternative`() throws {
         try room.run("create", "notes")
         let server = room.url("")
         for (words, status, told) in [

@@ -5,7 +5,7 @@ import Testing
 @testable import SettleCommands
 
 @Suite struct ServeSettingsTests {
-    @Test func `an option goes before a variable, that before the file, that before the default`() throws {
+    @Test func `an option overrides a variable, which overrides the file, which overrides the default`() throws {
         let file = #"{"port": 1, "host": "file", "data": "file", "idle_timeout": 5, "session_timeout": 60}"#
         let settings = try make(
             ["--config", "x", "--port", "3"], ["SETTLE_PORT": "2", "SETTLE_HOST": "variable", "SETTLE_DATA": ""], file)
@@ -24,7 +24,7 @@ import Testing
         #expect(throws: CommandError.self) { try make(["--dir", "a", "--data", "b"]) }
     }
 
-    @Test func `what the defaults say is what the server has`() throws {
+    @Test func `the printed defaults are those of the server`() throws {
         let (made, plain) = (try make().options, ServerOptions())
         #expect(made.host == plain.host && made.port == plain.port && made.connectionLimit == plain.connectionLimit)
         #expect(made.idleTimeout == plain.idleTimeout && made.stopTimeout == plain.stopTimeout)
@@ -33,7 +33,7 @@ import Testing
         #expect(try make().count("open_indexes") == DatabaseOptions().openIndexes)
     }
 
-    @Test func `lines that begin with two slashes are comments, and nothing else is`() throws {
+    @Test func `only lines that begin with two slashes are comments`() throws {
         let file = """
             // A file.
             {
@@ -60,7 +60,7 @@ import Testing
             (["--config", "x"], [:], #"{"admin_password": "hush!"}"#, 5),
             (["--config", "x"], [:], "{\"admin\": \"anna:hush!\",\n oops}", 5), (["--config", "x"], [:], "[]", 5),
         ] as [([String], [String: String], String?, Int32)])
-    func `a slip is told, and no secret with it`(
+    func `an error is reported without any secret`(
         words: [String], environment: [String: String], file: String?, status: Int32
     ) {
         #expect {
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `the line of a slip is told`() {
+    @Test func `an error is reported with its line`() {
         #expect {
             try make(["--config", "x"], [:], "// one\n{\n  oops}")
         } throws: {
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `no secret is shown`() throws {
+    @Test func `no secret is printed`() throws {
         let file = #"{"tokens": {"keys": [{"secret": "aHVzaCE="}]}, "proxy": {"secret": "hush!"}, "admin": "x:hush!"}"#
         for words in [["--config", "x"], ["--config", "x", "--admin", "anna:hush!"]] {
             let settings = try make(words, ["SETTLE_ADMIN_PASSWORD": "hush!"], file)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `a password behind a name is for that name only`() throws {
+    @Test func `a password given for one name is used for that name only`() throws {
         func find(_ words: [String], _ environment: [String: String] = [:]) throws -> AdministratorSetting? {
             try AdministratorSetting(make(words, environment))
         }

@@ -23,7 +23,7 @@ struct ImporterTests {
         #expect(others.count == 1 && others[0].id.string.count == 32)
     }
 
-    @Test func `an id is taken from the member that is named`() throws {
+    @Test func `an id is taken from the given member`() throws {
         let options = Importer.Options(idMember: "mail")
         let text = #"[{"mail":"a@b"},{"mail":7},{"_id":"x","mail":"y"},{"n":1},{"mail":null}]"#
         let (counts, failures) = try load(text, options)
@@ -32,7 +32,7 @@ struct ImporterTests {
         #expect(failures[0].contains("neither _id nor the member \"mail\""))
     }
 
-    @Test func `what is there already is told of, overwritten or skipped`() throws {
+    @Test func `existing documents are reported, overwritten or skipped`() throws {
         let text = "{\"_id\":\"a\",\"v\":2}\n"
         try load("{\"_id\":\"a\",\"v\":1}\n")
         let (failed, failures) = try load(text)
@@ -43,7 +43,7 @@ struct ImporterTests {
         #expect(try database.document("a")?["v"]?.int == 2)
     }
 
-    @Test func `bad lines are told of with their places and the others go on`() throws {
+    @Test func `malformed lines are reported with their positions and the others continue`() throws {
         let (counts, failures) = try load(
             """
             {"_id":"a"}
@@ -65,7 +65,7 @@ struct ImporterTests {
     }
 
     @Test(arguments: [1, 2, 1000])
-    func `on request it stops at the first that can't be stored`(batch: Int) throws {
+    func `on request an import stops at the first failure`(batch: Int) throws {
         let options = Importer.Options(batch: batch, stopsOnError: true)
         let text = "{\"_id\":\"a\"}\n{\"_id\":\"b\"}\n{\"_id\":\"a\"}\n{\"_id\":\"c\"}\n{]\n"
         let (counts, failures) = try load(text, options)
@@ -91,7 +91,7 @@ struct ImporterTests {
         #expect(try database.content(of: document.attachments[1]) == [1, 2, 3])
     }
 
-    @Test func `pieces of a content must follow each other and be what they are called`() throws {
+    @Test func `pieces of a content must follow each other and match their digest`() throws {
         let name = String(repeating: "ab", count: 32)
         let (counts, failures) = try load(
             """
@@ -105,7 +105,7 @@ struct ImporterTests {
         #expect(failures.map { $0.prefix(7) } == ["line 2:", "line 4:", "line 5:"])
     }
 
-    @Test func `many batches store what one does`() throws {
+    @Test func `many batches store the same as one`() throws {
         let lines = (0..<250).map { "{\"_id\":\"\($0)\",\"_rev\":\"1-\($0)x\"}\n{\"_id\":\"s\($0)\"}\n{}{\n" }
         let (counts, failures) = try load(lines.joined(), Importer.Options(batch: 7))
         #expect(counts == Importer.Counts(stored: 500, revisions: 250, failed: 250) && failures.count == 250)

@@ -24,33 +24,33 @@ struct RecordReaderTests {
         "[{\"a\":1},{\"b\":2}]", " [\n{\"a\":1},\n{\"b\":2}]\n", "{\"docs\":[{\"a\":1},{\"b\":2}]}",
         "{ \"new_edits\" : false, \"docs\" : [ {\"a\":1}, {\"b\":2} ] }\n",
     ])
-    func `every form gives the same texts however it is cut`(text: String) throws {
+    func `every form gives the same texts, however the input is cut`(text: String) throws {
         for length in [1, 2, 3, 7, 1000] {
             let records = texts(try read(text, pieces: length)).map { $0.filter { $0 != " " } }
             #expect(records == ["{\"a\":1}", "{\"b\":2}"])
         }
     }
 
-    @Test func `places are counted in lines and columns`() throws {
+    @Test func `positions are counted in lines and columns`() throws {
         #expect(try read("{}\n\n{}\n").map(\.line) == [1, 3])
         let elements = try read("[{},\n  {\n}, 5]")
         #expect(elements.map(\.line) == [1, 2, 3])
         #expect(elements.map(\.column) == [2, 3, 4])
     }
 
-    @Test func `brackets and commas inside of strings do not count`() throws {
+    @Test func `brackets and commas inside strings are ignored`() throws {
         let text = #"[{"a":"],}\"["},{"b":"\\"}]"#
         #expect(texts(try read(text)) == [#"{"a":"],}\"["}"#, #"{"b":"\\"}"#])
     }
 
-    @Test func `an array that does not end is told of`() throws {
+    @Test func `an unterminated array is reported`() throws {
         let records = try read("[{},")
         #expect(records.map(\.problem) == [nil, "the array does not end"])
         #expect(texts(try read("[{},{\"a\"")).last == "")
     }
 
     @Test(arguments: ["\n", ","])
-    func `a text that is too long is passed over`(separator: String) throws {
+    func `a text that is too long is skipped`(separator: String) throws {
         let long = "{\"a\":\"" + String(repeating: "x", count: 2000) + "\"}"
         let list = ["{}", long, "{}"].joined(separator: separator)
         let records = try read(separator == "," ? "[\(list)]" : list, pieces: 100)
@@ -59,11 +59,11 @@ struct RecordReaderTests {
     }
 
     @Test(arguments: ["", "\n\n", "[]", "[ ]", "{\"docs\":[]}", "\u{FEFF}"])
-    func `an input without documents gives none`(text: String) throws {
+    func `an input without documents gives no texts`(text: String) throws {
         #expect(try read(text) == [])
     }
 
-    @Test func `an object that merely looks like a list of documents is a line`() throws {
+    @Test func `an object that only resembles a list of documents is a line`() throws {
         #expect(texts(try read("{\"docs\":1}\n")) == ["{\"docs\":1}"])
         #expect(texts(try read("{\"new_edits\":1}\n")) == ["{\"new_edits\":1}"])
     }

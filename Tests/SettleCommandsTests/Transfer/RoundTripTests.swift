@@ -5,7 +5,7 @@ import Testing
 
 struct RoundTripTests {
     @Test(arguments: 1...20)
-    func `an export makes the same database, and exports the same`(seed: Int) throws {
+    func `an export imports to an equal database, which exports the same`(seed: Int) throws {
         let source = try RandomDatabase.make(seed: UInt64(seed))
         let options = Exporter.Options(includesLocal: true)
         let text = try Transfer.export(source, options)
@@ -30,7 +30,7 @@ struct RoundTripTests {
         return tree.leaves.map { tree.history(of: $0.revision) }
     }
 
-    @Test func `large contents travel in pieces and small ones inline`() throws {
+    @Test func `large contents are exported in pieces and small ones inline`() throws {
         let source = try Database.inMemory()
         let large = (0..<3_000_001).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }
         var document = Document(id: "a", body: ["v": 1])
@@ -50,7 +50,7 @@ struct RoundTripTests {
         #expect(try copy.verify().problems == [])
     }
 
-    @Test func `stored gzip keeps its bytes and is not believed blindly`() throws {
+    @Test func `stored gzip keeps its bytes and is verified`() throws {
         let source = try Database.inMemory()
         let packed = try source.makeAttachment("t", contentType: "text/plain", content: Array("hello".utf8))
         let stored = try source.attachmentReader(for: packed, encoded: true).readAll()

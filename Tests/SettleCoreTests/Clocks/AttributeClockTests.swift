@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `a clock is read as it is spelled`() throws {
+    @Test func `a clock is printed and parsed in one spelling`() throws {
         let value = try clock(1_423_083_473_000, 7, "9f3a6c21")
         #expect(value.description == "1423083473000-7-9f3a6c21")
         #expect(AttributeClock(value.description) == value)
@@ -30,11 +30,11 @@ import Testing
         "1.0-2-a", "7258118400000-0-a", "9223372036854775807-0-a", "99999999999999999999-0-a", "1-2147483648-a",
         "1-2-" + String(repeating: "a", count: 33),
     ])
-    func `what is no clock is not read`(text: String) {
+    func `malformed clocks are not parsed`(text: String) {
         #expect(AttributeClock(text) == nil)
     }
 
-    @Test func `a successor is greater, and there is none after the last`() throws {
+    @Test func `the successor of a clock is greater, and the last clock has none`() throws {
         let value = try clock(5, 3, "b")
         let next = try #require(value.successor(on: "a"))
         #expect(try next == clock(5, 4, "a") && next > value)

@@ -57,7 +57,7 @@ struct ClockStamperTests {
     }
 
     @Test(arguments: 0..<300)
-    func `edits by devices and by others are stamped alike both ways`(seed: UInt64) throws {
+    func `stamping bytes and stamping values give the same clocks, for edits of all kinds`(seed: UInt64) throws {
         var edits = Edits(random: SplitMix64(seed: SplitMix64.mix(seed)))
         var members = edits.members()
         var parent: DocumentBody?
@@ -107,7 +107,7 @@ struct ClockStamperTests {
         #expect(second["$clocks"]?["/size"]?.string?.hasPrefix("8-0-a ") == true)
     }
 
-    @Test func `entries stand in the order of their paths, however these are escaped`() throws {
+    @Test func `entries are ordered by path, whatever escapes the paths contain`() throws {
         let body = try ##"{"o":{"q]":1,"q\\":1,"q\"":1,"qA":1}}"##.body
         let stamped = try ClockedDocument.stamped(body, on: nil, at: clock(5, "a"))
         #expect(try stamped == ClockedDocument.stampedByValues(body, on: nil, at: clock(5, "a")))

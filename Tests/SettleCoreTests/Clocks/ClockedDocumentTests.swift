@@ -18,7 +18,7 @@ import Testing
         return ClockedDocument(document)
     }
 
-    @Test func `what changed has the change's clock, what did not keeps its own`() throws {
+    @Test func `a changed member gets the new clock, and an unchanged one keeps its own`() throws {
         let document = try stamped((#"{"name":"Milk","size":1}"#, 5), (#"{"name":"Milk","size":2}"#, 8))
         #expect(try document["name"] == at(5))
         #expect(try document["size"] == at(8))
@@ -41,14 +41,14 @@ import Testing
         #expect(document.document["$clocks"]?["/a"] == "2-0-a 00000000")
     }
 
-    @Test func `clocks stand last, by their paths`() throws {
+    @Test func `the clocks are the last member, in the order of their paths`() throws {
         let document = try stamped((#"{"z":1,"a~/b":{"c":""},"e":{}}"#, 1)).document
         #expect(document.names == ["z", "a~/b", "e", "$clocks"])
         #expect(document["$clocks"]?.object?.names == ["/a~0~1b/c", "/e", "/z"])
         #expect(try ClockedDocument(document)["a~/b", "c"] == at(1))
     }
 
-    @Test func `removing an object takes the traces inside of it along, and what is older stays gone`() throws {
+    @Test func `removing an object removes the clocks inside it, and older changes to it stay without effect`() throws {
         let map = try stamped(
             (#"{"map":{"a":1,"b":2}}"#, 1), (#"{"map":{"b":2}}"#, 3), ("{}", 4), (#"{"map":{"c":1}}"#, 5))
         #expect(map.document["$clocks"]?.object?.names == ["/map", "/map/c"])
@@ -60,7 +60,7 @@ import Testing
     }
 
     // SEMANTICS 159
-    @Test func `a change is later than what it changes, whatever the clock says`() throws {
+    @Test func `a change gets a later clock than the value it replaces, whatever the device's clock reads`() throws {
         var document = try stamped((#"{"far":1,"o":{"in":1}}"#, 9000))
         document.stamp(try object(#"{"far":2,"o":1,"new":1}"#), at: try at(5, "b"))
         let read = ClockedDocument(document.document)
@@ -70,7 +70,7 @@ import Testing
     }
 
     // SEMANTICS 159
-    @Test func `a change is later than what was changed in other versions in sight`() throws {
+    @Test func `a change gets a later clock than the same member in other known leaves`() throws {
         let other = try stamped((#"{"a":1,"o":{"x":1}}"#, 9000))
         let deleted = ClockedDocument(other.tombstone(keeping: [:], at: try at(9500)), isDeleted: true)
         var document = try stamped((#"{"a":5,"b":5,"o":{"x":5}}"#, 10))
@@ -83,7 +83,7 @@ import Testing
         #expect(ClockedDocument(tombstone, isDeleted: true).deletion?.description == "9500-2-c")
     }
 
-    @Test func `a foreign edit is noticed by the members it touched`() throws {
+    @Test func `a foreign edit is detected by the members it changed`() throws {
         var document = try stamped((#"{"a":1,"b":1,"c":1,"o":{"x":1}}"#, 1)).document
         document["a"] = 2
         document["b"] = nil
@@ -101,7 +101,7 @@ import Testing
     }
 
     // SEMANTICS 159
-    @Test func `a change is later than what stood there before a foreign edit, also after saves in between`() throws {
+    @Test func `a change is later than the value before a foreign edit, also with saves in between`() throws {
         let apart = try stamped((#"{"a":1,"b":1,"o":{"x":1},"p":1}"#, 9000)).document
         var foreign = apart
         for (name, value) in [("a", 2), ("b", nil), ("o", "text"), ("p", ["x": 1])] as [(String, JSON?)] {
@@ -136,7 +136,7 @@ import Testing
     }
 
     // SEMANTICS 159
-    @Test func `a deletion, and what revives, is later than what a foreign edit or deletion left`() throws {
+    @Test func `a deletion or revival is later than a foreign edit or deletion before it`() throws {
         var foreign = try stamped((#"{"a":1}"#, 9000)).document
         foreign["a"] = 2
         let tombstone = ClockedDocument(foreign).tombstone(keeping: [:], at: try at(5, "b"))
@@ -152,7 +152,7 @@ import Testing
         (#"{"n":1000.0,"s":"\u00e9","o":[{"a":1,"b":2}],"z":0}"#, #"{"n":1e3,"s":"é","o":[{"b":2,"a":1}],"z":-0}"#),
         (#"{"n":1.0,"s":"/","o":[{"a":1.5,"b":2}],"z":0.0}"#, #"{"n":1,"s":"\/","o":[{"a":15e-1,"b":2.0}],"z":-0.0}"#),
     ])
-    func `other spellings of a value are no foreign edit`(written: String, read: String) throws {
+    func `another spelling of a value is not a foreign edit`(written: String, read: String) throws {
         var document = ClockedDocument(JSONObject())
         document.stamp(try object(written), at: try at(1))
         var sent = try object(read)
@@ -160,7 +160,7 @@ import Testing
         for name in ["n", "s", "o", "z"] { #expect(ClockedDocument(sent)[name] == (try at(1)), "\(name)") }
     }
 
-    @Test func `a tombstone says when, and what revives it comes later`() throws {
+    @Test func `a tombstone carries a clock, and a revival gets a later one`() throws {
         let document = try stamped((#"{"a":1}"#, 50))
         let tombstone = document.tombstone(keeping: ["kept": 1], at: try at(7, "b"))
         let deleted = ClockedDocument(tombstone, isDeleted: true)
@@ -178,7 +178,7 @@ import Testing
         #"{"":"5-0-a 00000000"}"#, #"{"/a":" ?"}"#, #"{"/a":"??"}"#, #"{"/a":"x ?"}"#, #"{"/a":"5-0-a?"}"#,
         #"{"/b/c/d":"5-0-a 00000000"}"#, #"{"/a":"1--1-a 00000000"}"#,
     ])
-    func `hostile clocks are passed over`(clocks: String) throws {
+    func `malformed clocks are ignored`(clocks: String) throws {
         var document = try object(#"{"a":1,"b":{"c":2}}"#)
         document["$clocks"] = try JSON(parsing: clocks)
         var read = ClockedDocument(document)
@@ -188,7 +188,7 @@ import Testing
         #expect(try ClockedDocument(read.document)["a"] == at(3))
     }
 
-    @Test func `clocks too deep or too many do no harm`() throws {
+    @Test func `clocks that are too deep or too many are ignored`() throws {
         var clocks = JSONObject()
         clocks[String(repeating: "/a", count: 100_000)] = "5-0-a 00000000"
         for number in 0..<20_000 { clocks["/\(number)"] = "5-0-a 00000000" }

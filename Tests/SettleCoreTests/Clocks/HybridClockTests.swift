@@ -9,7 +9,7 @@ import Testing
         clock.tick(wall: wall, server: server)?.milliseconds
     }
 
-    @Test func `it shows the wall clock's time, and counts while that stands still`() throws {
+    @Test func `a tick gives the wall clock's time, and counts while that stands still`() throws {
         var clock = HybridClock(device: "a")
         let shown = [noon, noon, noon, noon + 1].compactMap { clock.tick(wall: $0) }
         #expect(shown.map(\.milliseconds) == [noon, noon, noon, noon + 1])
@@ -18,7 +18,7 @@ import Testing
 
     // SEMANTICS 159
     @Test(arguments: Seeds.all)
-    func `whatever becomes of the wall clock, it never goes back`(seed: UInt64) throws {
+    func `the clock never goes back, whatever the wall clock does`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var clock = HybridClock(device: "a")
         var wall = noon
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `what it has heard of comes before what it shows next`() throws {
+    @Test func `a tick is later than every clock learned before`() throws {
         var clock = HybridClock(device: "a")
         let seen = try #require(AttributeClock(milliseconds: noon + 30_000, counter: 4, device: "z"))
         clock.learn(seen, wall: noon)
@@ -51,7 +51,7 @@ import Testing
     }
 
     // SEMANTICS 159
-    @Test func `a server's time is the bound of a clock far ahead, also of what it showed before`() throws {
+    @Test func `a server's time limits a clock far ahead, also after earlier ticks`() throws {
         var clock = HybridClock(device: "a")
         let shown1 = shownBy(&clock, noon + day)
         #expect(shown1 == noon + day)
@@ -61,13 +61,13 @@ import Testing
         #expect(next?.counter == 1)
     }
 
-    @Test func `a clock far behind a server's time shows the server's`() {
+    @Test func `a clock far behind a server's time is set to the server's`() {
         var clock = HybridClock(device: "a")
         let shown3 = shownBy(&clock, noon - day, server: noon)
         #expect(shown3 == noon)
     }
 
-    @Test func `a wall clock near a server's time is believed`() {
+    @Test func `a wall clock near a server's time is trusted`() {
         var clock = HybridClock(device: "a")
         let shown4 = shownBy(&clock, noon + 900, server: noon)
         #expect(shown4 == noon + 900)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: [Int64.min, -1, 0, AttributeClock.latest + 1, Int64.max])
-    func `a wall clock out of all range does no harm`(wall: Int64) throws {
+    func `a wall clock out of range gives a valid clock`(wall: Int64) throws {
         var clock = HybridClock(device: "a")
         let shown = (0..<2).compactMap { _ in clock.tick(wall: wall) }
         #expect(shown.count == 2 && shown[0] < shown[1])

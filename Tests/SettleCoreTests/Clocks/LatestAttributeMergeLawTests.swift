@@ -9,7 +9,7 @@ import Testing
 
     // SEMANTICS 157, 163
     @Test(arguments: Seeds.all)
-    func `versions merge to the same in any order`(seed: UInt64) throws {
+    func `the order of the versions does not change the merge`(seed: UInt64) throws {
         for part in 0..<8 {
             let world = ClockedWorld(seed: seed &* 100 &+ UInt64(part))
             let merged = try merge(world.versions).sorted
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.all)
-    func `versions merge to the same in any groups`(seed: UInt64) throws {
+    func `the grouping of the versions does not change the merge`(seed: UInt64) throws {
         for part in 0..<8 {
             let world = ClockedWorld(seed: seed &* 100 &+ UInt64(part))
             let merged = try merge(world.versions).sorted
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.all)
-    func `no clock is lost by being read and written`(seed: UInt64) throws {
+    func `reading and writing a document keeps its clocks`(seed: UInt64) throws {
         for version in ClockedWorld(seed: seed).versions {
             #expect(ClockedDocument(version).document == version, "seed \(seed)")
         }

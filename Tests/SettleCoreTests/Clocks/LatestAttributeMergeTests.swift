@@ -40,7 +40,7 @@ import Testing
     }
 
     // SEMANTICS 158
-    @Test func `equal moments of two devices, and even of one, are told apart the same everywhere`() throws {
+    @Test func `a tie between equal clocks is broken the same way on every replica`() throws {
         let one = try edited([:], #"{"a":1}"#, at: 5, "a")
         let other = try edited([:], #"{"a":2}"#, at: 5, "b")
         let restored = try edited([:], #"{"a":3}"#, at: 5, "a")
@@ -61,14 +61,14 @@ import Testing
     }
 
     // SEMANTICS 153
-    @Test func `a change back to the old value counts by its moment`() throws {
+    @Test func `a change back to the old value counts with its own clock`() throws {
         let base = try edited([:], #"{"a":1}"#, at: 1)
         let back = try edited(try edited(base, #"{"a":2}"#, at: 4), #"{"a":1}"#, at: 6)
         let other = try edited(base, #"{"a":3}"#, at: 5, "b")
         #expect(try members(merged([back, other], base: base)) == ["a": 1])
     }
 
-    @Test func `what is inside of objects merges by member, whatever was put in an object's place by time`() throws {
+    @Test func `nested objects merge by member, and a value that replaced an object by its clock`() throws {
         let base = try edited([:], #"{"o":{"x":1,"y":1}}"#, at: 1)
         let inner = try edited(base, #"{"o":{"x":2,"y":1}}"#, at: 3)
         let other = try edited(base, #"{"o":{"x":1,"y":2}}"#, at: 4, "b")
@@ -82,7 +82,7 @@ import Testing
         #expect(try members(merged([made, madeApart])) == object(#"{"o":{"x":1,"y":2}}"#))
     }
 
-    @Test func `a foreign edit falls back to the base for what it touched, and only for that`() throws {
+    @Test func `a member changed by a foreign edit is merged by the base, the others by their clocks`() throws {
         let base = try edited([:], #"{"a":1,"b":1,"c":1}"#, at: 1)
         var foreign = base
         foreign["a"] = 2
@@ -94,7 +94,7 @@ import Testing
         #expect(LatestAttributeMerge.merge([foreign, edit], base: nil) == nil)
     }
 
-    @Test func `a foreign edit against a stamped one is a clash for the rule`() throws {
+    @Test func `a foreign edit and a stamped edit of one member clash, and the rule decides`() throws {
         let base = try edited([:], #"{"a":1}"#, at: 1)
         var foreign = base
         foreign["a"] = 2
@@ -118,7 +118,7 @@ import Testing
     }
 
     // SEMANTICS 159
-    @Test func `what is made of a foreign edit and a later moment is changed later than both`() throws {
+    @Test func `a merge of a foreign edit and a later clock gets a clock after both`() throws {
         let base = try edited([:], #"{"a":1,"o":{"x":1}}"#, at: 1)
         let ahead = try edited(base, #"{"a":9,"o":"text"}"#, at: 9000, "b")
         var foreign = base
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `without any clocks it is a three-way merge`() throws {
+    @Test func `documents without clocks are merged three-way`() throws {
         let base: JSONObject = ["a": 1, "b": 1, "c": 1]
         let versions: [JSONObject] = [["a": 2, "b": 1, "c": 1], ["a": 1, "c": 3, "d": 4], ["a": 3, "b": 1, "c": 1]]
         let expected = try #require(ThreeWayMerge.merge(base: base, versions: versions).merged)
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `many versions and members take their time, and no more`() throws {
+    @Test func `many versions and members are merged within a time limit`() throws {
         var versions: [JSONObject] = []
         for version in 0..<8 {
             let members = (0..<5000).map { ("m\($0)", JSON.number(JSONNumber(version))) }

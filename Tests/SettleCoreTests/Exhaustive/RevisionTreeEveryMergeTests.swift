@@ -27,7 +27,7 @@ import Testing
 
     // SEMANTICS 60, 62, 202
     @Test(arguments: [(1, [9, 1]), (2, [9, 1]), (3, [9, 1, 2]), (4, [9, 1, 2]), (5, [9])])
-    func `every two parts merge to the union of the plain model`(count: Int, limits: [Int]) {
+    func `every pair of parts merges to the union of the plain model`(count: Int, limits: [Int]) {
         for forest in SmallForest.all(of: count) {
             let states = Self.states(of: forest, limits: limits)
             for (index, left) in states.enumerated() {
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3])
-    func `every three parts merge to the same, whichever two come first`(count: Int) {
+    func `every three parts merge to the same tree in any grouping`(count: Int) {
         for forest in SmallForest.all(of: count) {
             let states = Self.states(of: forest, limits: [9, 1, 2])
             for first in states {
@@ -58,7 +58,7 @@ import Testing
 
     // SEMANTICS 60, 202; COUCHDB-FACTS 36
     @Test(arguments: [1, 2, 3, 4, 5])
-    func `every stem and every purge of every forest is that of the plain model`(count: Int) {
+    func `every stem and every purge of every forest agrees with the plain model`(count: Int) {
         for forest in SmallForest.all(of: count) {
             var tree = RevisionTree()
             for leaf in forest.leaves { tree.insert(forest.history(of: leaf), isDeleted: false) }

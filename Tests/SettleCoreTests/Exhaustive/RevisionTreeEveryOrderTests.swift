@@ -5,7 +5,7 @@ import Testing
 @Suite struct RevisionTreeEveryOrderTests {
     // SEMANTICS 60, 62, 63, 66, 67
     @Test(arguments: [(1, 1), (2, 1), (3, 1), (4, 1), (5, 0)])
-    func `every order of the leaves' paths gives the tree of the plain model`(count: Int, stemmed: Int) {
+    func `the paths of the leaves give the tree of the plain model in every order`(count: Int, stemmed: Int) {
         for forest in SmallForest.all(of: count, stemmed: stemmed) {
             let histories = forest.leaves.map { forest.history(of: $0) }
             let orders = permutations(of: Array(histories.indices))

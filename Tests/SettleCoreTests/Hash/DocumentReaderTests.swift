@@ -7,7 +7,7 @@ import Testing
     private static let depth = JSONLimits.depth
 
     @Test(arguments: [1, 2, 3, 100, depth - 1, depth])
-    func `objects inside of objects are read at every depth`(levels: Int) throws {
+    func `nested objects are read at every depth`(levels: Int) throws {
         let text = String(repeating: #"{"":"#, count: levels) + "0" + String(repeating: "}", count: levels)
         let body = try DocumentBody(parsing: text)
         #expect(body.description == text)
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [#"[1e9]"#, #"{"":[]}"#, "[]", "{}", "1e9", #""""#, "256", "null", #"{"":1e9,"a":{}}"#])
-    func `a term never outgrows its room`(element: String) throws {
+    func `a term never exceeds the capacity computed for it`(element: String) throws {
         for count in [1, 2, 50, 3000] {
             let list = Array(repeating: element, count: count).joined(separator: ",")
             let text = #"{"":["# + list + "]}"
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `many members, many of them twice, keep the last of each`() throws {
+    @Test func `among many duplicate members the last of each is kept`() throws {
         let names = (0..<5000).map { $0 % 3000 }
         let text = "{" + names.enumerated().map { "\"n\($0.element)\":\($0.offset)" }.joined(separator: ",") + "}"
         let body = try DocumentBody(parsing: text)
@@ -63,7 +63,7 @@ extension DocumentReaderTests {
         return nil
     }
 
-    @Test func `names that only share a fingerprint are two names`() throws {
+    @Test func `names that share only a fingerprint are different names`() throws {
         let (one, two) = try #require(collidingNames())
         var names = MemberNames(capacity: 3)
         defer { names.deallocate() }

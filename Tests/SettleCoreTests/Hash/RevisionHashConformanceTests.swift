@@ -11,7 +11,7 @@ import Testing
         #expect(try replay(ConformanceCases.fixture(file), file) >= count)
     }
 
-    @Test func `what a CouchDB refuses as JSON is refused`() throws {
+    @Test func `text that a CouchDB refuses as JSON is refused`() throws {
         let steps = try #require(ConformanceCases.fixture("revision-ids.json")["steps"]?.array)
         let refused = steps.filter { $0["expect"]?["status"] == 400 }.compactMap { $0["text"]?.string }
         #expect(refused.count == 8)

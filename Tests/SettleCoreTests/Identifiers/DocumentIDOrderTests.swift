@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `characters past the first plane come after all others, unlike in UTF-16`() {
+    @Test func `characters outside the basic plane come after all others, unlike in UTF-16`() {
         #expect(DocumentID("\u{FF5E}") < DocumentID("\u{1F41F}"))
     }
 

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: ["_", "_x", "__", "_designs/a", "_Design/a", "_locals", "_design", "_local", "_all_docs"])
-    func `a leading underscore is the system's own`(text: String) {
+    func `a leading underscore is reserved`(text: String) {
         #expect {
             try DocumentID(validating: text)
         } throws: { error in
@@ -29,13 +29,13 @@ import Testing
     }
 
     @Test(arguments: ["_design/", "_local/"])
-    func `a reserved prefix needs a name behind it`(text: String) {
+    func `a reserved prefix needs a name after it`(text: String) {
         #expect(throws: InvalidIdentifier(text: text, problem: "nothing follows the prefix")) {
             try DocumentID(validating: text)
         }
     }
 
-    @Test func `an error quotes no more than the beginning of a long id`() {
+    @Test func `an error quotes at most the beginning of a long id`() {
         #expect {
             try DocumentID(validating: "_" + String(repeating: "x", count: 100_000))
         } throws: { error in
@@ -44,7 +44,7 @@ import Testing
     }
 
     // SEMANTICS 203
-    @Test func `design and local documents are told by their prefix`() {
+    @Test func `design and local documents are recognised by their prefix`() {
         #expect(DocumentID("_design/a").isDesign)
         #expect(!DocumentID("_design/a").isLocal)
         #expect(DocumentID("_local/a").isLocal)
@@ -53,7 +53,7 @@ import Testing
         #expect(!DocumentID("x_local/a").isLocal)
     }
 
-    @Test func `a combining mark behind the slash does not hide the prefix`() throws {
+    @Test func `a combining mark after the slash does not hide the prefix`() throws {
         #expect(try DocumentID(validating: "_design/\u{338}").isDesign)
         #expect(try DocumentID(validating: "_local/\u{301}").isLocal)
     }

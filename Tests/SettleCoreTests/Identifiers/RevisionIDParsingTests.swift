@@ -9,7 +9,7 @@ import Testing
         "99-967a00dff5e02add41819138abb3284d",
         "1000000000000000000-967a00dff5e02add41819138abb3284d", "9223372036854775807-967a00dff5e02add41819138abb3284d",
     ])
-    func `what was read is printed again`(text: String) throws {
+    func `parsed ids print as the text they came from`(text: String) throws {
         #expect(try RevisionID(validating: text).description == text)
     }
 
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: ["1-a", "01-a", "0001-a", "00000000000000000000000000000000001-a"])
-    func `leading zeros of a generation do not count`(text: String) {
+    func `leading zeros of a generation are ignored`(text: String) {
         #expect(RevisionID(text) == "1-a")
     }
 
@@ -42,7 +42,7 @@ import Testing
         "18446744073709551627-a", "36893488147419103242-a",
         "184467440737095516150-a", "99999999999999999999999999999999-a",
     ])
-    func `a generation past 63 bits is refused, not wrapped`(text: String) {
+    func `a generation over 63 bits is refused, not wrapped`(text: String) {
         #expect(RevisionID(text) == nil)
     }
 
@@ -50,11 +50,11 @@ import Testing
         #expect(try RevisionID(validating: "1-\u{301}").signature == RevisionSignature("\u{301}"))
     }
 
-    @Test func `a slice is read as its own text`() {
+    @Test func `a slice is parsed like a string of its own`() {
         #expect(RevisionID("\"2-b\"".dropFirst().dropLast()) == "2-b")
     }
 
-    @Test func `parts make an id only with a generation from 1 to 63 bits`() {
+    @Test func `an id can be made of a generation from 1 to 63 bits only`() {
         let signature = RevisionSignature(high: 1, low: 2)
         #expect(RevisionID(generation: 0, signature: signature) == nil)
         #expect(RevisionID(generation: 1, signature: signature)?.generation == 1)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct RevisionSignatureFormTests {
     // SEMANTICS 65
-    @Test func `capitals in 32 digits do not count`() throws {
+    @Test func `the case of 32 hex digits is ignored`() throws {
         let upper = try RevisionID(validating: "1-ABCDEF0123456789ABCDEF0123456789")
         let mixed = try RevisionID(validating: "1-aBcDeF0123456789AbCdEf0123456789")
         #expect(upper == mixed)
@@ -12,7 +12,7 @@ import Testing
     }
 
     // SEMANTICS 65
-    @Test func `capitals of any other length count`() {
+    @Test func `the case of signatures of any other length counts`() {
         #expect(("1-A" as RevisionID) != "1-a")
         let forty = String(repeating: "Ab", count: 20)
         #expect(RevisionSignature(forty)?.description == forty)
@@ -60,7 +60,7 @@ import Testing
         #expect(RevisionSignature(String(repeating: "é", count: 16)) == nil)
     }
 
-    @Test func `every word is printed and read the same`() {
+    @Test func `every signature of 16 bytes is parsed from its text`() {
         var random = SplitMix64(seed: 32)
         for _ in 0..<500 {
             let signature = RevisionSignature(high: random.next(), low: random.next())

@@ -24,7 +24,7 @@ import Testing
         #expect(!(values[0] < values[0]))
     }
 
-    @Test func `are integers when nothing is behind the point`() throws {
+    @Test func `are integers when nothing follows the point`() throws {
         #expect(try decimal("1.50e1").integerText == "15")
         #expect(try decimal("-12e3").integerText == "-12000")
         #expect(try decimal("0.0").integerText == "0")

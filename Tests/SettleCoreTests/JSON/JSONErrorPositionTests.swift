@@ -30,7 +30,7 @@ import Testing
         #expect(error?.column == 3)
     }
 
-    @Test func `name the bracket that is one too many`() {
+    @Test func `name the surplus closing bracket`() {
         let text = String(repeating: "[\n", count: JSONLimits.depth) + "["
         let error = #expect(throws: JSONError.self) { try JSON(parsing: text) }
         #expect(error?.offset == 2 * JSONLimits.depth)

@@ -27,12 +27,12 @@ import Testing
             (#"{"d\u006fcs":["a"]}"#, ["\"a\""]),
             (#"{"x":[1],"docs":[[]],"y":[2]}"#, ["[]"]),
         ] as [(String, [String]?)])
-    func `the last of a name counts, and only an array has elements`(text: String, elements: [String]?) throws {
+    func `the last duplicate name counts, and only an array has elements`(text: String, elements: [String]?) throws {
         #expect(try outline(text).elements == elements)
     }
 
     @Test(arguments: ["", "[]", "5", "\"docs\"", "{", #"{"docs":[1,]}"#, #"{"docs":[1]}x"#])
-    func `what is no object is refused`(text: String) {
+    func `a text that is not an object is refused`(text: String) {
         #expect(throws: JSONError.self) { try outline(text) }
     }
 }

@@ -31,7 +31,7 @@ import Testing
         "\"\n\"", "\"\t\"", "\"\u{0}\"", "\"\u{1F}\"", "\"1234567\u{1}\"", "\"12345678\u{1}\"", "{\"a\n\":1}",
         "\"\\\u{1F600}\"", "\"\\\n\"",
     ])
-    func `for a byte that may not stand there`(text: String) {
+    func `for a byte that is not allowed at its place`(text: String) {
         #expect(code(text) == .syntax)
     }
 
@@ -75,13 +75,13 @@ import Testing
         "1" + String(repeating: "0", count: 400) + "e-200", "0e000000000000000000000000000000000000400",
         String(repeating: "1", count: 65_537), "-" + String(repeating: "1", count: 65_537),
     ])
-    func `for a number past its range`(text: String) {
+    func `for a number out of range`(text: String) {
         #expect(code(text) == .numberOutOfRange)
         #expect(JSONNumber(text: text) == nil)
     }
 
     @Test(arguments: ["[", #"{"a":"#, #"[{"a":"#])
-    func `for one level past the limit`(opening: String) {
+    func `for one level over the limit`(opening: String) {
         let deep = String(repeating: opening, count: JSONLimits.depth + 1)
         #expect(code(deep) == .tooDeep)
     }

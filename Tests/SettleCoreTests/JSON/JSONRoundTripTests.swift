@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: 0..<10)
-    func `of damaged texts end as Foundation says`(seed: UInt64) throws {
+    func `of damaged texts are refused where Foundation refuses them`(seed: UInt64) throws {
         var samples = JSONSamples(seed: seed)
         let alphabet = Array(#"{}[]:,"\ue1. -tn"#.utf8)
         for _ in 0..<200 {
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `are pretty for people`() {
+    @Test func `are pretty-printed`() {
         let value: JSON = ["a": [1, ["b": nil]], "c": [], "d": [:]]
         let expected = """
             {

@@ -21,7 +21,7 @@ import Testing
         return marks
     }
 
-    @Test func `what stands in strings is passed over, wherever the pieces part`() {
+    @Test func `brackets in strings are ignored, wherever the text is cut into pieces`() {
         let expected = ["{1", ":1", ",1", ":1", "[2", ",2", "{3", "}2", "]1", ",1", ":1", "}0"]
         #expect(marks([text[...]]) == expected)
         for first in text.indices {

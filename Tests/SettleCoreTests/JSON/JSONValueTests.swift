@@ -13,7 +13,7 @@ import Testing
         #expect(large.description == "1e+300")
     }
 
-    @Test func `give what they are and nil for the rest`() {
+    @Test func `return their content as its own type, and nil for any other`() {
         let all: [JSON] = [nil, true, 1, 1.5, "s", [1], ["a": 1]]
         #expect(all.map(\.isNull) == [true, false, false, false, false, false, false])
         #expect(all.map(\.bool) == [nil, true, nil, nil, nil, nil, nil])

@@ -36,7 +36,7 @@ import Testing
         #expect(Set(sums).count == 1, "seed \(seed)")
     }
 
-    @Test func `a single float is itself`() {
+    @Test func `the sum of a single float is that float`() {
         let values: [Double] = [
             0.1, -1e300, .leastNonzeroMagnitude, .greatestFiniteMagnitude, .leastNormalMagnitude, 123_456_789.125,
         ]
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `nothing is zero`() {
+    @Test func `the sum of nothing is zero`() {
         #expect(DecimalSum().integer?.text == "0")
         #expect(DecimalSum().float?.text == "0.0")
     }

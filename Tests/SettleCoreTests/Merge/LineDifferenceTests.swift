@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct LineDifferenceTests {
     @Test(arguments: Seeds.all)
-    func `edits turn one list into the other, and are as few as can be`(seed: UInt64) throws {
+    func `the edits turn one list into the other, and no shorter script exists`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<50 {
             let old = (0..<Int.random(in: 0...12, using: &random)).map { _ in Int.random(in: 0...3, using: &random) }

@@ -18,12 +18,12 @@ import Testing
         #expect(outcome.paths == ["/l", "/l/1", "/l/1/a", "/l/1/b", "/l/2"])
     }
 
-    @Test func `elements that anyone added are all there`() throws {
+    @Test func `elements added by any version are all kept`() throws {
         let outcome = try merged(#"[{"id":"m"}]"#, #"[{"id":"w"},{"id":"m"}]"#, #"[{"id":"m"},{"id":"x"}]"#)
         #expect(outcome.text == #"{"l":[{"id":"w"},{"id":"m"},{"id":"x"}]}"#)
     }
 
-    @Test func `an element that one removed and no other changed is gone`() throws {
+    @Test func `an element that one version removed and no other changed is removed`() throws {
         let outcome = try merged(
             #"[{"id":1},{"id":2},{"id":3}]"#, #"[{"id":1,"a":1},{"id":2},{"id":3}]"#, #"[{"id":1},{"id":3}]"#)
         #expect(outcome.text == #"{"l":[{"id":1,"a":1},{"id":3}]}"#)
@@ -41,28 +41,28 @@ import Testing
         #expect(three.reason("/l/1") == .rule(.array(identifiedBy: "id")))
     }
 
-    @Test func `a rule for a member of elements holds for each of them`() throws {
+    @Test func `a rule for a member of elements applies to each element`() throws {
         let outcome = try merged(
             #"[{"id":1,"n":1},{"id":2,"n":1}]"#, #"[{"id":1,"n":2},{"id":2,"n":5}]"#,
             #"[{"id":1,"n":2},{"id":2,"n":6}]"#)
         #expect(outcome.text == #"{"l":[{"id":1,"n":3},{"id":2,"n":10}]}"#)
     }
 
-    @Test func `counters count where several changed an array alike`() throws {
+    @Test func `counters add up where several versions changed an array alike`() throws {
         let outcome = try merge(
             #"{"l":[{"id":1,"n":1}]}"#, #"{"l":[{"id":1,"n":2}],"a":1}"#, #"{"l":[{"id":1,"n":2}],"b":1}"#,
             rules: rules)
         #expect(outcome.text == #"{"l":[{"id":1,"n":3}],"a":1,"b":1}"#)
     }
 
-    @Test func `the order is that of whoever moved elements`() throws {
+    @Test func `the order comes from the version that moved elements`() throws {
         let outcome = try merged(
             #"[{"id":1},{"id":2},{"id":3}]"#, #"[{"id":1},{"id":2},{"id":3},{"id":4}]"#,
             #"[{"id":3},{"id":5},{"id":1},{"id":2}]"#)
         #expect(outcome.text == #"{"l":[{"id":3},{"id":5},{"id":1},{"id":2},{"id":4}]}"#)
     }
 
-    @Test func `arrays inside of elements are merged by a rule of their own`() throws {
+    @Test func `nested arrays of elements are merged by a rule of their own`() throws {
         var rules = rules
         rules["/l/t"] = .array(identifiedBy: "k")
         let outcome = try merged(
@@ -72,7 +72,7 @@ import Testing
         #expect(outcome.paths.last == "/l/1/t/y~1z")
     }
 
-    @Test func `a member of an element that is left leaves the document`() throws {
+    @Test func `a clash that is left in an element leaves the document unmerged`() throws {
         var rules = rules
         rules["/l/a"] = .leave
         let outcome = try merged(
@@ -87,7 +87,7 @@ import Testing
         (#"[{"id":1}]"#, #"[{"id":null}]"#, #"[{"id":2}]"#, .noIdentity),
         ("[]", "[1]", #"[{"id":2}]"#, .noIdentity), ("[]", #"[{"id":1}]"#, #"{"id":2}"#, .notArrays),
     ])
-    func `elements without an identity of their own fall back to the winner`(
+    func `elements without a unique identity fall back to the winner`(
         base: String, winner: String, other: String, why: MergeMisfit
     ) throws {
         let outcome = try merged(base, winner, other)

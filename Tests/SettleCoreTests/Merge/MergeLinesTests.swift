@@ -17,7 +17,7 @@ import Testing
         ("a\r\nb\r\nc\r\n", "A\r\nb\r\nc\r\n", "a\r\nb\r\n", "A\r\nb\r\n"),
         ("a\n\n\nb\n", "\n\nb\n", "a\n\n\nb\nc\n", "\n\nb\nc\n"),
     ])
-    func `changes to different lines are both made`(base: String, winner: String, other: String, both: String) {
+    func `changes to different lines are both kept`(base: String, winner: String, other: String, both: String) {
         #expect(merged(base, winner, other).merged?["t"]?.string == both)
         #expect(merged(base, other, winner).merged?["t"]?.string == both)
     }
@@ -33,7 +33,7 @@ import Testing
         ("a\nb\nc\n", "a\nc\n", "a\nB\nc\n"), ("a\nb\n", "a\nx\nb\n", "a\nB\n"), ("", "a\n", "b\n"),
         ("a", "a\nb", "A"),
     ])
-    func `changes to the same lines or to neighbours fall back`(base: String, winner: String, other: String) {
+    func `changes to the same or adjacent lines fall back`(base: String, winner: String, other: String) {
         for versions in [[winner, other], [other, winner]] {
             let outcome = merged(base, versions[0], versions[1])
             #expect(outcome.merged?["t"]?.string == versions[0])
@@ -63,7 +63,7 @@ import Testing
         #expect(text.count == 50_000)
     }
 
-    @Test func `what is no text falls back`() throws {
+    @Test func `values that are not text fall back`() throws {
         let outcome = try merge(#"{"t":"a"}"#, #"{"t":"b"}"#, #"{"t":1}"#, rules: rules)
         #expect(outcome.reason("/t") == .fellBack(from: .lines, why: .notText, to: .rule(.winner)))
     }

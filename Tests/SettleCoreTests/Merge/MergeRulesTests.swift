@@ -9,7 +9,7 @@ import Testing
         #expect(outcome.paths == ["/o"])
     }
 
-    @Test func `a rule is found by the escaped names on the way`() throws {
+    @Test func `a rule is found by the path with escaped names`() throws {
         let rules = MergeRules(members: ["/a~1b/c~0d": .sum, "/": .union])
         let outcome = try merge(
             #"{"a/b":{"c~d":1},"":[]}"#, #"{"a/b":{"c~d":2},"":[1]}"#, #"{"a/b":{"c~d":3},"":[2]}"#, rules: rules)
@@ -25,14 +25,14 @@ import Testing
         #expect(outcome.merged?["e\u{301}"] == 1)
     }
 
-    @Test func `a rule that does not fit an object gives way to merging inside`() throws {
+    @Test func `where a rule does not fit an object, its members are merged`() throws {
         let rules = MergeRules(members: ["/o": .union])
         let outcome = try merge(#"{"o":{}}"#, #"{"o":{"a":1}}"#, #"{"o":{"b":1}}"#, rules: rules)
         #expect(outcome.text == #"{"o":{"a":1,"b":1}}"#)
         #expect(outcome.reason("/o") == .fellBack(from: .union, why: .notArrays, to: .mergedInside))
     }
 
-    @Test func `a rule that does not fit gives way to the rule for all`() throws {
+    @Test func `where a rule does not fit, the default rule applies`() throws {
         let rules = MergeRules(onClash: .leave, members: ["/a": .sum])
         let outcome = try merge(#"{"a":1}"#, #"{"a":"x"}"#, #"{"a":2}"#, rules: rules)
         #expect(outcome.merged == nil)
@@ -40,7 +40,7 @@ import Testing
         #expect(outcome.reason("/a") == .fellBack(from: .sum, why: .notNumbers, to: .left))
     }
 
-    @Test func `a rule for all that does not fit gives way to the winner`() throws {
+    @Test func `where the default rule does not fit, the winner decides`() throws {
         let rules = MergeRules(onClash: .lines, members: ["/a": .sum])
         let outcome = try merge(#"{"a":1,"b":1}"#, #"{"a":true,"b":2}"#, #"{"a":2,"b":3}"#, rules: rules)
         #expect(outcome.text == #"{"a":true,"b":2}"#)
@@ -50,7 +50,7 @@ import Testing
                     from: .sum, why: .notNumbers, to: .fellBack(from: .lines, why: .notText, to: .rule(.winner))))
     }
 
-    @Test func `a function is given the clash and answers`() throws {
+    @Test func `a function gets the clash and returns the value`() throws {
         let longest = MergeRule.custom("longest") { clash in
             let texts = clash.changed.compactMap { clash.versions[$0]?.string }
             return texts.max { ($0.utf8.count, $0) < ($1.utf8.count, $1) }.map(JSON.string)
@@ -63,7 +63,7 @@ import Testing
         #expect(outcome.decisions.map(\.result) == ["xyz", nil])
     }
 
-    @Test func `rules are read and set by path`() {
+    @Test func `rules can be read and set by path`() {
         var rules = MergeRules(members: ["/b": .sum])
         rules["/a"] = .union
         rules["/b"] = nil
@@ -89,7 +89,7 @@ import Testing
                 == ["winner", "sum", "union", "array identified by id", "lines", "leave"])
     }
 
-    @Test func `a decision shows all values`() throws {
+    @Test func `a decision lists all values`() throws {
         let outcome = try merge(#"{"a":1}"#, #"{"a":1}"#, #"{"a":2}"#, #"{}"#)
         let decision = try #require(outcome.decisions.first)
         #expect(decision.path == "/a")

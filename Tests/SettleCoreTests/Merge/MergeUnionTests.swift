@@ -10,7 +10,7 @@ import Testing
         ("[1,1]", ["[1,2,2]", "[1,1,3]"], "[1,2,3]"), ("[1]", ["[1,1.0]", "[]"], "[1.0]"),
         ("[1]", [#"[1,{"a":[]}]"#, #"[1,[{}]]"#], #"[1,{"a":[]},[{}]]"#),
     ])
-    func `a set loses what any removed and gains what any added`(
+    func `a set loses elements that any version removed and gains those that any added`(
         base: String, versions: [String], merged: String
     ) throws {
         let objects = try versions.map { try object(#"{"t":\#($0)}"#) }
@@ -19,7 +19,7 @@ import Testing
         #expect(outcome.reason("/t") == .rule(.union))
     }
 
-    @Test func `sets that both added are united`() throws {
+    @Test func `sets that both versions added are united`() throws {
         #expect(try merge("{}", #"{"t":[1]}"#, #"{"t":[2]}"#, rules: rules).text == #"{"t":[1,2]}"#)
     }
 
@@ -27,7 +27,7 @@ import Testing
         (#"{"t":[1]}"#, #"{"t":[2]}"#, #"{"t":3}"#, MergeMisfit.notArrays),
         (#"{"t":1}"#, #"{"t":[2]}"#, #"{"t":[3]}"#, .notArrays), (#"{"t":[1]}"#, #"{"t":[2]}"#, "{}", .removed),
     ])
-    func `what is no set falls back to the winner`(
+    func `a value that is not a set falls back to the winner`(
         base: String, winner: String, other: String, why: MergeMisfit
     ) throws {
         let outcome = try merge(base, winner, other, rules: rules)

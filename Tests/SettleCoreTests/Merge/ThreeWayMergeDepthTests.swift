@@ -10,7 +10,7 @@ import Testing
         return try #require(inner.object)
     }
 
-    @Test func `objects are merged as deep as JSON goes`() throws {
+    @Test func `objects are merged down to the depth limit of JSON`() throws {
         let wrap = { (inner: JSON) -> JSON in ["id": 1, "o": inner] }
         let outcome = ThreeWayMerge.merge(
             base: try nested(1024, in: wrap, "x", 0),
@@ -22,7 +22,7 @@ import Testing
         #expect(try JSON(utf8: text) == .object(outcome.merged ?? [:]))
     }
 
-    @Test func `what is deeper is one value`() throws {
+    @Test func `an object below the depth limit is one value`() throws {
         let wrap = { (inner: JSON) -> JSON in ["id": 1, "o": inner] }
         let versions = [try nested(1500, in: wrap, "a", 1), try nested(1500, in: wrap, "b", 2)]
         let outcome = ThreeWayMerge.merge(base: try nested(1500, in: wrap, "x", 0), versions: versions)
@@ -30,7 +30,7 @@ import Testing
         #expect(outcome.decisions.last?.reason == .rule(.winner))
     }
 
-    @Test func `arrays of elements in arrays of elements are merged as deep as JSON goes`() throws {
+    @Test func `nested arrays of elements are merged down to the depth limit of JSON`() throws {
         let wrap = { (inner: JSON) -> JSON in ["id": 1, "l": [inner]] }
         let outcome = ThreeWayMerge.merge(
             base: try nested(512, in: wrap, "x", 0),
@@ -40,7 +40,7 @@ import Testing
         #expect(merged.contains(#"{"id":1,"x":0,"a":1,"b":2}"#))
     }
 
-    @Test func `many members are merged in time that grows with their number`() throws {
+    @Test func `the time to merge grows with the number of members`() throws {
         let base = JSONObject((0..<20_000).map { ("\($0)", .number(JSONNumber($0))) })
         var versions = [base, base, base]
         for place in 0..<20_000 {

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.all)
-    func `a version and the base merge to the version, whichever comes first`(seed: UInt64) {
+    func `a version and the base merge to the version, in either order`(seed: UInt64) {
         for world in MergeWorld.worlds(seed: seed) {
             for rules in ruleSets {
                 for version in world.versions where version != world.base {
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.all)
-    func `merging the outcome with a version again changes nothing where nothing clashed`(seed: UInt64) {
+    func `without a clash, merging the outcome with a version again changes nothing`(seed: UInt64) {
         for world in MergeWorld.worlds(seed: seed, versions: 2) {
             let outcome = ThreeWayMerge.merge(base: world.base, versions: world.versions)
             guard let merged = outcome.merged, !outcome.decisions.contains(where: \.isClash) else {
@@ -50,7 +50,7 @@ import Testing
 
     // SEMANTICS 83
     @Test(arguments: Seeds.all)
-    func `the order of versions makes no difference to members where nothing clashed`(seed: UInt64) {
+    func `without a clash, the order of the versions makes no difference to members`(seed: UInt64) {
         for world in MergeWorld.worlds(seed: seed) {
             let outcome = ThreeWayMerge.merge(base: world.base, versions: world.versions)
             guard !outcome.decisions.contains(where: \.isClash) else {
@@ -65,7 +65,7 @@ import Testing
 
     // SEMANTICS 83
     @Test(arguments: Seeds.all)
-    func `the order of the versions behind a winner that changed every clash makes no difference`(seed: UInt64) {
+    func `the order of the other versions makes no difference where the winner changed every clash`(seed: UInt64) {
         for world in MergeWorld.worlds(seed: seed) {
             let outcome = ThreeWayMerge.merge(base: world.base, versions: world.versions)
             let isWinners = outcome.decisions.allSatisfy { !$0.isClash || $0.versions[0] != $0.base }
@@ -94,7 +94,7 @@ import Testing
 
     // SEMANTICS 58
     @Test(arguments: Seeds.all)
-    func `what one removed and no other touched does not come back, and what one changed alone survives`(seed: UInt64) {
+    func `a value removed by one version alone stays removed, and one changed by one alone survives`(seed: UInt64) {
         for world in MergeWorld.worlds(seed: seed) {
             for rules in ruleSets {
                 guard let merged = ThreeWayMerge.merge(base: world.base, versions: world.versions, rules: rules).merged

@@ -8,7 +8,7 @@ import Testing
     }
 
     // SEMANTICS 58
-    @Test func `a member that one version removed and the other left alone does not come back`() throws {
+    @Test func `a member that one version removed and the other left unchanged stays removed`() throws {
         #expect(try merge(#"{"a":1,"b":1}"#, #"{"a":2,"b":1}"#, #"{"a":1}"#).text == #"{"a":2}"#)
         #expect(try merge(#"{"a":1,"b":1}"#, #"{"a":1}"#, #"{"a":2,"b":1}"#).text == #"{"a":2}"#)
     }
@@ -23,7 +23,7 @@ import Testing
         #expect(outcome.reason("/a") == .sameChange([0, 1]))
     }
 
-    @Test func `the winner decides a clash when nothing else is said`() throws {
+    @Test func `the winner decides a clash unless a rule is given`() throws {
         #expect(try merge(#"{"a":1}"#, #"{"a":2}"#, #"{"a":3}"#).text == #"{"a":2}"#)
         #expect(try merge(#"{"a":1}"#, #"{}"#, #"{"a":3}"#).text == "{}")
         #expect(try merge(#"{"a":1}"#, #"{"a":3}"#, #"{}"#).text == #"{"a":3}"#)
@@ -54,7 +54,7 @@ import Testing
         #expect(try merge(texts[0], texts[1], texts[2], rules: MergeRules(onClash: .leave)).text == "left")
     }
 
-    @Test func `an object that became something else is a clash as a whole`() throws {
+    @Test func `an object replaced by another kind of value is a clash as a whole`() throws {
         let outcome = try merge(#"{"o":{"a":1}}"#, #"{"o":{"a":2}}"#, #"{"o":[1]}"#)
         #expect(outcome.text == #"{"o":{"a":2}}"#)
         #expect(outcome.paths == ["/o"])
@@ -64,7 +64,7 @@ import Testing
         #expect(try merge(#"{"a":[1]}"#, #"{"a":[1,2]}"#, #"{"a":[1,3]}"#).text == #"{"a":[1,2]}"#)
     }
 
-    @Test func `a null is a value and no removal`() throws {
+    @Test func `a null is a value, not a removal`() throws {
         #expect(try merge(#"{"a":1}"#, #"{"a":null}"#, #"{"a":1,"b":null}"#).text == #"{"a":null,"b":null}"#)
         #expect(try merge(#"{"a":null}"#, #"{"b":1}"#, #"{"a":null,"c":1}"#).text == #"{"b":1,"c":1}"#)
     }
@@ -76,7 +76,7 @@ import Testing
         #expect(spelled.paths == ["/b", "/c"])
     }
 
-    @Test func `names are told apart by their bytes`() throws {
+    @Test func `names are distinguished by their bytes`() throws {
         let outcome = try merge("{}", "{\"\u{E9}\":1}", "{\"e\u{301}\":2}")
         #expect(outcome.merged?.count == 2)
     }
@@ -87,12 +87,12 @@ import Testing
         #expect(outcome.text == #"{"a":2,"b":2}"#)
     }
 
-    @Test func `one version is its own outcome, and none is the base`() throws {
+    @Test func `a single version is the outcome, and without versions it is the base`() throws {
         #expect(try merge(#"{"a":1}"#, #"{"b":1}"#).text == #"{"b":1}"#)
         #expect(try merge(#"{"a":1}"#).text == #"{"a":1}"#)
     }
 
-    @Test func `a left clash leaves no merged object but says what else was decided`() throws {
+    @Test func `a clash left open gives no merged object but lists the other decisions`() throws {
         let rules = MergeRules(members: ["/o/a": .leave])
         let outcome = try merge(
             #"{"o":{"a":1,"b":1}}"#, #"{"o":{"a":2,"b":1}}"#, #"{"o":{"a":3,"b":2},"n":1}"#, rules: rules)

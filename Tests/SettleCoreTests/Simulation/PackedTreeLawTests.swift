@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct PackedTreeLawTests {
     @Test(arguments: Seeds.all)
-    func `every tree comes back from its packed form, marks included`(seed: UInt64) throws {
+    func `every tree is read back from its packed form, marks included`(seed: UInt64) throws {
         for steps in [5, 15, 40, 120] {
             for replica in ReplicaWorld(seed: seed, steps: steps).replicas {
                 let packed = replica.packed()

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.all)
-    func `merging contradicting trees commutes, associates and changes nothing the second time`(seed: UInt64) {
+    func `merging contradicting trees is commutative, associative and idempotent`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for _ in 0..<10 {
             let first = Self.tree(of: Self.paths(3, using: &random))
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.all)
-    func `a tree of contradicting paths stays sound whatever is done to it`(seed: UInt64) throws {
+    func `a tree of contradicting paths stays valid through every operation`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         var tree = RevisionTree()
         var other = RevisionTree()

@@ -47,7 +47,7 @@ import Testing
 
     // SEMANTICS 60, 62
     @Test(arguments: Seeds.all)
-    func `every state of every replica is that of the plain model`(seed: UInt64) {
+    func `every state of every replica agrees with the plain model`(seed: UInt64) {
         for steps in stride(from: 1, through: 40, by: 3) {
             for replica in ReplicaWorld(seed: seed, steps: steps).replicas {
                 let difference = replica.difference(from: ReferenceTree(replica))
@@ -58,7 +58,7 @@ import Testing
 
     // SEMANTICS 200
     @Test(arguments: Seeds.all)
-    func `inserting what is known changes nothing`(seed: UInt64) {
+    func `inserting known revisions changes nothing`(seed: UInt64) {
         for replica in ReplicaWorld(seed: seed).replicas {
             var copy = replica
             for node in replica.allNodes {

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.all)
-    func `merging unites marks, and disputes the deletions that the model does`(seed: UInt64) {
+    func `merging unites marks, and disputes the same deletions as the model`(seed: UInt64) {
         for steps in [10, 25, 40] {
             let world = ReplicaWorld(seed: seed, steps: steps)
             for left in world.replicas {
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.all)
-    func `stemming and purging keep the marks of what stays`(seed: UInt64) {
+    func `stemming and purging keep the marks of the revisions that stay`(seed: UInt64) {
         var world = ReplicaWorld(seed: seed)
         for replica in world.replicas {
             for limit in 1...4 {
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.all)
-    func `marks only ever grow, and only news is news`(seed: UInt64) {
+    func `marks only grow, and only a new mark counts as a change`(seed: UInt64) {
         var world = ReplicaWorld(seed: seed)
         for var replica in world.replicas {
             for revision in replica.revisions {

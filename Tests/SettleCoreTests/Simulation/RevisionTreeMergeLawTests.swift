@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct RevisionTreeMergeLawTests {
     @Test(arguments: Seeds.all)
-    func `merging commutes, associates and changes nothing the second time`(seed: UInt64) {
+    func `merging is commutative, associative and idempotent`(seed: UInt64) {
         let world = ReplicaWorld(seed: seed)
         let (first, second, third) = (world.replicas[0], world.replicas[1], world.replicas[2])
         let union = first.merging(second)
@@ -64,7 +64,7 @@ import Testing
 
     // SEMANTICS 59, 62
     @Test(arguments: Seeds.all)
-    func `replicas that have heard of everything agree on everything`(seed: UInt64) {
+    func `replicas that have received all edits have equal trees`(seed: UInt64) {
         let world = ReplicaWorld(seed: seed)
         let orders = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]].map { order in
             order.reduce(into: RevisionTree()) { $0.merge(world.replicas[$1]) }

@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.all)
-    func `the steps are those of the definition`(seed: UInt64) {
+    func `the steps agree with the definition`(seed: UInt64) {
         for (tree, leaves, closed) in questions(seed) {
             #expect(tree.mergeSteps(of: leaves, closed: closed) == expected(tree, leaves, closed), "seed \(seed)")
         }
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.all)
-    func `the order of leaves and closings changes nothing but who stands for the result`(seed: UInt64) {
+    func `the order of leaves and closings changes only which leaf stands for the result`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for (tree, leaves, closed) in questions(seed) {
             let known = groups(tree.mergeSteps(of: leaves, closed: closed), leaves)

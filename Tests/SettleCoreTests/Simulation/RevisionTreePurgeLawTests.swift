@@ -4,7 +4,7 @@ import Testing
 /// COUCHDB-FACTS 36.
 @Suite struct RevisionTreePurgeLawTests {
     @Test(arguments: Seeds.all)
-    func `purging drops exactly the leaves asked for and what led to them alone`(seed: UInt64) {
+    func `purging drops exactly the given leaves and the ancestors of these alone`(seed: UInt64) {
         var world = ReplicaWorld(seed: seed)
         for replica in world.replicas {
             for _ in 0..<4 {

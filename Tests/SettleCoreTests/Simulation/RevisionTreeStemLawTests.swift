@@ -58,7 +58,7 @@ import Testing
 
     // SEMANTICS 202
     @Test(arguments: Seeds.all)
-    func `a stemmed tree that hears of the whole again is whole`(seed: UInt64) {
+    func `merging the whole tree into a stemmed one restores the whole`(seed: UInt64) {
         for replica in ReplicaWorld(seed: seed).replicas {
             for limit in 1...4 {
                 var stemmed = replica

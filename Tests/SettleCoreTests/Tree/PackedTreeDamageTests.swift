@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: samples.indices)
-    func `no truncation is read as a tree`(sample: Int) {
+    func `no truncated form is read as a tree`(sample: Int) {
         let bytes = Self.samples[sample].packed()
         for count in bytes.indices {
             #expect(throws: RevisionTreeError.self) { try RevisionTree(packed: Array(bytes[..<count])) }
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: samples.indices)
-    func `no appended byte is overlooked`(sample: Int) {
+    func `no appended byte is ignored`(sample: Int) {
         let bytes = Self.samples[sample].packed()
         for byte in UInt8.min...UInt8.max {
             #expect(throws: RevisionTreeError.self) { try RevisionTree(packed: bytes + [byte]) }
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: samples.indices)
-    func `a wrong byte gives an error or a sound tree`(sample: Int) {
+    func `a wrong byte gives an error or a valid tree`(sample: Int) {
         let bytes = Self.samples[sample].packed()
         for position in bytes.indices {
             var damaged = bytes
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: Seeds.all)
-    func `several wrong, missing and added bytes give an error or a sound tree`(seed: UInt64) {
+    func `several wrong, missing and added bytes give an error or a valid tree`(seed: UInt64) {
         var world = ReplicaWorld(seed: seed, steps: 20)
         for round in 0..<100 {
             var bytes = world.replicas[round % world.replicas.count].packed()

@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: 1...7 as ClosedRange<UInt8>)
-    func `every combination of marks comes back, whatever else a node has`(raw: UInt8) throws {
+    func `every combination of marks is read back, with all other fields of a node`(raw: UInt8) throws {
         for revision in ["1-a", "2-b", "2-c", "3-00112233445566778899aabbccddeeff"] as [RevisionID] {
             var marked = tree("1-a 2-b", "1-a 2-c 3-00112233445566778899aabbccddeeff!")
             marked.markShared(revision)
@@ -89,7 +89,7 @@ import Testing
         #expect(single.packed().count == 20)
     }
 
-    @Test func `bytes at an odd address are read alike`() throws {
+    @Test func `a form at an odd address is read alike`() throws {
         let shifted = [0xEE] + Self.golden
         let read = try shifted.withUnsafeBytes { bytes in
             try RevisionTree(packed: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [1, 127, 128, 16_383, 16_384, UInt64(Int64.max), .max])
-    func `numbers of every length come back`(token: UInt64) throws {
+    func `numbers of every length are read back`(token: UInt64) throws {
         var marked = tree("1-a")
         marked.setBodyToken(token, of: "1-a")
         #expect(try RevisionTree(packed: marked.packed()) == marked)
@@ -110,14 +110,14 @@ import Testing
     @Test(arguments: [
         "", "a", "0123456789abcde", "0123456789abcdefg", "é", "\u{0}", String(repeating: "z", count: 300),
     ])
-    func `text signatures of every length come back`(text: String) throws {
+    func `text signatures of every length are read back`(text: String) throws {
         let single = tree("4-\(text)")
         let read = try RevisionTree(packed: single.packed())
         #expect(read == single)
         #expect(read.winner?.revision.description == "4-\(text)")
     }
 
-    @Test func `a parent far before its child comes back`() throws {
+    @Test func `a parent far before its child is read back`() throws {
         let wide = tree((0..<300).map { "1-\(1000 + $0)" } + ["1-1003 2-a", "1-1299 2-b"])
         let read = try RevisionTree(packed: wide.packed())
         #expect(read == wide)

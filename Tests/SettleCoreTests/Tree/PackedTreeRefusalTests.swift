@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct PackedTreeRefusalTests {
     @Test(arguments: [0, 2, 3, 127, 128, 255] as [UInt8])
-    func `another version is told apart from damage`(version: UInt8) {
+    func `an unknown format version is distinguished from damage`(version: UInt8) {
         for bytes in [[version], [version, 0], [version, 1, 0x10, 1, 1, 97]] {
             #expect {
                 try RevisionTree(packed: bytes)
@@ -60,7 +60,7 @@ import Testing
                     + [UInt8](repeating: 0xFF, count: 9) + [1, 1, 98]
             ),
         ] as [(String, [UInt8])])
-    func `what is not the packed form of a tree is malformed`(damage: String, bytes: [UInt8]) {
+    func `malformed forms are refused`(damage: String, bytes: [UInt8]) {
         #expect {
             try RevisionTree(packed: bytes)
         } throws: { error in
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `the undamaged bytes are those of a tree`() throws {
+    @Test func `the undamaged form of these tests is accepted`() throws {
         #expect(try RevisionTree(packed: [1, 2, 0x92, 7, 1, 1, 97, 0x70, 1, 1, 98])["1-a"]?.marks.rawValue == 7)
         #expect(try RevisionTree(packed: [1, 2, 0x12, 1, 1, 97, 0x70, 1, 1, 98]) == tree("1-a 2-b"))
     }

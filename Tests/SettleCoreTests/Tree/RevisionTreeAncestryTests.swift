@@ -10,7 +10,7 @@ import Testing
             ("5-e", "1-a", "1-a"), ("3-c", "3-x", "2-b"), ("5-e", "2-r", nil), ("2-z", "7-s", nil), ("1-a", "1-q", nil),
             ("5-e", "9-unknown", nil), ("9-unknown", "9-unknown", nil),
         ] as [(RevisionID, RevisionID, RevisionID?)])
-    func `the common ancestor is the newest revision both descend from`(
+    func `the common ancestor is the newest revision that both descend from`(
         first: RevisionID, second: RevisionID, expected: RevisionID?
     ) {
         #expect(forked.commonAncestor(of: first, second) == expected)
@@ -29,13 +29,13 @@ import Testing
         }
     }
 
-    @Test func `an unknown revision is no ancestor, not even of itself`() {
+    @Test func `an unknown revision is not an ancestor, not even of itself`() {
         #expect(!forked.isAncestor("9-u", of: "9-u"))
         #expect(!forked.isAncestor("1-a", of: "9-u"))
         #expect(!forked.isAncestor("9-u", of: "5-e"))
     }
 
-    @Test func `parents are known but those of roots`() {
+    @Test func `parents are known except those of roots`() {
         #expect(forked.parent(of: "5-e") == "4-d")
         #expect(forked.parent(of: "3-x") == "2-b")
         #expect(forked.parent(of: "1-a") == nil)
@@ -57,7 +57,7 @@ import Testing
             (["1-a 2-b 3-c", "1-a 2-b 3-d", "5-e"], ["2-b"]),
             (["1-a 2-b 3-c!", "1-a 2-b 3-d!", "1-a 2-e", "1-f"], []),
         ] as [([String], [RevisionID])])
-    func `branch points are where branches with a live leaf or a disputed deletion part`(
+    func `branch points are the revisions where branches with a live leaf or a disputed deletion part`(
         branches: [String], points: [RevisionID]
     ) {
         #expect(tree(branches).branchPoints == points)

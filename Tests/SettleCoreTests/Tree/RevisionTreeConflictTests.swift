@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct RevisionTreeConflictTests {
     // SEMANTICS 60, 61
-    @Test func `two edits here and one there leave two live leaves`() {
+    @Test func `two edits on one peer and one on another leave two live leaves`() {
         var here = tree("1-a 2-x 3-x 4-x")
         here.merge(tree("1-a 2-x 3-y"))
         #expect(here.leafNotation == ["4-x", "3-y"])
@@ -12,7 +12,7 @@ import Testing
     }
 
     // SEMANTICS 68
-    @Test func `leaves come winner first, live before deleted, each kind from the highest down`() {
+    @Test func `leaves are ordered live before deleted, each kind from the highest down`() {
         let tree = tree("1-a 2-b", "1-a 2-c", "1-a 2-d!", "1-a 2-e 3-f!", "1-a 2-0")
         #expect(tree.leafNotation == ["2-c", "2-b", "2-0", "3-f!", "2-d!"])
         #expect(tree.conflicts == ["2-b", "2-0"])
@@ -20,7 +20,7 @@ import Testing
     }
 
     // SEMANTICS 66
-    @Test func `leaves that are tombstones are no conflict`() {
+    @Test func `tombstones are not a conflict`() {
         let tree = tree("1-a 2-b", "1-a 2-c!", "1-a 2-d!")
         #expect(!tree.isConflicted)
         #expect(tree.conflicts.isEmpty)
@@ -29,7 +29,7 @@ import Testing
     }
 
     // SEMANTICS 67
-    @Test func `a document of tombstones is deleted and not in conflict`() {
+    @Test func `a document with tombstones only is deleted and not in conflict`() {
         let tree = tree("1-a 2-b!", "1-a 2-c!")
         #expect(tree.isDeleted)
         #expect(!tree.isConflicted)

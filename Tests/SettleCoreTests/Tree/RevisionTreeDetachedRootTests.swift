@@ -17,13 +17,13 @@ import Testing
         #expect(tree.leafNotation == ["6-f"])
     }
 
-    @Test func `a path that meets the tree above its root brings the older revisions too`() {
+    @Test func `a path that meets the tree above its root adds the older revisions too`() {
         var tree = tree("3-c 4-d")
         #expect(tree.insert(path("5-e", "4-d", "3-c", "2-b", "1-a"), isDeleted: false) == .extended)
         #expect(tree.edges == ["1-a", "2-b<1-a", "3-c<2-b", "4-d<3-c", "5-e<4-d"])
     }
 
-    @Test func `the order in which a branch and the path that joins it arrive does not matter`() {
+    @Test func `a branch and the path that joins it give the same tree in either order`() {
         let histories = [path("2-b", "1-a"), path("4-d", "3-c"), path("5-e", "4-d", "3-c", "2-b")]
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             var tree = RevisionTree()
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `a known revision whose path joins a root is told apart from one that changes nothing`() {
+    @Test func `a known revision whose path joins a root is distinguished from one that changes nothing`() {
         var tree = tree("2-b", "3-c 4-d!")
         tree.markShared("4-d")
         #expect(tree.insert(path("4-d", "3-c", "2-b"), isDeleted: false) == .joined)
@@ -43,7 +43,7 @@ import Testing
         #expect(tree.insert(path("4-d", "3-c", "2-b"), isDeleted: false) == .known)
     }
 
-    @Test func `a known inner revision stays one when its path reaches further down`() {
+    @Test func `a known inner revision stays inner when its path reaches further down`() {
         var tree = tree("3-c 4-d")
         #expect(tree.insert(path("3-c", "2-b", "1-a"), isDeleted: true) == .joined)
         #expect(tree.edges == ["1-a", "2-b<1-a", "3-c<2-b", "4-d<3-c"])
@@ -51,7 +51,7 @@ import Testing
         #expect(tree["3-c"]?.isDeleted == false)
     }
 
-    @Test func `a path of older revisions alone stands beside a root it leads to`() {
+    @Test func `a path of older revisions alone stays detached from the root it leads to`() {
         var tree = tree("3-c")
         #expect(tree.insert(path("2-b", "1-a"), isDeleted: false) == .branched)
         #expect(tree.leafNotation == ["3-c", "2-b"])
@@ -66,7 +66,7 @@ import Testing
         #expect(tree.leafNotation == ["5-e", "3-x"])
     }
 
-    @Test func `of two claims about a parent the greater stands, in either order`() {
+    @Test func `of two contradicting parents the greater is kept, in either order`() {
         let honest = tree("1-a 2-b 3-c")
         let other = tree("1-z 2-b 3-c")
         #expect(honest.merging(other) == other.merging(honest))

@@ -33,7 +33,7 @@ import Testing
         #expect(tree.leafNotation == ["2-c", "1-a"])
     }
 
-    @Test func `a tombstone is an edit like another, and may be edited again`() throws {
+    @Test func `a tombstone is an edit like any other, and may be edited again`() throws {
         // SEMANTICS 88
         var tree = tree("1-a")
         try tree.insert("2-b", parent: "1-a", isDeleted: true)
@@ -49,7 +49,7 @@ import Testing
             ("3-x", "1-a", .generation), ("1-x", "1-a", .generation), ("2-x", nil, .generation),
             ("1-a", nil, .exists), ("2-b", "1-a", .exists), ("2-b", "1-q", .exists),
         ] as [(RevisionID, RevisionID?, RevisionTreeError.Code)])
-    func `a refused edit says why and leaves the tree as it was`(
+    func `a refused edit gives the reason and leaves the tree unchanged`(
         revision: RevisionID, parent: RevisionID?, code: RevisionTreeError.Code
     ) {
         var edited = tree("1-a 2-b", "1-a 2-c!")
@@ -65,7 +65,7 @@ import Testing
         #expect(edited.packed() == before.packed())
     }
 
-    @Test func `the highest generation can be reached and not passed`() throws {
+    @Test func `the highest generation can be reached but not exceeded`() throws {
         let last = RevisionID.maximumGeneration
         var tree = tree("\(last - 1)-a")
         let edit = RevisionID(stringLiteral: "\(last)-b")

@@ -29,7 +29,7 @@ import Testing
         #expect(RevisionTree().history(of: "1-a") == nil)
     }
 
-    @Test func `a history made of parts must fit between its start and generation 1`() throws {
+    @Test func `a history's length must fit between its start and generation 1`() throws {
         let signatures = path("3-c", "2-b", "1-a").signatures
         #expect(try RevisionHistory(start: 3, signatures: signatures) == path("3-c", "2-b", "1-a"))
         #expect(try RevisionHistory(start: RevisionID.maximumGeneration, signatures: signatures).revisions.count == 3)

@@ -3,7 +3,7 @@ import Testing
 @testable import SettleCore
 
 @Suite struct RevisionTreeInvariantTests {
-    @Test func `every kind of broken tree is noticed`() {
+    @Test func `every kind of broken tree is detected`() {
         let leaf = RevisionNode("1-a")
         let inner = RevisionNode("1-a", isSuperseded: true)
         let broken: [(nodes: [RevisionNode], says: String)] = [
@@ -21,14 +21,14 @@ import Testing
         for (nodes, says) in broken { #expect(RevisionTree(nodes: nodes).brokenInvariant == says) }
     }
 
-    @Test func `sound trees have no broken invariant`() {
+    @Test func `valid trees violate no invariant`() {
         #expect(RevisionTree().brokenInvariant == nil)
         #expect(tree("1-a 2-b 3-c", "1-a 2-x!", "9-q").brokenInvariant == nil)
         let detached = RevisionTree(nodes: [RevisionNode("1-a", isSuperseded: true), RevisionNode("2-b")])
         #expect(detached.brokenInvariant == nil)
     }
 
-    @Test func `merging two sound trees always leaves a leaf`() {
+    @Test func `merging two valid trees always leaves a leaf`() {
         let states = [
             [RevisionNode("1-a"), RevisionNode("1-b")],
             [RevisionNode("1-a"), RevisionNode("1-b", isSuperseded: true)],

@@ -2,7 +2,7 @@ import SettleCore
 import Testing
 
 @Suite struct RevisionTreeMarksTests {
-    @Test func `a revision is marked as shared once`() {
+    @Test func `marking a revision as shared again changes nothing`() {
         var tree = tree("1-a 2-b")
         #expect(tree["1-a"]?.isShared == false)
         #expect(tree.markShared("1-a") == true)
@@ -18,7 +18,7 @@ import Testing
         #expect(marked == tree("1-a"))
     }
 
-    @Test func `a body token can be set, changed and taken back`() {
+    @Test func `a body token can be set, changed and removed`() {
         var marked = tree("1-a 2-b")
         marked.setBodyToken(.max, of: "2-b")
         #expect(marked["2-b"]?.bodyToken == .max)
@@ -29,7 +29,7 @@ import Testing
         #expect(marked == tree("1-a 2-b"))
     }
 
-    @Test func `the shared ancestor is the newest shared revision on the path back`() {
+    @Test func `the shared ancestor is the newest shared revision among the ancestors`() {
         var tree = tree("1-a 2-b 3-c 4-d", "1-a 2-b 3-x", "6-q")
         #expect(tree.sharedAncestor(of: "4-d") == nil)
         tree.markShared("1-a")
@@ -43,7 +43,7 @@ import Testing
         #expect(tree.sharedAncestor(of: "9-z") == nil)
     }
 
-    @Test func `marks survive edits in front of them`() throws {
+    @Test func `marks survive later edits`() throws {
         var tree = tree("1-b 2-b 3-b")
         tree.markShared("2-b")
         tree.setBodyToken(9, of: "3-b")

@@ -2,20 +2,20 @@ import SettleCore
 import Testing
 
 @Suite struct RevisionTreeMergeTests {
-    @Test func `branches of both sides stand in the union`() {
+    @Test func `the union has the branches of both sides`() {
         let union = tree("1-a 2-b 3-c").merging(tree("1-a 2-x", "1-a 2-b 3-0"))
         #expect(union.edges == ["1-a", "2-b<1-a", "2-x<1-a", "3-0<2-b", "3-c<2-b"])
         #expect(union.leafNotation == ["3-c", "3-0", "2-x"])
     }
 
-    @Test func `a leaf that the other side has edited is no leaf any more`() {
+    @Test func `a leaf that the other side has edited is a leaf no longer`() {
         let union = tree("1-a 2-b").merging(tree("1-a 2-b 3-c!"))
         #expect(union == tree("1-a 2-b 3-c!"))
         #expect(union.leafNotation == ["3-c!"])
     }
 
     // SEMANTICS 202
-    @Test func `a stemmed root finds its parent again`() {
+    @Test func `a stemmed root is joined to its parent again`() {
         let union = tree("1-a 2-b", "4-d").merging(tree("1-a 2-b 3-c 4-d"))
         #expect(union == tree("1-a 2-b 3-c 4-d"))
     }
@@ -26,7 +26,7 @@ import Testing
         #expect(tree("3-c 4-d").merging(tree("1-a 2-b 3-c")) == tree("1-a 2-b 3-c 4-d"))
     }
 
-    @Test func `trees that share nothing stand side by side`() {
+    @Test func `unrelated trees are kept side by side`() {
         let union = tree("1-a").merging(tree("5-e 6-f"))
         #expect(union.edges == ["1-a", "5-e", "6-f<5-e"])
         #expect(union.brokenInvariant == nil)
@@ -39,7 +39,7 @@ import Testing
         #expect(RevisionTree().merging(RevisionTree()).isEmpty)
     }
 
-    @Test func `what either side knows of a revision, the union knows`() {
+    @Test func `the union has every mark that either side has`() {
         var left = tree("1-a 2-b")
         var right = tree("1-a 2-b")
         left.markShared("1-a")
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `an inner revision that either side knows as a tombstone is one`() {
+    @Test func `an inner revision that either side has as a tombstone is one`() {
         let path = tree("1-a 2-b 3-c")
         let tombstone = tree("1-a 2-b!")
         #expect(path["2-b"]?.isDeleted == false)
@@ -62,7 +62,7 @@ import Testing
         #expect(tombstone.merging(path).leafNotation == ["3-c"])
     }
 
-    @Test func `merging leaves the other value alone`() {
+    @Test func `merging leaves the other tree unchanged`() {
         let left = tree("1-a 2-b")
         let right = tree("1-a 2-c")
         _ = left.merging(right)
@@ -70,7 +70,7 @@ import Testing
         #expect(right == tree("1-a 2-c"))
     }
 
-    @Test func `a revision whose child has gone to another parent does not become a leaf`() {
+    @Test func `a revision whose child has moved to another parent does not become a leaf`() {
         let union = tree("1-a 2-b").merging(tree("1-z 2-b"))
         #expect(union.leafNotation == ["2-b"])
         #expect(union["1-a"]?.isSuperseded == true)

@@ -5,7 +5,7 @@ import Testing
     private let forked = tree("1-a 2-b 3-c 4-d", "1-a 2-b 3-x!", "1-a 2-z")
 
     // COUCHDB-FACTS 18
-    @Test func `missing revisions keep the order of the question and its duplicates`() {
+    @Test func `missing revisions keep the order and the duplicates of the request`() {
         #expect(forked.missing(from: ["9-z", "2-b", "3-c", "1-q", "9-z", "4-d"]) == ["9-z", "1-q", "9-z"])
         #expect(forked.missing(from: []) == [])
         #expect(forked.missing(from: forked.revisions) == [])

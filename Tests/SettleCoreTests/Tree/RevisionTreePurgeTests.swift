@@ -3,7 +3,7 @@ import Testing
 
 /// COUCHDB-FACTS 36.
 @Suite struct RevisionTreePurgeTests {
-    @Test func `purging a leaf drops what leads to no other leaf`() {
+    @Test func `purging a leaf drops the ancestors of no other leaf`() {
         var tree = tree("1-a 2-b 3-c 4-d", "1-a 2-b 3-x")
         #expect(tree.purge(["4-d"]).map(\.revision) == ["3-c", "4-d"])
         #expect(tree.edges == ["1-a", "2-b<1-a", "3-x<2-b"])
@@ -17,7 +17,7 @@ import Testing
         #expect(tree.brokenInvariant == nil)
     }
 
-    @Test func `inner and unknown revisions are left alone`() {
+    @Test func `inner and unknown revisions are ignored`() {
         let before = tree("1-a 2-b 3-c", "1-a 2-x")
         var tree = before
         #expect(tree.purge([]) == [])
@@ -39,7 +39,7 @@ import Testing
         #expect(!tree.contains("2-c"))
     }
 
-    @Test func `tombstones can be purged and a loser takes over`() {
+    @Test func `a tombstone can be purged, and another leaf becomes the winner`() {
         var tree = tree("1-a 2-b!", "1-a 2-c")
         tree.purge(["2-c"])
         #expect(tree.isDeleted)

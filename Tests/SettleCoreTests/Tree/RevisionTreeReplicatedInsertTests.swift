@@ -4,7 +4,7 @@ import Testing
 /// Writes with `new_edits=false`.
 @Suite struct RevisionTreeReplicatedInsertTests {
     // SEMANTICS 199
-    @Test func `a path into an empty tree is the whole tree`() {
+    @Test func `a path into an empty tree gives the whole tree`() {
         var tree = RevisionTree()
         #expect(tree.insert(path("3-c", "2-b", "1-a"), isDeleted: false) == .extended)
         #expect(tree.edges == ["1-a", "2-b<1-a", "3-c<2-b"])
@@ -12,7 +12,7 @@ import Testing
     }
 
     // SEMANTICS 199
-    @Test func `only what is missing at the top of a path is added`() {
+    @Test func `only the missing newest revisions of a path are added`() {
         var tree = tree("1-a 2-b")
         #expect(tree.insert(path("4-d", "3-c", "2-b", "1-a"), isDeleted: false) == .extended)
         #expect(tree.edges == ["1-a", "2-b<1-a", "3-c<2-b", "4-d<3-c"])
@@ -28,7 +28,7 @@ import Testing
     }
 
     // SEMANTICS 199: the id is trusted, whatever it looks like
-    @Test func `nothing is computed, and ids of any form stand side by side`() {
+    @Test func `ids are taken as given, in any form`() {
         var tree = tree("1-967a00dff5e02add41819138abb3284d")
         tree.insert(path("2-", "1-967A00DFF5E02ADD41819138ABB3284D"), isDeleted: false)
         tree.insert(path("2-0123456789012345678901234567890123456789"), isDeleted: false)
@@ -43,7 +43,7 @@ import Testing
             path("3-c", "2-b", "1-a"), path("3-c", "2-b"), path("3-c"), path("2-b", "1-a"), path("2-b"), path("1-a"),
             path("3-x", "2-b"),
         ], [false, true])
-    func `writing a known revision again changes nothing`(history: RevisionHistory, isDeleted: Bool) {
+    func `inserting a known revision again changes nothing`(history: RevisionHistory, isDeleted: Bool) {
         var written = tree("1-a 2-b 3-c", "1-a 2-b 3-x!")
         written.markShared("3-c")
         written.setBodyToken(7, of: "3-x")
@@ -60,7 +60,7 @@ import Testing
     }
 
     // SEMANTICS 88
-    @Test func `a path over a tombstone brings the document back`() {
+    @Test func `a path that extends a tombstone revives the document`() {
         var tree = tree("1-a 2-b!")
         #expect(tree.insert(path("3-c", "2-b", "1-a"), isDeleted: false) == .extended)
         #expect(tree.leafNotation == ["3-c"])

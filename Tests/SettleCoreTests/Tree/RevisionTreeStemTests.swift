@@ -8,7 +8,7 @@ import Testing
         (6, ["1-a", "2-b<1-a", "3-c<2-b", "4-d<3-c", "5-e<4-d"]),
         (.max, ["1-a", "2-b<1-a", "3-c<2-b", "4-d<3-c", "5-e<4-d"]),
     ])
-    func `a branch keeps as many revisions as the limit says`(limit: Int, edges: [String]) {
+    func `a branch keeps at most as many revisions as the limit`(limit: Int, edges: [String]) {
         var tree = tree("1-a 2-b 3-c 4-d 5-e")
         let dropped = tree.stem(to: limit)
         #expect(tree.edges == edges)
@@ -16,7 +16,7 @@ import Testing
         #expect(tree.brokenInvariant == nil)
     }
 
-    @Test func `an ancestor within the limit of any leaf stays`() {
+    @Test func `an ancestor within the limit of any leaf is kept`() {
         var tree = tree("1-a 2-b 3-c 4-d 5-e", "1-a 2-b 3-x")
         #expect(tree.stem(to: 3) == [])
         #expect(tree.stem(to: 2).map(\.revision) == ["1-a", "3-c"])
@@ -34,7 +34,7 @@ import Testing
     }
 
     // SEMANTICS 202
-    @Test func `roots that stemming parted grow together when the whole path arrives`() throws {
+    @Test func `roots that stemming separated are joined when the whole path arrives`() throws {
         let whole = tree("1-a 2-b 3-c 4-d", "1-a 2-b 3-x 4-y")
         var stemmed = whole
         stemmed.stem(to: 1)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [0, -1, Int.min])
-    func `a limit below 1 keeps the leaves`(limit: Int) {
+    func `a limit below 1 keeps only the leaves`(limit: Int) {
         var tree = tree("1-a 2-b", "1-a 2-c!")
         tree.stem(to: limit)
         #expect(tree.edges == ["2-b", "2-c"])
@@ -62,7 +62,7 @@ import Testing
         #expect(dropped.map(\.isShared) == [false, true])
     }
 
-    @Test func `an empty tree and one revision stay as they are`() {
+    @Test func `an empty tree and a single revision are unchanged`() {
         var empty = RevisionTree()
         #expect(empty.stem(to: 1) == [])
         #expect(empty.isEmpty)
@@ -71,7 +71,7 @@ import Testing
         #expect(single == tree("7-a"))
     }
 
-    @Test func `an edit on a stemmed branch goes on counting generations`() throws {
+    @Test func `an edit on a stemmed branch continues counting generations`() throws {
         var tree = tree("1-a 2-b 3-c")
         tree.stem(to: 1)
         try tree.insert("4-d", parent: "3-c", isDeleted: false)

@@ -7,7 +7,7 @@ import Testing
     private let content = [UInt8](repeating: 5, count: 100_000)
 
     @Test(arguments: DatabaseKind.allCases)
-    func `what no kept revision holds is collected`(kind: DatabaseKind) throws {
+    func `content that no kept revision references is collected`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for size in [10, 100_000] {
                 var document = Document(id: size == 10 ? "small" : "large")
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `what is not saved yet is pinned, and collected when it is let go of`(kind: DatabaseKind) throws {
+    func `content not saved yet is pinned, and collected once it is released`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             var pending: Attachment? = try database.makeAttachment("x", content: content)
             try database.compact()
@@ -46,7 +46,7 @@ import Testing
 
     // SEMANTICS 60, 90
     @Test(arguments: DatabaseKind.allCases)
-    func `what a conflict's leaf holds is kept`(kind: DatabaseKind) throws {
+    func `content that a conflicting leaf references is kept`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let attachment = try database.makeAttachment("x", content: content)
             try database.insertReplicated([
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `files no row names are collected`() throws {
+    @Test func `files that no row names are collected`() throws {
         let temporary = try TemporaryDatabase(.file)
         let folder = try #require(temporary.database.path) + "/attachments"
         _ = try temporary.database.makeAttachment("x", content: content)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: DatabaseKind.allCases)
-    func `collecting while the same content comes and goes loses nothing`(kind: DatabaseKind) throws {
+    func `collecting while the same content is added and removed loses nothing`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database throws in
             let content = content
             let failures = Log<String>()

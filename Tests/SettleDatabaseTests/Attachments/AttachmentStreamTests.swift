@@ -6,7 +6,7 @@ import Testing
 @testable import SettleDatabase
 
 @Suite struct AttachmentStreamTests {
-    @Test(.timeLimit(.minutes(5))) func `reading a large content in memory does not copy it for each piece`() throws {
+    @Test(.timeLimit(.minutes(5))) func `reading large content in memory does not copy it for each piece`() throws {
         try withTemporaryDatabase(.memory) { database in
             // Copying it for each of its pieces would take minutes.
             let attachment = try database.makeAttachment("x", content: [UInt8](repeating: 3, count: 256 << 20))
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `a file is taken in pieces`() throws {
+    @Test func `a file is read in pieces`() throws {
         let folder = try TemporaryFolder()
         let bytes = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 % 251) }
         try Data(bytes).write(to: URL(fileURLWithPath: folder("in")))
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `content that comes compressed is kept as it comes`(kind: DatabaseKind) throws {
+    func `content that arrives compressed is stored compressed`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let plain = Array("hello hello hello".utf8)
             let first = try database.makeAttachment("x", contentType: "text/plain", content: plain)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `content that comes compressed and is no gzip is refused`(kind: DatabaseKind) throws {
+    func `content declared as gzip that is not gzip is refused`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for bytes: [UInt8] in [[1, 2, 3, 4], [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xFF, 0xFF, 0xFF], []] {
                 let writer = try database.attachmentWriter(contentType: "text/plain", encoding: .gzip)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `compressed content that an older version stored and that is none is an error`() throws {
+    @Test func `stored content declared as gzip by an older version that is not gzip is an error`() throws {
         try withTemporaryDatabase(.file) { database in
             for bytes: [UInt8] in [
                 [1, 2, 3, 4], [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xFF, 0xFF, 0xFF], [0x1F, 0x8B],
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a writer that is let go of leaves no file`() throws {
+    @Test func `an unfinished writer leaves no file`() throws {
         try withTemporaryDatabase(.file) { database in
             let folder = try #require(database.path) + "/attachments/new"
             do {
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases, [10, 100_000])
-    func `a writer that was finished takes nothing more`(kind: DatabaseKind, size: Int) throws {
+    func `a finished writer refuses more bytes`(kind: DatabaseKind, size: Int) throws {
         try withTemporaryDatabase(kind) { database in
             let writer = try database.attachmentWriter(contentType: "image/png")
             try writer.write([UInt8](repeating: 1, count: size))

@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases, [3, 300_000])
-    func `the same content is kept once`(kind: DatabaseKind, size: Int) throws {
+    func `equal content is stored once`(kind: DatabaseKind, size: Int) throws {
         try withTemporaryDatabase(kind) { database in
             let content = [UInt8](repeating: 7, count: size)
             for id: DocumentID in ["a", "b"] {
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `text is kept as gzip and given as it was`(kind: DatabaseKind) throws {
+    func `text is stored as gzip and read as it was given`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let text = Array(String(repeating: "settle ", count: 40_000).utf8)
             let types = ["text/plain", "TEXT/HTML; charset=utf-8", "application/json", "application/xml", "image/png"]
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `bad names are refused`(kind: DatabaseKind) throws {
+    func `illegal names are refused`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             #expect(code { try database.makeAttachment("", content: []) } == .invalid)
             #expect(code { try database.makeAttachment("_x", content: []) } == .invalid)
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `the content of a file that has gone is missing`() throws {
+    @Test func `an attachment whose file is missing is reported as missing`() throws {
         try withTemporaryDatabase(.file) { database in
             let attachment = try database.makeAttachment("x", content: [UInt8](repeating: 1, count: 100_000))
             let saved = try database.save(Document(id: "a", attachments: [attachment]), onConflict: .fail)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ChangeObservationTests {
     @Test(arguments: DatabaseKind.allCases)
-    func `what is committed is given out in order`(kind: DatabaseKind) async throws {
+    func `committed changes are delivered in order`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
         try database.add("before")
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `a document changed often between two looks is seen once, as it is`(kind: DatabaseKind) async throws {
+    func `a document changed often between two reads is delivered once`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
         var changes = try database.observe().makeAsyncIterator()
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `a predicate chooses`(kind: DatabaseKind) async throws {
+    func `a predicate selects changes`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
         let chosen = try database.observe(includingDocuments: true) { $0.document?["type"] == "task" }
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `what is rolled back is never seen`(kind: DatabaseKind) async throws {
+    func `a change that was rolled back is never delivered`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
         var changes = try database.observe().makeAsyncIterator()
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `cancelling ends an observation that waits`(kind: DatabaseKind) async throws {
+    func `cancelling ends a waiting observation`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let observation = try temporary.database.observe()
         let task = Task {
@@ -123,7 +123,7 @@ import Testing
         #expect(try await reader.value == 100)
     }
 
-    @Test func `an observer that has seen all rests, after a purge too`() async throws {
+    @Test func `an observer that has seen all changes waits, after a purge too`() async throws {
         let engine = CountingEngine(try SQLiteStorage.inMemory())
         let database = try Database.make(on: engine)
         try database.add("a")

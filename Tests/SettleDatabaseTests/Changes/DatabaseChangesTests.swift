@@ -5,7 +5,7 @@ import Testing
 @Suite struct DatabaseChangesTests {
     // SEMANTICS 203, 204
     @Test(arguments: DatabaseKind.allCases)
-    func `each document is there once, where it last changed`(kind: DatabaseKind) throws {
+    func `each document is listed once, at its last change`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for id: DocumentID in ["a", "b", "c"] { try database.add(id) }
             try database.set("a", "v", 2)
@@ -38,7 +38,7 @@ import Testing
 
     // SEMANTICS 60
     @Test(arguments: DatabaseKind.allCases)
-    func `all leaves are told, winner first`(kind: DatabaseKind) throws {
+    func `all leaves are listed, winner first`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.insertReplicated([
                 peer("a", try path("2-b", "a"), ["v": "b"]), peer("a", try path("2-c", "a"), ["v": "c"]),
@@ -53,7 +53,7 @@ import Testing
 
     // SEMANTICS 129
     @Test(arguments: DatabaseKind.allCases)
-    func `a filter decides by contents, and the limit counts what passes`(kind: DatabaseKind) throws {
+    func `a filter decides by content, and the limit counts the changes that pass`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for number in 1...9 {
                 try database.add(DocumentID(validating: "d\(number)"), ["worker": .number(JSONNumber(number % 3))])
@@ -68,7 +68,7 @@ import Testing
 
     // SEMANTICS 132
     @Test(arguments: DatabaseKind.allCases)
-    func `a document that stops matching a filter is not passed on any more`(kind: DatabaseKind) throws {
+    func `a document that no longer matches a filter is no longer listed`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a", ["worker": 1])
             let first = try database.changes(includingDocuments: true) { $0.document?["worker"] == 1 }
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `changes past one page are all there, both ways`(kind: DatabaseKind) throws {
+    func `changes past one page are all listed, both ways`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let documents = try (0..<1301).map { Document(id: try DocumentID(validating: "d\($0)")) }
             try database.saveAll(documents, onConflict: .fail)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `a purge moves the sequence on and takes the change away`(kind: DatabaseKind) throws {
+    func `a purge advances the sequence and removes the change`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         try temporary.database.add("a")
         try temporary.database.add("b")

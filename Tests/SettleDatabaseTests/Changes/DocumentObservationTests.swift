@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct DocumentObservationTests {
     @Test(arguments: DatabaseKind.allCases)
-    func `a document is given as it is, and then each time its winner is another`(kind: DatabaseKind) async throws {
+    func `a document is delivered as it is, and then at each change of its winner`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
         var states = database.observe("a").makeAsyncIterator()
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `a slow observer sees the newest state`(kind: DatabaseKind) async throws {
+    func `a slow observer gets the newest state`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
         var states = database.observe("a").makeAsyncIterator()
@@ -31,7 +31,7 @@ import Testing
         #expect(try await states.next()??["v"] == 10)
     }
 
-    @Test func `cancelling ends it`() async throws {
+    @Test func `cancelling ends the observation`() async throws {
         let temporary = try TemporaryDatabase(.memory)
         let observation = temporary.database.observe("a")
         let task = Task {
@@ -44,7 +44,7 @@ import Testing
         #expect(try await task.value <= 1)
     }
 
-    @Test func `an observer that waits rests, after a purge too`() async throws {
+    @Test func `a waiting observer keeps waiting, after a purge too`() async throws {
         let engine = CountingEngine(try SQLiteStorage.inMemory())
         let database = try Database.make(on: engine)
         try database.add("b")

@@ -19,7 +19,7 @@ import Testing
         return tasks
     }
 
-    @Test func `time passes only when it is told to`() {
+    @Test func `time passes only when the test advances it`() {
         #expect(clock.now == ManualClock.Instant())
         clock.advance(by: .seconds(3))
         clock.advance(by: .milliseconds(-5))
@@ -33,7 +33,7 @@ import Testing
         #expect(clock.now.advanced(by: .seconds(-1)) < clock.now)
     }
 
-    @Test func `who sleeps is woken when the moment is reached, not before`() async throws {
+    @Test func `a sleeper is woken when its deadline is reached, not before`() async throws {
         let tasks = try await sleepers([1, 5, 3])
         clock.advance(by: .milliseconds(999))
         #expect(clock.sleeperCount == 3)
@@ -46,7 +46,7 @@ import Testing
         #expect(clock.now.offset == .seconds(11))
     }
 
-    @Test func `the earliest is woken first, and those of one moment in their order`() async throws {
+    @Test func `the earliest sleeper is woken first, and those of one deadline in their order`() async throws {
         // All run on one executor that keeps the order in which they were woken.
         let executor = OneByOne()
         let log = WakingLog()
@@ -64,7 +64,7 @@ import Testing
         #expect(log.woken == [3, 1, 5, 4, 0, 2])
     }
 
-    @Test func `step by step each sleeper sees its own moment`() async throws {
+    @Test func `advancing step by step shows each sleeper its own deadline`() async throws {
         let seen = Mutex<[Duration]>([])
         let clock = clock
         let task = Task {
@@ -82,7 +82,7 @@ import Testing
         #expect(!clock.advanceToNextSleeper())
     }
 
-    @Test func `a moment that is over is not waited for`() async throws {
+    @Test func `a deadline in the past does not sleep`() async throws {
         clock.advance(by: .seconds(5))
         try await clock.sleep(until: ManualClock.Instant(offset: .seconds(5)))
         try await clock.sleep(for: .zero)
@@ -91,7 +91,7 @@ import Testing
         #expect(clock.now.offset == .seconds(5))
     }
 
-    @Test func `who is cancelled is woken at once, and others sleep on`() async throws {
+    @Test func `a cancelled sleeper is woken at once, and others sleep on`() async throws {
         let tasks = try await sleepers([1, 2, 3])
         tasks[1].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[1].value }
@@ -104,7 +104,7 @@ import Testing
         try await tasks[0].value
     }
 
-    @Test func `who was cancelled before does not fall asleep`() async throws {
+    @Test func `a task that was cancelled before does not sleep`() async throws {
         let clock = clock
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -140,7 +140,7 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test func `it is a clock for what is written for any clock`() async throws {
+    @Test func `it works where any clock is accepted`() async throws {
         func wait(_ clock: some Clock<Duration>) async throws -> Duration {
             try await clock.measure { try await clock.sleep(for: .seconds(2)) }
         }

@@ -3,7 +3,7 @@ import SettleTesting
 import Testing
 
 @Suite struct AttributeClockSavingTests {
-    @Test func `each save stamps the members it changes`() throws {
+    @Test func `each save stamps the members that it changes`() throws {
         let device = try Device()
         try device.set("e", "name", "Holidays", at: Device.noon)
         try device.set("e", "budget", 50, at: Device.noon + 1000)
@@ -14,7 +14,7 @@ import Testing
         #expect(try device.clocked("e")?.members == ["budget": 50])
     }
 
-    @Test func `without the option documents are stored as they are given`() throws {
+    @Test func `without the option documents are stored unchanged`() throws {
         let device = try Device(hasClocks: nil)
         try device.set("e", "name", "Holidays")
         #expect(try device.database.document("e")?.json == ["name": "Holidays"])
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `switching it on in a transaction that fails leaves it off`() throws {
+    @Test func `enabling it in a transaction that fails leaves it off`() throws {
         struct Stop: Error {}
         try withTemporaryDatabase(.memory) { database in
             #expect(throws: Stop.self) {
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `all ways of saving stamp, and an app need not hand the clocks back`() throws {
+    @Test func `every way of saving stamps, also documents that an app made without their clocks`() throws {
         let device = try Device()
         let database = device.database
         try database.saveAll([Document(id: "a", body: ["x": 1]), Document(id: "b", body: ["x": 1])], onConflict: .fail)
@@ -89,7 +89,7 @@ import Testing
     }
 
     // SEMANTICS 159
-    @Test func `a start long after costs no time, and one with the clock put back a second`() throws {
+    @Test func `reopening after a pause keeps the wall clock, and one put back costs at most a second`() throws {
         let device = try Device(.file)
         try device.set("a", "v", 1, at: Device.noon)
         try device.reopen()
@@ -101,9 +101,7 @@ import Testing
     }
 
     // SEMANTICS 159
-    @Test func `a server's time bounds a device far ahead, and what it stamped before still yields to later edits`()
-        throws
-    {
+    @Test func `a server's time limits a device far ahead, and its earlier stamps yield to later edits`() throws {
         let device = try Device()
         try device.set("e", "name", "far", at: Device.noon + 400 * Device.day)
         device.database.noteServerTime(Device.noon)
@@ -128,7 +126,7 @@ import Testing
         #expect(try #require(try slow.moment("third", "v")).milliseconds < Device.noon + 60_000)
     }
 
-    @Test func `a foreign edit is noticed at the next save`() throws {
+    @Test func `a foreign edit is detected at the next save`() throws {
         let device = try Device()
         try device.set("e", "a", 1)
         try device.set("e", "b", 1)
@@ -140,7 +138,7 @@ import Testing
         #expect(try device.moment("e", "a") != nil)
     }
 
-    @Test func `a deletion bears its moment, and a document that is there again comes after it`() throws {
+    @Test func `a deletion carries its clock, and a revival gets a later one`() throws {
         let device = try Device()
         try device.set("e", "a", 1, at: Device.noon)
         let deleted = try device.database.delete("e", keeping: ["a"])
@@ -151,7 +149,7 @@ import Testing
         #expect(try #require(try device.moment("e", "b")) > deletion)
     }
 
-    @Test func `a document that clocks make too large is refused`() throws {
+    @Test func `a document that its clocks make too large is refused`() throws {
         var options = DatabaseOptions.quiet
         options.attributeClocks = true
         options.maximumDocumentSize = 60

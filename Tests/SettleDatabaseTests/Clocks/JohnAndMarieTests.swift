@@ -103,7 +103,7 @@ import Testing
     }
 
     // SEMANTICS 160, 161
-    @Test func `a download does not overwrite a newer change that waits to be sent`() throws {
+    @Test func `a download does not overwrite a newer pending change`() throws {
         let ours = try Ours()
         try ours.take(.johnUp)
         try ours.take(.marieDown)
@@ -124,7 +124,7 @@ import Testing
     }
 
     // SEMANTICS 164
-    @Test func `an older change that waits is dropped for the server's newer one`() throws {
+    @Test func `an older pending change is dropped for the server's newer one`() throws {
         let ours = try Ours(johnAt: 3000, marieAt: 2000)
         try ours.take(.johnUp)
         try ours.take(.marieDown)
@@ -135,7 +135,7 @@ import Testing
     }
 
     // SEMANTICS 164
-    @Test func `an older change that is sent without a download does not win on the server`() throws {
+    @Test func `an older change uploaded without a download does not win on the server`() throws {
         for order in Self.orders {
             let ours = try Ours(johnAt: 3000, marieAt: 2000)
             for step in order + [.johnUp, .marieUp, .johnDown, .marieDown] { try ours.take(step) }
@@ -145,7 +145,7 @@ import Testing
 
     // SEMANTICS 165
     @Test(arguments: [(1000, 2000, "Family Holidays"), (3000, 2000, "Holiday 2015")] as [(Int64, Int64, JSON)])
-    func `a download that arrives during an upload makes no difference`(
+    func `a download that arrives during an upload changes nothing in the outcome`(
         johnAt: Int64, marieAt: Int64, winner: JSON
     ) throws {
         let ours = try Ours(johnAt: johnAt, marieAt: marieAt)

@@ -27,7 +27,7 @@ import Testing
     }
 
     // SEMANTICS 10, K11
-    @Test func `by time and by number of revisions are two policies, with two names and two answers`() throws {
+    @Test func `the latest change and the most revisions are two policies, with two names and two answers`() throws {
         for (policy, name) in [
             (ConflictPolicy.latestAttributeWins, "latestAttributeWins"), (.mostRevisions, "mostRevisions"),
         ] {
@@ -42,9 +42,7 @@ import Testing
     }
 
     // SEMANTICS 10
-    @Test func `a later deletion wins only where the policy is told that the latest wins there too`()
-        throws
-    {
+    @Test func `a later deletion wins only where the policy includes deletions`() throws {
         for (policy, isKept) in [
             (ConflictPolicy.latestAttributeWins(deletions: .latestWins), false), (.latestAttributeWins, true),
         ] {
@@ -58,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `the decision tells which revision changed a member last`() throws {
+    @Test func `the decision names the revision that changed a member last`() throws {
         try withDocument { john, marie in
             try john.set("e", "name", "Holiday 2015", at: Device.noon + 1000)
             try marie.set("e", "name", "Family Holidays", at: Device.noon + 2000)
@@ -71,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `a foreign edit is merged by the base, and the rest by the clocks`() throws {
+    @Test func `a foreign edit is merged by the base, and other edits by their clocks`() throws {
         try withDocument { john, marie in
             try marie.set("e", "name", "Family Holidays", at: Device.noon + 2000)
             try john.set("e", "name", "Holiday 2015", at: Device.noon + 1000)
@@ -83,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a replica without the base settles what all is known of, and leaves the rest`() throws {
+    @Test func `a replica without the base settles what is fully known, and leaves the rest`() throws {
         try withDocument { john, marie in
             try john.set("e", "name", "Holiday 2015", at: Device.noon + 1000)
             try marie.set("e", "name", "Family Holidays", at: Device.noon + 2000)
@@ -102,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `attachments that one side added are there afterwards`() throws {
+    @Test func `attachments that one side added are kept`() throws {
         try withDocument { john, marie in
             var document = try #require(try john.database.document("e"))
             document.attach(try john.database.makeAttachment("x", contentType: "text/plain", content: [1]))
@@ -116,7 +114,7 @@ import Testing
 
     // SEMANTICS 166
     @Test(arguments: DeletionRule.allCases, [-1, 1])
-    func `a deletion against an edit goes by the named rule`(rule: DeletionRule, later: Int64) throws {
+    func `a deletion against an edit is decided by the named rule`(rule: DeletionRule, later: Int64) throws {
         try withDocument { john, marie in
             john.time = Device.noon + 5000
             try john.database.delete("e")
@@ -149,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `a deletion without a moment does not win as the latest`() throws {
+    @Test func `a deletion without a clock does not win as the latest`() throws {
         try withDocument { john, marie in
             try john.database.setAttributeClocks(false)
             try john.database.delete("e")
@@ -159,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `what settling writes bears no moment of its own`() throws {
+    @Test func `the revision that settling writes adds no clock of its own`() throws {
         try withDocument { john, marie in
             try john.set("e", "name", "Holiday 2015", at: Device.noon + 1000)
             try marie.set("e", "budget", 50, at: Device.noon + 2000)

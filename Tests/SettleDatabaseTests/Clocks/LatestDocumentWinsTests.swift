@@ -24,7 +24,7 @@ import Testing
     }
 
     // SEMANTICS 10
-    @Test func `the document that was changed last stays whole, whatever its number of revisions`() throws {
+    @Test func `the document that was changed last is kept whole, whatever its number of revisions`() throws {
         #expect(ConflictPolicy.latestDocumentWins.name == "latestDocumentWins")
         try withDocument { john, marie in
             for number in 1...3 { try john.set("e", "name", .string("John \(number)"), at: Device.noon + 1000) }
@@ -36,7 +36,7 @@ import Testing
     }
 
     // SEMANTICS 10
-    @Test func `a deletion wins over a later edit, unless the policy is told otherwise`() throws {
+    @Test func `a deletion wins over a later edit unless the policy says otherwise`() throws {
         for (policy, isKept) in [
             (ConflictPolicy.latestDocumentWins, false), (.latestDocumentWins(deletions: .editRevives), true),
             (.latestDocumentWins(deletions: .latestWins), true),
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `without a moment for all of each leaf the winner stays`() throws {
+    @Test func `the winner stays unless every leaf has clocks for all its members`() throws {
         try withDocument { john, marie in
             try john.set("e", "name", "John", at: Device.noon + 1000)
             try marie.set("e", "name", "Marie", at: Device.noon + 2000)

@@ -8,7 +8,7 @@ struct ObjectChangesTests {
         AttributeChange(name, value, at: try #require(AttributeClock(milliseconds: milliseconds, device: "0")))
     }
 
-    @Test func `many attributes of one object are put together once`() throws {
+    @Test func `changes to several attributes of one object are saved together`() throws {
         let database = try Database.inMemory()
         let count = 20_000
         let changes = try (0..<count).map { try change("n\($0)", .number(JSONNumber($0)), 5) }
@@ -25,7 +25,7 @@ struct ObjectChangesTests {
     }
 
     // SEMANTICS 151
-    @Test func `each change of a call is told what the attribute is right after it`() throws {
+    @Test func `each change in a call sees the attribute as the change before it left it`() throws {
         let database = try Database.inMemory()
         let changes = try [change("name", "b", 5), change("name", "a", 3), change("name", "c", 7)]
         let outcomes = try database.change(

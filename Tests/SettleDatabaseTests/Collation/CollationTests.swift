@@ -4,7 +4,7 @@ import Testing
 
 /// CouchDB's order of values: it is total, and the documented one.
 struct CollationTests {
-    @Test func `values stand in the documented order`() throws {
+    @Test func `values are ordered as documented`() throws {
         let text = """
             [null, false, true, -100000000000000000000, -1.5, 0, 0.5, 1, 9007199254740992, 9007199254740993, 1e300,
             "", "_", "a", "A", "\u{E1}", "aa", "b", "B", "ba", "bb", [], [null], ["a"], ["b"], ["b", "c"],
@@ -24,7 +24,7 @@ struct CollationTests {
         ("1", "1.0"), ("0", "-0.0"), ("1e23", "99999999999999991611392"), (#""\u00e9""#, #""e\u0301""#),
         ("[1,[2.0]]", "[1.0,[2]]"), (#"{"\u00e9":1}"#, #"{"e\u0301":1.0}"#),
     ])
-    func `different spellings of one value are the same`(left: String, right: String) throws {
+    func `different spellings of one value are equal`(left: String, right: String) throws {
         #expect(try Collation.compare(JSON(parsing: left), JSON(parsing: right)) == .same)
     }
 
@@ -38,7 +38,7 @@ struct CollationTests {
         #expect(Collation.compare(right, left) == .after)
     }
 
-    @Test func `it is a total order`() {
+    @Test func `the order is total`() {
         var values = RandomJSON(random: SeededRandom(seed: SeededRandom.seed))
         let all = (0..<120).map { _ in values.value() }
         for first in all {
@@ -62,7 +62,7 @@ struct CollationTests {
         }
     }
 
-    @Test func `equal values are the same and sorting is stable to any start`() {
+    @Test func `equal values compare equal, and sorting does not depend on the initial order`() {
         var values = RandomJSON(random: SeededRandom(seed: SeededRandom.seed))
         let all = (0..<300).map { _ in values.value() }
         let sorted = all.sorted(by: Collation.isBefore)
@@ -85,7 +85,7 @@ struct CollationTests {
         while case .array(let inner) = right { right = inner[0] }
     }
 
-    @Test func `many threads compare at once`() async {
+    @Test func `many threads can compare at once`() async {
         var values = RandomJSON(random: SeededRandom(seed: SeededRandom.seed))
         let all = (0..<200).map { _ in JSON.string(values.string() + values.string()) }
         let orders = await withTaskGroup(of: [Collation.Order].self) { group in

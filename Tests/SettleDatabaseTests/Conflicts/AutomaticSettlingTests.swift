@@ -5,7 +5,7 @@ import Testing
 @Suite struct AutomaticSettlingTests {
     // SEMANTICS 40, 86
     @Test(.timeLimit(.minutes(5)))
-    func `what is there and what arrives is settled by itself`() async throws {
+    func `existing and arriving conflicts are settled automatically`() async throws {
         let database = try Database.inMemory()
         try database.makeConflict("before")
         let settling = database.settleAutomatically(using: .threeWayMerge())
@@ -36,7 +36,7 @@ import Testing
 
     // SEMANTICS 28, 30, 31, 33, 41
     @Test(.timeLimit(.minutes(5)))
-    func `each attempt is told once, and what failed is tried again after a restart`() async throws {
+    func `each attempt is reported once, and a failed one is retried after a restart`() async throws {
         let database = try Database.inMemory(options: .quiet)
         for id: DocumentID in ["a", "b"] { try database.makeConflict(id) }
         let seen = Seen()
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a sweep tries again what failed`() async throws {
+    func `a sweep retries failed conflicts`() async throws {
         let database = try Database.inMemory(options: .quiet)
         try database.makeConflict("a")
         let seen = Seen()
@@ -88,7 +88,7 @@ import Testing
 
     // SEMANTICS 42
     @Test(.timeLimit(.minutes(5)))
-    func `two policies at once are warned about`() async throws {
+    func `a second policy for the same database is warned about`() async throws {
         let seen = Seen()
         let database = try Database.inMemory(options: options(noting: seen))
         let first = database.settleAutomatically(using: .threeWayMerge())
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `it ends with the database, and lets it go`() async throws {
+    func `automatic settling ends when the database closes`() async throws {
         let database = try Database.inMemory()
         let settling = database.settleAutomatically(using: .threeWayMerge())
         try await settling.idle()

@@ -13,7 +13,7 @@ import Testing
     }
 
     // SEMANTICS 7
-    @Test func `by deletes-win a deletion wins whatever the revision counts`() throws {
+    @Test func `by deletes-win a deletion wins whatever the generations are`() throws {
         let (database, settlement) = try settledDeletion(.deletesWin)
         #expect(settlement.outcome == .settled)
         #expect(try database.document("a") == nil)
@@ -22,7 +22,7 @@ import Testing
 
     // SEMANTICS 63
     @Test(arguments: [ConflictPolicy.keepAll, .mostRevisions, .threeWayMerge()])
-    func `policies that decide between live leaves only leave a deletion beside`(policy: ConflictPolicy) throws {
+    func `policies that decide between live leaves only keep a deletion beside them`(policy: ConflictPolicy) throws {
         let (database, settlement) = try settledDeletion(policy)
         #expect(settlement.outcome == .nothing)
         #expect(try database.document("a")?["v"] == 4)
@@ -51,7 +51,7 @@ import Testing
     }
 
     // SEMANTICS 11
-    @Test func `where both sides are deleted nobody is asked`() throws {
+    @Test func `where both sides are deleted no policy is asked`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.insertReplicated([
                 peer("a", path("2-s", "a"), isDeleted: true), peer("a", path("2-t", "a"), isDeleted: true),
@@ -94,7 +94,7 @@ import Testing
 
     // SEMANTICS 15, 18, 25
     @Test(arguments: [true, false])
-    func `local wins keeps what was here with its attachments, and brings it to others`(isWinner: Bool) throws {
+    func `local wins keeps the local content with its attachments, and replicates it to others`(isWinner: Bool) throws {
         try withTwoDatabases { first, second in
             try first.add("a")
             try second.pull(from: first)
@@ -120,7 +120,7 @@ import Testing
     }
 
     // SEMANTICS 13
-    @Test func `saving over a deletion follows the rules of saving though deletions win among replicas`() async throws {
+    @Test func `a save over a deletion follows the rules of saves even where deletions win`() async throws {
         let database = try Database.inMemory(options: .quiet)
         defer { database.close() }
         let settling = database.settleAutomatically(using: .deletesWin)
@@ -133,7 +133,7 @@ import Testing
     }
 
     // SEMANTICS 15
-    @Test func `remote wins keeps what came`() throws {
+    @Test func `remote wins keeps the replicated content`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.makeConflict("a")
             try database.settle("a", using: .remoteWins)
@@ -176,7 +176,7 @@ import Testing
     }
 
     // SEMANTICS 74, K9
-    @Test func `keeping the winner writes nothing but the closing of the others`() throws {
+    @Test func `keeping the winner writes only the closing of the other leaves`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.insertReplicated([
                 peer("a", path("4-x", "p", "q"), ["v": "x"]), peer("a", path("3-y", "q"), ["v": "y"]),

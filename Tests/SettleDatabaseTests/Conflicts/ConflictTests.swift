@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ConflictTests {
     // SEMANTICS 1, 2
-    @Test func `changes to one version on two peers conflict once they meet, others never do`() throws {
+    @Test func `changes to one revision on two peers conflict once they meet, others never do`() throws {
         try withTwoDatabases { first, second in
             try first.add("shared")
             try second.pull(from: first)
@@ -21,7 +21,7 @@ import Testing
     }
 
     // SEMANTICS 5, 6
-    @Test func `known revisions, ancestors, fast forwards and the same edit are no conflicts`() throws {
+    @Test func `known revisions, ancestors, fast-forwards and equal edits are no conflicts`() throws {
         try withTwoDatabases { first, second in
             try first.add("a")
             try second.pull(from: first)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `local and remote survive closing and opening`() throws {
+    @Test func `the local and the remote leaf are remembered across closing and opening`() throws {
         let temporary = try TemporaryDatabase(.file)
         try temporary.database.makeConflict("a")
         try temporary.reopen()
@@ -75,7 +75,7 @@ import Testing
     }
 
     // SEMANTICS 66, 67
-    @Test func `tombstones beside a live leaf are no conflict between branches`() throws {
+    @Test func `tombstones beside a live leaf are not a conflict between branches`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.insertReplicated([
                 peer("a", path("2-b", "a"), ["v": 1]), peer("a", path("3-x", "c", "z"), isDeleted: true),
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `the base is kept by compaction as long as the conflict lives`() throws {
+    @Test func `compaction keeps the base while the conflict exists`() throws {
         try withTemporaryDatabase(.file) { database in
             try database.makeConflict("a")
             try database.compact()

@@ -5,7 +5,7 @@ import Testing
 /// The list of documents in conflict.
 @Suite struct ConflictedListTests {
     // SEMANTICS 66, 67
-    @Test func `it is whole unless a limit is given`() throws {
+    @Test func `the list is complete unless a limit is given`() throws {
         let database = try Database.inMemory()
         let ids = (0..<1100).map { DocumentID(stringLiteral: "d\(10_000 + $0)") }
         let signatures = ["aa", "bb"].map { RevisionID("1-" + $0) }

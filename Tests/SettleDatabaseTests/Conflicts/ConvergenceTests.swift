@@ -25,7 +25,7 @@ import Testing
             return .merged(try DocumentBody(["all": .array(values)]), attachments: [])
         },
     ])
-    func `both settle at once, write the same revisions and are quiet`(policy: ConflictPolicy) throws {
+    func `two replicas that settle at once write the same revisions, and write no more`(policy: ConflictPolicy) throws {
         try withConflictOnBoth { first, second in
             let one = try first.settle("a", using: policy)
             let two = try second.settle("a", using: policy)
@@ -55,7 +55,7 @@ import Testing
     }
 
     // SEMANTICS 3, 18
-    @Test func `what won locally reaches the server by the next push`() throws {
+    @Test func `a conflict that local wins settled reaches the server by the next push`() throws {
         try withConflictOnBoth { first, server in
             try first.settle("a", using: .localWins)
             #expect(try server.pull(from: first) > 0)
@@ -65,7 +65,7 @@ import Testing
     }
 
     // SEMANTICS 19
-    @Test func `where the remote winner stays nothing but the closing is to be pushed`() throws {
+    @Test func `where the remote winner stays only the closing is to be pushed`() throws {
         try withTwoDatabases { first, server in
             try first.add("a")
             try server.pull(from: first)
@@ -82,7 +82,7 @@ import Testing
     }
 
     // SEMANTICS 82
-    @Test func `local wins on both sides ends with one of the two, on both`() throws {
+    @Test func `local wins on both sides ends with one of the two contents, on both`() throws {
         for policies in [
             (ConflictPolicy.localWins, ConflictPolicy.localWins), (.remoteWins, .remoteWins),
             (.localWins, .remoteWins), (.mostRevisions, .localWins), (.threeWayMerge(), .remoteWins),
@@ -106,7 +106,7 @@ import Testing
     }
 
     // SEMANTICS 82, 83
-    @Test func `racing answers of impure resolvers become one without asking anybody`() throws {
+    @Test func `racing answers of impure resolvers are reduced to one without asking a resolver`() throws {
         try withConflictOnBoth { first, second in
             let seen = Seen()
             func policy(_ name: String) -> ConflictPolicy {
@@ -137,8 +137,7 @@ import Testing
 
     /// Three edits of a counter; one replica has settled two of them, another all three.
     // SEMANTICS 82, 83
-    @Test func `an answer that has seen all edits stays over one that has seen some, and nothing counts twice`() throws
-    {
+    @Test func `an answer that has seen all edits beats one that has seen some, and nothing counts twice`() throws {
         let count = ConflictPolicy.threeWayMerge(MergeRules(members: ["/n": .sum]))
         for order in 0..<6 {
             try withTwoDatabases { first, second in
@@ -180,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that was edited since is a new edit, and the resolver is asked`() throws {
+    @Test func `an answer that was edited afterwards is a new edit, and the resolver is asked`() throws {
         try withConflictOnBoth { first, second in
             try first.settle("a", using: .custom("one") { _ in .merged(["by": 1], attachments: []) })
             try second.settle("a", using: .custom("two") { _ in .merged(["by": 2], attachments: []) })
@@ -198,7 +197,7 @@ import Testing
     }
 
     // SEMANTICS 87
-    @Test func `a conflict settled by hand on a server is gone after the pull`() throws {
+    @Test func `a conflict that was settled manually on a server is gone after the pull`() throws {
         try withConflictOnBoth { first, server in
             let leaves = try server.leaves(of: "a")
             var winner = leaves[0]
@@ -219,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `a resolver's name and version travel, and a mixed fleet is noticed`() throws {
+    @Test func `a resolver's name and version are replicated, and a mixed fleet is detected`() throws {
         let seen = Seen()
         try withTemporaryDatabase(.memory, options: options(noting: seen)) { second in
             try withTemporaryDatabase(.memory) { first in

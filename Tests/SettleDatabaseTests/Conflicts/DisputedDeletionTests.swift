@@ -21,7 +21,7 @@ import Testing
     }
 
     // SEMANTICS K2 (i)
-    @Test func `an edit and a deletion by a foreign peer are a deletion if its own winner is deleted`() throws {
+    @Test func `a foreign peer's edit and deletion are a deletion if its own winner is deleted`() throws {
         for isDeletion in [true, false] {
             try withTemporaryDatabase(.memory) { database in
                 var tombstone = try peer("a", path("3-t", "x", "a"), isDeleted: true)
@@ -38,7 +38,7 @@ import Testing
     }
 
     // SEMANTICS K2 (i): the mark is learnt of a tombstone that is known already.
-    @Test func `a tombstone known before becomes a deletion when its source says so`() throws {
+    @Test func `a known tombstone becomes a deletion when its source reports it as one`() throws {
         try withTemporaryDatabase(.file) { database in
             var tombstone = try peer("a", path("3-t", "x", "a"), isDeleted: true)
             try database.insertReplicated([peer("a", path("2-b", "a"), ["v": 1]), tombstone])
@@ -53,7 +53,7 @@ import Testing
     }
 
     // SEMANTICS K2 (iii)
-    @Test func `a tombstone by which a foreign peer closed a branch is no deletion`() throws {
+    @Test func `a tombstone by which a foreign peer closed a branch is not a deletion`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.insertReplicated([
                 peer("a", path("3-b", "x", "a"), ["v": 1]), peer("a", path("3-t", "y", "a"), isDeleted: true),
@@ -64,7 +64,7 @@ import Testing
     }
 
     // SEMANTICS K2: the trap that the mark is for.
-    @Test func `a document that was settled is not deleted by deletes-win anywhere`() throws {
+    @Test func `deletes-win deletes a settled document on no replica`() throws {
         try withTwoDatabases { first, second in
             try first.makeConflict("a")
             try first.settle("a", using: .mostRevisions)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `a deletion here against an edit there is one on both sides`() throws {
+    @Test func `a local deletion against a remote edit is a deletion on both sides`() throws {
         try withDeletionAgainstEdit { (first, second) throws in
             #expect(try first.conflict(of: "a")?.local?.isDeleted == true)
             #expect(try second.conflict(of: "a")?.remote?.isDeleted == true)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `deleting a leaf of a conflict by hand is no deletion of the document`() throws {
+    @Test func `deleting one leaf of a conflict manually does not delete the document`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.makeConflict("a", here: ["v": "here"], there: ["v": "there"])
             try database.delete("a")
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `a document that was deleted by settling can be revived everywhere`() throws {
+    @Test func `a document that settling deleted can be revived everywhere`() throws {
         try withTwoDatabases { first, second in
             try first.add("a")
             try second.pull(from: first)

@@ -4,7 +4,7 @@ import Testing
 
 /// The bases of merges, and what a merge must not restore or count twice.
 @Suite struct MergeBaseTests {
-    @Test func `a counter's change is not counted twice when the closed branch goes on`() throws {
+    @Test func `a counter's change is not counted twice when a closed branch is edited`() throws {
         try withDatabases(2) { databases in
             let (a, b) = (databases[0], databases[1])
             let base = try peer("d", path("1-a"), ["n": 5])
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `a removal made after a merge stays when the closed branch goes on`() throws {
+    @Test func `a removal made after a merge persists when a closed branch is edited`() throws {
         try withDatabases(2) { databases in
             let (a, b) = (databases[0], databases[1])
             let base = try peer("d", path("1-a"), ["tags": []])
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `a rule's answer about attachments that names none does not drop them`() throws {
+    @Test func `a rule's answer without attachments keeps those of the leaves`() throws {
         try withDatabases(1) { databases in
             let database = databases[0]
             try database.insertReplicated([
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `replicas that spell a revision differently write the same`() throws {
+    @Test func `replicas with different spellings of a revision write the same result`() throws {
         try withDatabases(2) { databases in
             let (a, b) = (databases[0], databases[1])
             for (database, text) in [(a, #"{"v":1.50,"x":0,"s":"\u00e9"}"#), (b, #"{"v":1.5,"x":0,"s":"é"}"#)] {
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a three-way merge equal to the winner writes the same however the winner is spelled`() throws {
+    @Test func `a three-way merge equal to the winner writes the same, however the winner is spelled`() throws {
         try withDatabases(2) { databases in
             let (a, b) = (databases[0], databases[1])
             for (database, text) in [(a, #"{"s":"\u00e9","x":1}"#), (b, #"{"s":"é","x":1}"#)] {

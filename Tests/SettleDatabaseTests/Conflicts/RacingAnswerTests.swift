@@ -5,7 +5,7 @@ import Testing
 
 /// Which answers race, and which edits only look like them.
 @Suite struct RacingAnswerTests {
-    @Test func `an edit that was kept unchanged is no racing answer`() throws {
+    @Test func `an edit that was kept unchanged is not a racing answer`() throws {
         try withDatabases(2) { databases in
             let (a, b) = (databases[0], databases[1])
             let base = try peer("d", path("1-a"), ["a": 0, "b": 0, "n": 0])
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `siblings that were kept against a third edit are no racing answers`() throws {
+    @Test func `siblings that were kept against a third edit are not racing answers`() throws {
         try withDatabases(2) { databases in
             let (a, b) = (databases[0], databases[1])
             let base = try peer("d", path("1-a"), ["x": 0, "y": 0, "z": 0])
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `with a revision limit of 1 impure replicas go quiet`() throws {
+    @Test func `with a revision limit of 1 impure replicas stop writing`() throws {
         try withDatabases(2) { databases in
             for database in databases { try database.setRevisionLimit(1) }
             try databases[0].add("d")
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `a settlement that ends as left has no survivor`() throws {
+    @Test func `a settlement that leaves the conflict has no survivor`() throws {
         try withDatabases(1) { databases in
             let database = databases[0]
             try database.insertReplicated([
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `racing answers inside of a snapshot end, if only with an error`() async throws {
+    func `settling racing answers inside a snapshot ends, with an error at most`() async throws {
         let done = Seen()
         let thread = Thread {
             do {

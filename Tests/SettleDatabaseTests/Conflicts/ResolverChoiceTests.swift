@@ -13,7 +13,7 @@ import Testing
     }
 
     // SEMANTICS 68, 69, 70, 71
-    @Test func `all live leaves are settled in one call, on the winner, the others closed`() throws {
+    @Test func `all live leaves are settled in one call, on the winner, and the others are closed`() throws {
         try withTemporaryDatabase(.memory) { database in
             try threeLeaves(database)
             let seen = Seen()
@@ -36,7 +36,7 @@ import Testing
     }
 
     // SEMANTICS 74
-    @Test func `another leaf returned unchanged has its content win`() throws {
+    @Test func `another leaf that is returned unchanged wins with its content`() throws {
         try withTemporaryDatabase(.memory) { database in
             try threeLeaves(database)
             try database.settle("a", using: .cloudant { _, conflicts in conflicts.last })
@@ -67,7 +67,7 @@ import Testing
     }
 
     // SEMANTICS 76
-    @Test func `with one live leaf nobody is asked`() throws {
+    @Test func `with a single live leaf no resolver is asked`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.insertReplicated([
                 peer("a", path("2-b", "a"), ["v": 1]), peer("a", path("2-c", "a"), isDeleted: true),
@@ -85,7 +85,7 @@ import Testing
     }
 
     // SEMANTICS 77, 83, K7
-    @Test func `a resolver that answers differently when asked twice is reported`() throws {
+    @Test func `a resolver that gives different answers to the same conflict is reported`() throws {
         let seen = Seen()
         try withTemporaryDatabase(.memory, options: options(noting: seen)) { database in
             for id: DocumentID in ["pure", "impure"] { try database.makeConflict(id) }
@@ -108,7 +108,7 @@ import Testing
     }
 
     // SEMANTICS 24, 79
-    @Test func `a result keeps, changes and drops attachments of any leaf, and brings new ones`() throws {
+    @Test func `a result may keep, change and drop attachments of any leaf, and add new ones`() throws {
         try withTwoDatabases { first, second in
             var base = try first.add("a")
             base.attach(try first.makeAttachment("base", contentType: "image/png", content: Array("base".utf8)))
@@ -155,7 +155,7 @@ import Testing
     }
 
     // SEMANTICS 80
-    @Test func `a revision that is no leaf of the conflict can't be kept`() throws {
+    @Test func `a revision that is not a leaf of the conflict can't be kept`() throws {
         try withTemporaryDatabase(.memory) { database in
             try threeLeaves(database)
             let before = try database.leafNames("a")
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func `a validation that refuses the result leaves the conflict whole`() throws {
+    @Test func `a validation that refuses the result leaves the conflict unchanged`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.makeConflict("a")
             let before = try database.leafNames("a")
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `a validation can tell the closing of a branch from a user's deletion`() throws {
+    @Test func `a validation can distinguish the closing of a branch from a user's deletion`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.makeConflict("a")
             database.addValidation("no deletions") { context in

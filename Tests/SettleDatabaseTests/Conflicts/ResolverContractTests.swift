@@ -56,7 +56,7 @@ import Testing
     }
 
     // SEMANTICS 17
-    @Test func `nil where a side was deleted keeps that tombstone`() throws {
+    @Test func `nil where one side was deleted keeps that tombstone`() throws {
         try withTwoDatabases { first, second in
             try first.add("a")
             try second.pull(from: first)
@@ -70,7 +70,7 @@ import Testing
     }
 
     // SEMANTICS 20, K8
-    @Test func `a merge is a child of the winner and the other branch is closed`() throws {
+    @Test func `a merge becomes a child of the winner, and the other branch is closed`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.makeConflict("a")
             let winner = try #require(try database.document("a")?.revision)
@@ -84,7 +84,7 @@ import Testing
     }
 
     // SEMANTICS 21
-    @Test func `a wrong id is warned about, and the content is saved under the right one`() throws {
+    @Test func `a wrong id is warned about, and the content is saved under the document's id`() throws {
         let seen = Seen()
         try withTemporaryDatabase(.memory, options: options(noting: seen)) { database in
             try database.makeConflict("a")
@@ -100,7 +100,7 @@ import Testing
     }
 
     // SEMANTICS 22, 23
-    @Test func `a document of another database is refused, a fresh one is not`() throws {
+    @Test func `a document of another database is refused, a new one is not`() throws {
         let seen = Seen()
         try withTemporaryDatabase(.memory, options: options(noting: seen)) { database in
             try withTemporaryDatabase(.memory) { other in
@@ -120,7 +120,7 @@ import Testing
     }
 
     // SEMANTICS 26
-    @Test func `a document changed in place is a merge`() throws {
+    @Test func `a document changed in place counts as a merge`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.makeConflict("a")
             try database.settle(
@@ -135,7 +135,7 @@ import Testing
     }
 
     // SEMANTICS 27, 28, 29, 31, 32
-    @Test func `a resolver that throws leaves the conflict for the next time, across a restart`() throws {
+    @Test func `a conflict whose resolver throws is retried the next time, across a restart`() throws {
         let seen = Seen()
         let temporary = try TemporaryDatabase(.file, options: options(noting: seen))
         let database = temporary.database
@@ -175,7 +175,7 @@ import Testing
     }
 
     // SEMANTICS 35
-    @Test func `a document changed while the resolver runs is decided again, and no edit is lost`() throws {
+    @Test func `a document changed while the resolver runs is settled again, and no edit is lost`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.makeConflict("a")
             let seen = Seen()
@@ -196,7 +196,7 @@ import Testing
     }
 
     // SEMANTICS 36
-    @Test func `a conflict that is gone when the resolver returns is success`() throws {
+    @Test func `a conflict that is gone when the resolver returns counts as success`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.makeConflict("a")
             let settlement = try database.settle(
@@ -230,7 +230,7 @@ import Testing
     }
 
     // SEMANTICS 38, 78
-    @Test func `a resolver may read and write other documents, and others go on meanwhile`() throws {
+    @Test func `a resolver may read and write other documents, and other writers proceed meanwhile`() throws {
         try withTemporaryDatabase(.file) { database in
             try database.makeConflict("a")
             try database.add("price", ["v": 7])
@@ -248,7 +248,7 @@ import Testing
     }
 
     // SEMANTICS 44
-    @Test func `the time taken is reported, and a limit leaves the conflict`() throws {
+    @Test func `the elapsed time is reported, and exceeding a limit leaves the conflict`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.makeConflict("a")
             var slow = ConflictPolicy.custom("slow") { conflict in

@@ -4,7 +4,7 @@ import Testing
 
 /// A resolver's failure affects only its conflict.
 @Suite struct ResolverFailureTests {
-    @Test func `not found thrown by a resolver is a failure of that conflict`() throws {
+    @Test func `a not-found error of a resolver is a failure of that conflict`() throws {
         try withDatabases(1) { databases in
             let database = databases[0]
             try database.makeConflict("d")
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `a resolver that meets another, closed database does not stop a sweep`() throws {
+    @Test func `a resolver that uses another, closed database does not stop a sweep`() throws {
         try withDatabases(2) { databases in
             let (database, other) = (databases[0], databases[1])
             for id: DocumentID in ["a", "b"] { try database.makeConflict(id) }
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `automatic settling survives a resolver's CancellationError, or says that it ended`() async throws {
+    func `automatic settling survives a resolver's CancellationError, or reports its end`() async throws {
         let seen = Seen()
         let database = try Database.inMemory(options: options(noting: seen))
         for id: DocumentID in ["a", "b"] { try database.makeConflict(id) }
@@ -65,7 +65,7 @@ import Testing
         #expect(!seen.all.isEmpty)
     }
 
-    @Test func `purity is checked inside of deletes-win`() throws {
+    @Test func `the purity of a policy inside deletes-win is checked`() throws {
         try withDatabases(1) { databases in
             let database = databases[0]
             try database.makeConflict("d")
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `purity is checked of policies that wait`() async throws {
+    @Test func `the purity of policies that wait is checked`() async throws {
         let database = try Database.inMemory(options: .quiet)
         try database.makeConflict("d")
         let asked = Seen()

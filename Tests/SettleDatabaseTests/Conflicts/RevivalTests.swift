@@ -4,7 +4,7 @@ import Testing
 
 /// Deletions beside later edits, or edits from another peer.
 @Suite struct RevivalTests {
-    @Test func `a document revived over two deletions is not deleted by who saw only one of them`() throws {
+    @Test func `a document revived over two deletions is not deleted by a replica that saw only one of them`() throws {
         try withDatabases(3) { databases in
             let (a, b, c) = (databases[0], databases[1], databases[2])
             try a.add("d", ["v": 1])
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `a deletion and an edit are not both closed for each other`() throws {
+    @Test func `a deletion and an edit are not both closed in favour of each other`() throws {
         try withDatabases(2) { databases in
             let (a, b) = (databases[0], databases[1])
             try a.add("d")
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `saveAll writes nothing of a document it reports as refused`() throws {
+    @Test func `saveAll writes nothing of a document that it reports as refused`() throws {
         try withDatabases(1) { databases in
             let database = databases[0]
             try database.insertReplicated([
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `a user's deletion that keeps a member named closed is a deletion`() throws {
+    @Test func `a user's deletion with a member called $closed is a deletion`() throws {
         try withDatabases(2) { databases in
             let (a, b) = (databases[0], databases[1])
             try a.add("d", ["$closed": "2-b", "v": 1])
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `a fast-forward of a settled document is no remote side`() throws {
+    @Test func `a fast-forward of a settled document is not a remote side`() throws {
         try withDatabases(1) { databases in
             let database = databases[0]
             // Settled long ago: only a closed branch remains.

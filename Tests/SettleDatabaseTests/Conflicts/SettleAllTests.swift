@@ -5,7 +5,7 @@ import Testing
 @Suite struct SettleAllTests {
     // SEMANTICS 85
     @Test(arguments: DatabaseKind.allCases)
-    func `a sweep goes on past what fails and counts everything`(kind: DatabaseKind) throws {
+    func `a sweep continues past failures and counts everything`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind, options: .quiet) { database in
             for number in 0..<9 { try database.makeConflict(DocumentID(validating: "d\(number)")) }
             let progress = Log<Int>()
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a sweep can be stopped, and what was settled stays`() throws {
+    @Test func `a sweep can be stopped, and settled conflicts stay settled`() throws {
         try withTemporaryDatabase(.memory) { database in
             for number in 0..<4 { try database.makeConflict(DocumentID(validating: "d\(number)")) }
             #expect(throws: Nonsense.self) {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `both kinds of conflict are swept by a policy that decides of deletions`() throws {
+    @Test func `a policy that decides deletions sweeps both kinds of conflict`() throws {
         try withTwoDatabases { first, second in
             try first.add("deleted")
             try second.pull(from: first)
@@ -52,7 +52,7 @@ import Testing
     }
 
     // SEMANTICS 38
-    @Test func `several documents are asked about at once`() async throws {
+    @Test func `several documents are settled concurrently`() async throws {
         let database = try Database.inMemory()
         for number in 0..<6 { try database.makeConflict(DocumentID(validating: "d\(number)")) }
         let running = Log<Int>()
@@ -67,7 +67,7 @@ import Testing
         #expect(running.values.count == 6)
     }
 
-    @Test func `a policy that waits can't be used where nobody may wait`() throws {
+    @Test func `a policy that waits can't be used in a synchronous call`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.makeConflict("a")
             #expect(code { try database.settle("a", using: .asking("someone") { _ in .delete }) } == .invalid)
@@ -76,7 +76,7 @@ import Testing
     }
 
     // SEMANTICS 44
-    @Test func `who does not answer in time leaves the conflict, even if they never do`() async throws {
+    @Test func `a resolver that exceeds the time limit leaves the conflict, even if it never returns`() async throws {
         let database = try Database.inMemory(options: .quiet)
         try database.makeConflict("a")
         let forever = Gate(count: 2)

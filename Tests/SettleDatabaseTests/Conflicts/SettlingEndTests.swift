@@ -6,7 +6,7 @@ import Testing
 /// How automatic settling waits and ends.
 @Suite struct SettlingEndTests {
     @Test(.timeLimit(.minutes(5)))
-    func `a deletion learnt of a known tombstone is settled automatically before idle`() async throws {
+    func `a deletion learnt of a known tombstone is settled before settling is idle`() async throws {
         let database = try Database.inMemory(options: .quiet)
         var tombstone = try peer("d", path("3-t", "x", "a"), isDeleted: true)
         try database.insertReplicated([peer("d", path("2-b", "a"), ["v": 1]), tombstone])
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `idle ends when its task is cancelled`() async throws {
+    func `idle throws when its task is cancelled`() async throws {
         let database = try Database.inMemory(options: .quiet)
         try database.makeConflict("d")
         let never = Gate(count: 2)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a second stop waits, too`() async throws {
+    func `a second stop waits too`() async throws {
         let database = try Database.inMemory(options: .quiet)
         try database.makeConflict("d")
         let seen = Seen()
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a person who is asked about one document does not hold up the others`() async throws {
+    func `a resolver that waits for a person does not block other documents`() async throws {
         let database = try Database.inMemory(options: .quiet)
         for id: DocumentID in ["a", "b"] { try database.makeConflict(id) }
         let never = Gate(count: 2)

@@ -24,7 +24,7 @@ struct DatabaseConformanceTests {
             ("open-revs--", 5), ("revision-ids--compressed-attachments", 5),
             ("revision-ids--attachments", 5),
         ], DatabaseKind.allCases)
-    func `recorded answers are ours`(expected: (topic: String, count: Int), kind: DatabaseKind) throws {
+    func `recorded answers equal the database's`(expected: (topic: String, count: Int), kind: DatabaseKind) throws {
         var compared = 0
         for file in RecordedExchange.files(expected.topic) {
             let replay = DatabaseReplay(kind)

@@ -16,7 +16,7 @@ struct SelectorConformanceTests {
         #expect(compared >= expected.count)
     }
 
-    @Test func `recorded feeds let the same documents through`() throws {
+    @Test func `recorded feeds pass the same documents`() throws {
         var replay = SelectorReplay()
         for step in try RecordedExchange.steps("changes--filters.json") { replay.run(step, in: "changes--filters") }
         #expect(replay.compared >= 6)

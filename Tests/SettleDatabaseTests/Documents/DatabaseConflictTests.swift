@@ -5,7 +5,7 @@ import Testing
 @Suite struct DatabaseConflictTests {
     // SEMANTICS 59, 60, 61, 143
     @Test(arguments: DatabaseKind.allCases)
-    func `two edits here and one there are two live leaves`(kind: DatabaseKind) throws {
+    func `two edits on one peer and one on another are two live leaves`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let base = try database.set("a", "v", 1).revision
             let local = try [2, 3, 4].map { try database.set("a", "v", $0) }
@@ -40,7 +40,7 @@ import Testing
 
     // SEMANTICS 64, 65
     @Test(arguments: DatabaseKind.allCases)
-    func `signatures of 32 digits compare as bytes and know no capitals`(kind: DatabaseKind) throws {
+    func `signatures of 32 digits compare as bytes, whatever their case`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let high = String(repeating: "f", count: 32)
             try database.insertReplicated([
@@ -77,7 +77,7 @@ import Testing
 
     // SEMANTICS 145
     @Test(arguments: DatabaseKind.allCases)
-    func `a conflict's leaf can be edited, and contents change places when it wins`(kind: DatabaseKind) throws {
+    func `a conflicting leaf can be edited, and its content is shown when it wins`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.insertReplicated([
                 peer("a", try path("2-b", "a"), ["v": "b"]), peer("a", try path("2-c", "a"), ["v": "c"]),

@@ -22,7 +22,7 @@ import Testing
 
     // SEMANTICS 131
     @Test(arguments: DatabaseKind.allCases)
-    func `a filter passes a deletion on only if the tombstone keeps its member`(kind: DatabaseKind) throws {
+    func `a filter passes a deletion only if the tombstone keeps the member it reads`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("plain", ["worker_id": 7, "x": 1])
             try database.add("kept", ["worker_id": 7, "x": 1])
@@ -37,7 +37,7 @@ import Testing
 
     // SEMANTICS 131, K19
     @Test(arguments: DatabaseKind.allCases)
-    func `the members kept on delete belong to the database and last`(kind: DatabaseKind) throws {
+    func `the members kept on delete are a setting of the database and persist`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         try temporary.database.setMembersKeptOnDelete(["type", "a,\"b"])
         try temporary.reopen()
@@ -53,7 +53,7 @@ import Testing
 
     // SEMANTICS 131
     @Test(arguments: DatabaseKind.allCases)
-    func `a tombstone may keep all members, and have others besides`(kind: DatabaseKind) throws {
+    func `a tombstone may keep all members, and have additional ones`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let body: DocumentBody = ["a": 1, "$kept": true, "b": ["c": 2]]
             try database.add("a", body)

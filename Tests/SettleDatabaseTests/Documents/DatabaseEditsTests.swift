@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `the rules are CouchDB's`(kind: DatabaseKind) throws {
+    func `edits follow CouchDB's rules`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let unknown = RevisionID("1-abc")
             #expect(try write(database, DocumentEdit(id: "a", parent: unknown, body: .empty)) == ["conflict"])
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `a batch is written in the order of its ids, and one that is refused stops no other`() throws {
+    @Test func `a batch is written in the order of its ids, and a refused edit does not stop the others`() throws {
         try withTemporaryDatabase(.memory) { database in
             let outcome = try write(
                 database, DocumentEdit(id: "c", parent: nil, body: .empty),
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `a notice comes once, also when it is late or the database closes`() throws {
+    @Test func `a notice is delivered once, also when it is late or the database closes`() throws {
         try withTemporaryDatabase(.memory) { database in
             let calls = Guarded<[Bool]>([])
             let note: @Sendable (Bool) -> Void = { goesOn in calls.withLock { $0.append(goesOn) } }
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a peer's attachment without a revpos keeps none where it is asked`() throws {
+    @Test func `a peer's attachment without a revpos may keep none`() throws {
         try withTemporaryDatabase(.memory) { database in
             let attachment = try database.makeAttachment("x", content: [1])
             let history = try RevisionHistory(start: 4, signatures: [#require(RevisionSignature("d"))])

@@ -6,7 +6,7 @@ import Testing
 @Suite struct DatabaseJoinTests {
     // SEMANTICS 60, 202
     @Test(arguments: DatabaseKind.allCases)
-    func `contents follow their revisions when an inner one joins two roots`(kind: DatabaseKind) throws {
+    func `contents stay with their revisions when an inner one joins two roots`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.insertReplicated([peer("x", try path("4-d", "c"), ["was": "d"], isDeleted: true)])
             try database.insertReplicated([peer("x", try path("1-a"), ["was": "a"])])
@@ -27,7 +27,7 @@ import Testing
 
     // SEMANTICS 6
     @Test(arguments: DatabaseKind.allCases)
-    func `an edit a peer has made before is the same revision`(kind: DatabaseKind) throws {
+    func `an edit that a peer has made before is the same revision`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let first = try database.save(Document(id: "x", body: ["v": 1]), onConflict: .fail)
             let parent = try #require(first.revision)
@@ -45,7 +45,7 @@ import Testing
 
     // SEMANTICS 114, 118
     @Test(arguments: DatabaseKind.allCases)
-    func `a validation sees the leaf that is changed, not the winner`(kind: DatabaseKind) throws {
+    func `a validation sees the leaf that is edited, not the winner`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let seen = Seen()
             try database.insertReplicated([
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `deleting with a handler ends when the document is deleted already`() throws {
+    @Test func `deleting with a handler succeeds when the document is already deleted`() throws {
         try withTemporaryDatabase(.memory) { database in
             let saved = try database.save(Document(id: "x"), onConflict: .fail)
             try database.delete(saved, onConflict: .fail)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `attachments are told apart by the bytes of their names`() throws {
+    @Test func `attachments are distinguished by the bytes of their names`() throws {
         try withTemporaryDatabase(.memory) { database in
             var document = Document(id: "x")
             for name in ["\u{E9}", "e\u{301}"] {

@@ -47,7 +47,7 @@ import Testing
 
     // SEMANTICS 53
     @Test(arguments: DatabaseKind.allCases)
-    func `a deleted current document is nil, and the handler revives it or leaves it`(kind: DatabaseKind) throws {
+    func `a deleted current document is nil, and the handler may revive it or not`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")
             try database.delete("a")
@@ -68,7 +68,7 @@ import Testing
 
     // SEMANTICS 54
     @Test(arguments: DatabaseKind.allCases)
-    func `a handler that declines leaves the store untouched`(kind: DatabaseKind) throws {
+    func `a handler that declines leaves the database unchanged`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")
             let theirs = try database.set("a", "v", 2)
@@ -128,7 +128,7 @@ import Testing
 
     // SEMANTICS 57
     @Test(arguments: DatabaseKind.allCases)
-    func `a purge while the handler runs is not found`(kind: DatabaseKind) throws {
+    func `a save of a document purged while the handler runs is not found`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")
             try database.set("a", "v", 2)

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `documents past one page are all there, both ways`(kind: DatabaseKind) throws {
+    func `documents past one page are all listed, both ways`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let ids = try (0..<1203).map { try DocumentID(validating: "d\(10_000 + $0)") }
             try database.saveAll(ids.map { Document(id: $0) }, onConflict: .fail)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `info counts`(kind: DatabaseKind) throws {
+    func `the info counts documents and tombstones`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             #expect(try database.info().documents == DocumentCounts())
             for id: DocumentID in ["a", "b", "c"] { try database.add(id) }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `everything is there again after opening`(kind: DatabaseKind) throws {
+    func `everything is read back after reopening`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         let saved = try temporary.database.set("a", "v", [1, 2.5, "x", nil])
         try temporary.database.add("gone")

@@ -5,7 +5,7 @@ import Testing
 @Suite struct DatabaseReplicatedTests {
     // SEMANTICS 199, 200
     @Test(arguments: DatabaseKind.allCases)
-    func `a given revision is trusted, and stored once`(kind: DatabaseKind) throws {
+    func `a replicated revision keeps its id, and is stored once`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let revision = peer("a", try path("3-c", "b", "a"), ["v": 1])
             #expect(try database.insertReplicated([revision, revision]).map(\.word) == ["stored", "known"])
@@ -25,7 +25,7 @@ import Testing
 
     // SEMANTICS 199
     @Test(arguments: DatabaseKind.allCases)
-    func `a replicated write on a stale parent makes a branch and no error`(kind: DatabaseKind) throws {
+    func `a replicated write on a stale parent makes a branch without an error`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let histories = [try path("2-b", "a"), try path("2-c", "a"), try path("3-d", "b", "a")]
             for history in histories {
@@ -37,7 +37,7 @@ import Testing
 
     // SEMANTICS 5
     @Test(arguments: DatabaseKind.allCases)
-    func `an edit made on both sides is the same revision and no conflict`(kind: DatabaseKind) throws {
+    func `an edit made on both sides is one revision and not a conflict`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { here in
             try withTemporaryDatabase(kind) { there in
                 try here.add("a")
@@ -55,7 +55,7 @@ import Testing
 
     // SEMANTICS 117, 203
     @Test(arguments: DatabaseKind.allCases)
-    func `what is refused is listed in its place and the others are stored`(kind: DatabaseKind) throws {
+    func `a refused revision is listed in its place and the others are stored`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             database.addValidation("even") { context in
                 if context.newRevision["v"]?.int?.isMultiple(of: 2) == false {
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `the difference lists what is missing and what it may descend from`(kind: DatabaseKind) throws {
+    func `the difference lists missing revisions and their possible ancestors`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.insertReplicated([
                 peer("a", try path("3-c", "b", "a")), peer("a", try path("2-x", "a")), peer("b", try path("1-a")),
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `marking as shared changes no sequence and survives`(kind: DatabaseKind) throws {
+    func `marking as shared changes no sequence and persists`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         let document = try temporary.database.add("a")
         let revision = try #require(document.revision)
@@ -106,7 +106,7 @@ import Testing
 
     // SEMANTICS 202
     @Test(arguments: DatabaseKind.allCases)
-    func `a stemmed path that shares nothing becomes a second root and is read`(kind: DatabaseKind) throws {
+    func `a stemmed path that shares no revision becomes a second root and is readable`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.setRevisionLimit(2)
             for generation in 1...6 { try database.set("a", "v", .number(JSONNumber(generation))) }

@@ -94,7 +94,7 @@ import Testing
 
     // SEMANTICS 145
     @Test(arguments: DatabaseKind.allCases)
-    func `a branch keeps both edits, and makes the revision a peer would have made`(kind: DatabaseKind) throws {
+    func `a branch keeps both edits, and makes the revision that a peer would have made`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try raced(database)
             let branch = try database.save(mine, onConflict: .branch)
@@ -121,7 +121,7 @@ import Testing
 
     // SEMANTICS 145
     @Test(arguments: DatabaseKind.allCases)
-    func `a branch may begin a document anew, delete, and stand beside a deletion`(kind: DatabaseKind) throws {
+    func `a branch may create a document again, delete, and stand beside a deletion`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let first = try database.add("a", ["v": 1])
             let second = try database.save(Document(id: "a", body: ["v": 2]), onConflict: .branch)
@@ -154,7 +154,7 @@ import Testing
 
     // SEMANTICS 51
     @Test(arguments: DatabaseKind.allCases)
-    func `deleting what is gone is a success, deleting what never was is not found`(kind: DatabaseKind) throws {
+    func `deleting a deleted document succeeds, deleting a missing one is not found`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let mine = try database.add("a")
             try database.delete("a")
@@ -194,7 +194,7 @@ import Testing
 
     // SEMANTICS 145
     @Test(arguments: DatabaseKind.allCases)
-    func `a new document does not replace one that is there`(kind: DatabaseKind) throws {
+    func `a new document does not replace an existing one`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a")
             #expect(code { try database.add("a") } == .conflict)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct DatabaseSaveTests {
     // SEMANTICS 198
     @Test(arguments: DatabaseKind.allCases)
-    func `a saved document has CouchDB's revision ids and is read back as it was`(kind: DatabaseKind) throws {
+    func `a saved document has CouchDB's revision ids and is read back unchanged`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             var document = try database.add("a", ["v": 1])
             #expect(document.revision?.description == "1-7a7e4b29f3af401e69b6f86e4c26b727")
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `a body over the limit is refused, one at the limit is not`(kind: DatabaseKind) throws {
+    func `a body over the limit is refused, one at the limit is accepted`(kind: DatabaseKind) throws {
         var options = DatabaseOptions()
         options.maximumDocumentSize = 20
         try withTemporaryDatabase(kind, options: options) { database in

@@ -8,7 +8,7 @@ import Testing
 
     // SEMANTICS 146
     @Test(arguments: DatabaseKind.allCases)
-    func `what others save meanwhile is kept, and the closure is called again with it`(kind: DatabaseKind) throws {
+    func `concurrent saves by others are kept, and the closure is called again with them`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a", ["n": 1])
             let calls = Log<JSON>()
@@ -27,7 +27,7 @@ import Testing
 
     // SEMANTICS 146
     @Test(arguments: DatabaseKind.allCases)
-    func `false leaves all as it is, without an error`(kind: DatabaseKind) throws {
+    func `returning false changes nothing, without an error`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a", ["n": 1])
             let before = try database.lastSequence()
@@ -51,7 +51,7 @@ import Testing
 
     // SEMANTICS 146
     @Test(arguments: DatabaseKind.allCases)
-    func `a document that is missing or deleted is made, also when it goes meanwhile`(kind: DatabaseKind) throws {
+    func `a missing or deleted document is created, also when it is deleted meanwhile`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             func count(_ document: inout Document) -> Bool {
                 document["n"] = .number(JSONNumber((document["n"]?.int ?? 0) + 1))
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `threads that count together lose no count`() async throws {
+    @Test func `threads that count concurrently lose no count`() async throws {
         let temporary = try TemporaryDatabase(.file)
         let database = temporary.database
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -15,7 +15,7 @@ import Testing
     }
 
     // SEMANTICS 198
-    @Test func `a model is stored in declaration order and comes back`() throws {
+    @Test func `a model is stored in declaration order and decoded again`() throws {
         try withTemporaryDatabase(.memory) { database in
             let note = Note(title: "Milk", count: 2, tags: ["a"], due: 1.5)
             let saved = try database.save(Document(id: "n", encoding: note), onConflict: .fail)
@@ -40,7 +40,7 @@ import Testing
     }
 
     // SEMANTICS 89
-    @Test func `what can't be a body is refused and changes nothing`() throws {
+    @Test func `a value that is no JSON object is refused as a body and changes nothing`() throws {
         var document = Document(id: "n", body: ["v": 1])
         let reserved = #expect(throws: DatabaseError.self) { try document.setBody(encoding: Odd()) }
         #expect(reserved?.code == .invalid)

@@ -16,13 +16,13 @@ import Testing
         #expect(document["again"] == 2)
     }
 
-    @Test func `a body that is no object is empty`() throws {
+    @Test func `a body that is not an object is empty`() throws {
         var document = Document(id: "a", body: ["x": 1])
         document.json = [1, 2]
         #expect(try document.body() == .empty)
     }
 
-    @Test func `equality looks at content however it is held`() {
+    @Test func `equality compares the content, however it is stored`() {
         var one = Document(id: "a", body: ["x": 1])
         let two = Document(id: "a", body: ["x": 1])
         one["x"] = 1

@@ -38,7 +38,7 @@ import Testing
         #expect(try database.verify().problems == [])
     }
 
-    @Test func `compaction beside writers loses no content`() throws {
+    @Test func `compaction during writes loses no content`() throws {
         DispatchQueue.concurrentPerform(iterations: 4) { index in
             do {
                 for round in 0..<30 {
@@ -84,7 +84,7 @@ import Testing
         #expect(files(in: "").count >= 64 * 4)
     }
 
-    @Test func `compaction removes the file of a content nobody holds`() throws {
+    @Test func `compaction removes the file of unreferenced content`() throws {
         try database.save(Document(id: "a", attachments: [large(1)]), onConflict: .fail)
         #expect(try database.info().attachmentFilesSize == 100_000)
         try database.purge("a")
@@ -93,7 +93,7 @@ import Testing
         #expect(try database.info().attachmentFilesSize == 0)
     }
 
-    @Test func `an attachment that is given up leaves no file`() throws {
+    @Test func `an abandoned attachment leaves no file`() throws {
         do {
             let writer = try database.attachmentWriter(contentType: "image/png")
             try writer.write([UInt8](repeating: 1, count: 100_000))
@@ -107,7 +107,7 @@ import Testing
         #expect(files(in: "new").isEmpty)
     }
 
-    @Test func `a file that is gone is an error, and verification tells`() throws {
+    @Test func `a missing file is an error, and verification reports it`() throws {
         let attachment = try large(1)
         let saved = try database.save(Document(id: "a", attachments: [attachment]), onConflict: .fail)
         let digest = attachment.blob.description

@@ -21,18 +21,18 @@ import Testing
         "S d-0-1 1-a\n", "R d-0-1 1-a\n", "G g-0-0 3 1\n", "L _local/l-0 1\n", "! it broke\n", "nonsense\n",
         "P d-0-1\nS d-0-1 1-a\n", "p d-0-1\nP d-0-1\nS d-0-1 1-a\nS d-0-1 2-a\n",
     ])
-    func `what is owed by an empty database is missed`(journal: String) throws {
+    func `acknowledged writes missing from an empty database are found`(journal: String) throws {
         #expect(try !problems(journal).isEmpty)
     }
 
     @Test(arguments: [
         "", "C\n", "ready\n", "P d-0-1\n", "S d-0-1 1-a\np d-0-1\n", "S d-0-1 1-a\np d-0-1\nP d-0-1\n", "S d-0-1 1-",
     ])
-    func `an empty database that owes nothing is fine`(journal: String) throws {
+    func `an empty database without acknowledged writes is sound`(journal: String) throws {
         #expect(try problems(journal) == [])
     }
 
-    @Test func `a revision that is not there, of another nature, or purged is noticed`() throws {
+    @Test func `a missing, changed or purged revision is found`() throws {
         let saved = try database.save(Document(id: "d-0-1"), onConflict: .fail)
         let revision = try #require(saved.revision)
         #expect(try problems("S d-0-1 \(revision)\n") == [])
@@ -42,7 +42,7 @@ import Testing
         #expect(try problems("S d-0-1 \(revision)\np d-0-1\nP d-0-1\n").count == 1)
     }
 
-    @Test func `a group in part, or with older stamps, is noticed`() throws {
+    @Test func `a group written in part, or with older stamps, is found`() throws {
         for index in 0..<2 {
             try database.save(
                 Document(id: DocumentID(validating: "g-0-0-\(index)"), body: ["stamp": 1]), onConflict: .fail)
@@ -58,12 +58,12 @@ import Testing
         #expect(try problems("G g-0-0 3 4\n").count == 1)
     }
 
-    @Test func `what was undone and is there is noticed`() throws {
+    @Test func `an undone operation that is still there is found`() throws {
         try database.save(Document(id: "ghost-0"), onConflict: .fail)
         #expect(try problems("").count == 1)
     }
 
-    @Test func `a content that is another one is noticed`() throws {
+    @Test func `a changed content is found`() throws {
         var document = Document(id: "d-0-1")
         document.attach(
             try database.makeAttachment("photo", content: AttachmentContent(seed: 5, length: 100).bytes))
@@ -108,7 +108,7 @@ import Testing
     }
 
     // SEMANTICS 72
-    @Test func `a settlement that was cut is there whole or not at all`() throws {
+    @Test func `an interrupted settlement is there whole or not at all`() throws {
         let preview = try parted("d-0-1")
         #expect(preview.plan.writes.map(\.isDeleted) == [false, true, true])
         #expect(try problems(line("z", preview)) == [])
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: [[0], [1], [2], [0, 1], [0, 2], [1, 2]])
-    func `a resolution that was written in part is noticed`(part: [Int]) throws {
+    func `a resolution that was written in part is found`(part: [Int]) throws {
         let preview = try parted("d-0-1")
         try write(part.map { preview.plan.writes[$0] }, of: preview)
         let found = try problems(line("z", preview))
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(arguments: [[0, 1], [0, 2], [1], [2]])
-    func `a branch closed beside two live ones is noticed without any plan`(part: [Int]) throws {
+    func `a branch closed beside two live ones is found without any plan`(part: [Int]) throws {
         let preview = try parted("c-0-1")
         #expect(try problems("") == [])
         try write(part.map { preview.plan.writes[$0] }, of: preview)
@@ -137,12 +137,12 @@ import Testing
         #expect(try problems("") == [])
     }
 
-    @Test func `an acknowledged settlement that is not there is noticed`() throws {
+    @Test func `a missing acknowledged settlement is found`() throws {
         let preview = try parted("d-0-1")
         #expect(try problems(line("z", preview) + line("Z", preview)).count == 3)
     }
 
-    @Test func `a tombstone whose survivor is missing is noticed`() throws {
+    @Test func `a tombstone whose survivor is missing is found`() throws {
         try database.save(Document(id: "d-0-1"), onConflict: .fail)
         let signature = try #require(RevisionSignature("a"))
         let history = try RevisionHistory(start: 1, signatures: [signature])
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `what is left in conflict can be settled again`(everything: Bool) throws {
+    func `a conflict that was left can be settled again`(everything: Bool) throws {
         _ = try parted("c-0-1")
         _ = try parted("c-0-2")
         var checker = Checker(database)

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: damages)
-    func `reading it is an error that names it`(damage: String) throws {
+    func `reading a damaged document throws an error that names it`(damage: String) throws {
         let database = try open(damage)
         do {
             _ = try database.document("bad")
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: damages)
-    func `reading all goes past it, and says so once`(damage: String) throws {
+    func `reading all documents skips a damaged one, and warns once`(damage: String) throws {
         let database = try open(damage)
         for _ in 0..<3 {
             #expect(try database.documents().map(\.id) == ["a", "c"])
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: damages)
-    func `verification names it and goes on`(damage: String) throws {
+    func `verification names a damaged document and continues`(damage: String) throws {
         let database = try open(damage)
         let report = try database.verify()
         #expect(report.problems.contains { $0.hasPrefix("bad: ") }, "\(report.problems)")
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: damages)
-    func `compaction goes past it, and keeps the contents of its attachments`(damage: String) throws {
+    func `compaction skips a damaged document, and keeps the contents of its attachments`(damage: String) throws {
         let database = try open(damage)
         let result = try database.compact()
         #expect(result.contents >= 2)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: damages)
-    func `it is purged`(damage: String) throws {
+    func `a damaged document can be purged`(damage: String) throws {
         let database = try open(damage)
         try database.purge("bad")
         #expect(try database.document("bad") == nil)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: damages.prefix(3))
-    func `it is deleted, and written anew`(damage: String) throws {
+    func `a damaged document can be deleted and created again`(damage: String) throws {
         let database = try open(damage)
         try database.delete("bad")
         #expect(try database.document("bad") == nil)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: damages)
-    func `a batch that touches it stores the rest`(damage: String) throws {
+    func `a batch with a damaged document stores the others`(damage: String) throws {
         let database = try open(damage)
         let history = try RevisionHistory(start: 1, signatures: [#require(RevisionSignature("ab"))])
         let outcomes = try database.insertReplicated(
@@ -118,7 +118,7 @@ import Testing
             ]).contains { $0.id == "x" })
     }
 
-    @Test func `a number that could not be read back is refused by storage`() throws {
+    @Test func `storage refuses a number that could not be read back`() throws {
         let database = try Database.inMemory()
         let good = try database.makeAttachment("f", content: [1])
         let bad = [

@@ -41,7 +41,7 @@ import Testing
         // The token of a content is the last varint of a node; this is the largest number.
         "UPDATE documents SET tree = x'010108010102030405060708090a0b0c0d0e0f10ffffffffffffffffff01'",
     ])
-    func `verification tells of damage`(sql: String) throws {
+    func `verification reports damage`(sql: String) throws {
         #expect(try !damaged(sql).verify().isSound)
     }
 
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `a token past all numbers is a content that is not there`() throws {
+    @Test func `a content token out of range reads as missing content`() throws {
         let database = try damaged(
             "UPDATE documents SET tree = x'010108010102030405060708090a0b0c0d0e0f10ffffffffffffffffff01'")
         let revision = try #require(try database.tree(of: "milk")?.winner?.revision)
@@ -67,19 +67,19 @@ import Testing
         try database.compact()
     }
 
-    @Test func `a sequence past all numbers ends writing, not the process`() throws {
+    @Test func `a sequence out of range is an error of the next write, not a crash`() throws {
         let database = try damaged("UPDATE documents SET sequence = 9223372036854775807 WHERE id = x'6d696c6b'")
         #expect(throws: DatabaseError.self) { try database.save(Document(id: "new"), onConflict: .fail) }
         #expect(try database.document("milk")?["count"] == 2)
     }
 
-    @Test func `a local revision past all numbers ends writing, not the process`() throws {
+    @Test func `a local revision out of range is an error of the next write, not a crash`() throws {
         let database = try damaged("UPDATE locals SET revision = 9223372036854775807")
         #expect(throws: DatabaseError.self) { try database.saveLocalDocument("_local/a", body: ["n": 2]) }
     }
 
     @Test(arguments: ["-9223372036854775808", "9223372036854775807"])
-    func `a date of expiration past all dates is one`(date: String) throws {
+    func `an expiration date out of range has passed or not, like any other`(date: String) throws {
         let database = try damaged("UPDATE expirations SET at = \(date)")
         _ = try database.expiration(of: "bread")
         // A time before all others has passed, one after all others has not.
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: ["-1", "0", "x"])
-    func `a revision limit below one is one`(limit: String) throws {
+    func `a revision limit below one counts as one`(limit: String) throws {
         let database = try damaged("INSERT INTO settings VALUES(CAST('revision_limit' AS BLOB), '\(limit)')")
         var bread = try #require(try database.document("bread"))
         bread["n"] = 1
@@ -97,12 +97,12 @@ import Testing
     }
 
     @Test(arguments: ["id = CAST(id AS TEXT)", "id = x'ff'"])
-    func `an expiration that can't be removed does not go on for ever`(change: String) throws {
+    func `purging an expiration that can't be removed ends with an error`(change: String) throws {
         let database = try damaged("UPDATE expirations SET \(change), at = 1")
         #expect(throws: DatabaseError.self) { try database.purgeExpired() }
     }
 
-    @Test func `an index that does not agree with its table ends reading`() throws {
+    @Test func `an index that disagrees with its table is an error of reading`() throws {
         let database = try damaged(
             """
             PRAGMA writable_schema = ON;
@@ -113,7 +113,7 @@ import Testing
         #expect(throws: DatabaseError.self) { try database.documents() }
     }
 
-    @Test func `a file without tables is damaged and stays as it is`() throws {
+    @Test func `a file without tables is damaged and stays unchanged`() throws {
         let path = folder.path("a/database.sqlite")
         try RawFile(path: path).execute(
             """

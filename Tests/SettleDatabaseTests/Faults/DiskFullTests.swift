@@ -41,7 +41,7 @@ import Testing
         #expect(try left.verify().problems == [])
     }
 
-    @Test func `a write without room throws, and what was acknowledged stays`() throws {
+    @Test func `a write without space throws, and acknowledged writes stay`() throws {
         try setMaximumPageCount(1)
         for id in ["one", "two"] {
             let error = #expect(throws: DatabaseError.self) {
@@ -53,7 +53,7 @@ import Testing
         try expectUsable(["milk"])
     }
 
-    @Test func `a small write that needs no room goes on`() throws {
+    @Test func `a small write that needs no space succeeds`() throws {
         try setMaximumPageCount(1)
         #expect(throws: DatabaseError.self) { try database.save(large("one"), onConflict: .fail) }
         var milk = try #require(try database.document("milk"))
@@ -63,7 +63,7 @@ import Testing
         try expectUsable(["milk"])
     }
 
-    @Test func `a transaction that swallows the error is not committed in part`() throws {
+    @Test func `a transaction that ignores the error is not committed in part`() throws {
         try setMaximumPageCount(1)
         let error = #expect(throws: DatabaseError.self) {
             try database.transaction {
@@ -76,7 +76,7 @@ import Testing
         try expectUsable(["milk"])
     }
 
-    @Test func `a batch of saves without room is not stored in part`() throws {
+    @Test func `a batch of saves without space is not stored in part`() throws {
         try setMaximumPageCount(1)
         #expect(throws: DatabaseError.self) {
             try database.saveAll([Document(id: "small"), large("no room"), Document(id: "last")], onConflict: .fail)
@@ -86,7 +86,7 @@ import Testing
 
     /// Several threads write at once and share commits, and one of them has no room. Each write that was reported as
     /// failed has failed, and each that was reported as successful has succeeded.
-    @Test func `in a shared commit each is told what became of its own write`() throws {
+    @Test func `each writer of a shared commit gets the outcome of its own write`() throws {
         let pages = try database.engine.read { reader in
             try (reader as? SQLiteReader)?.connection.integer("PRAGMA page_count") ?? 0
         }
@@ -112,7 +112,7 @@ import Testing
         try expectUsable(["milk"])
     }
 
-    @Test func `an error of the caller does not undo the others of a shared commit`() throws {
+    @Test func `an error thrown by one caller does not undo the other writes of a shared commit`() throws {
         let succeeded = Names()
         DispatchQueue.concurrentPerform(iterations: 40) { index in
             let id = DocumentID(unchecked: "d\(index)")

@@ -7,7 +7,7 @@ import Testing
 
 /// A child process whose files may not grow past a limit: the system makes a write fail, in the middle.
 @Suite struct FileSizeLimitTests {
-    @Test func `when the log can't grow nothing acknowledged is lost and all goes on with room`() async {
+    @Test func `when the log can't grow no acknowledged write is lost, and writing resumes with space`() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             let database = try Database.create(folder.path("a"))
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `an attachment that finds no room leaves no file`() async {
+    @Test func `an attachment without space leaves no file`() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             let database = try Database.create(folder.path("a"))
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `compaction without room changes nothing`() async {
+    @Test func `compaction without space changes nothing`() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             let database = try Database.create(folder.path("a"))

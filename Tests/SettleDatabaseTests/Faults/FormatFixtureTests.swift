@@ -17,7 +17,7 @@ import Testing
 
     private func open() throws -> Database { try Database.open(folder.path("example.settle")) }
 
-    @Test func `it opens, is sound, and can be written`() throws {
+    @Test func `an old file opens, is sound, and can be written`() throws {
         let database = try open()
         let report = try database.verify()
         #expect(report.problems == [])
@@ -32,7 +32,7 @@ import Testing
         #expect(try database.verify().problems == [])
     }
 
-    @Test func `its documents are what they were`() throws {
+    @Test func `its documents are unchanged`() throws {
         let database = try open()
         let milk = try #require(try database.document("milk"))
         let members =
@@ -49,7 +49,7 @@ import Testing
         #expect(try database.lastSequence() == 42)
     }
 
-    @Test func `its trees are what they were`() throws {
+    @Test func `its trees are unchanged`() throws {
         let database = try open()
         let leaves = try database.leaves(of: "conflict")
         #expect(leaves.map(\.revision?.generation) == [2, 2, 2, 2])
@@ -65,7 +65,7 @@ import Testing
         #expect(try database.tree(of: "other root")?.revisions.map(\.description) == ["7-alien"])
     }
 
-    @Test func `its conflicts are what they were`() throws {
+    @Test func `its conflicts are unchanged`() throws {
         let database = try open()
         let conflict = try #require(try database.conflict(of: "conflict"))
         #expect(conflict.kind == .branches)
@@ -80,7 +80,7 @@ import Testing
         #expect(try marks(of: "2-gone", in: "contested", database) == [.deletion, .incoming])
     }
 
-    @Test func `its settled documents are what they were`() throws {
+    @Test func `its settled documents are unchanged`() throws {
         let database = try open()
         #expect(try database.conflict(of: "settled") == nil)
         let leaves = try database.leaves(of: "settled")
@@ -110,7 +110,7 @@ import Testing
         #expect(try database.verify().problems == [])
     }
 
-    @Test func `its attachments are what they were`() throws {
+    @Test func `its attachments are unchanged`() throws {
         let database = try open()
         let pictures = try #require(try database.document("pictures"))
         #expect(pictures.attachments.map(\.name) == ["letter.txt", "small.png", "large.bin"])
@@ -124,7 +124,7 @@ import Testing
         #expect(try database.info().attachmentFilesSize == 70_000)
     }
 
-    @Test func `what is beside its documents is what it was`() throws {
+    @Test func `its local documents, expirations and settings are unchanged`() throws {
         let database = try open()
         let checkpoint = try #require(try database.localDocument("_local/checkpoint"))
         #expect(checkpoint.revision == "0-2")
@@ -134,7 +134,7 @@ import Testing
         #expect(try database.membersKeptOnDelete() == ["type"])
     }
 
-    @Test func `a newer format is refused and stays as it is`() throws {
+    @Test func `a newer format is refused and stays unchanged`() throws {
         try RawFile(path: file.path).execute("PRAGMA user_version = 4")
         let before = try Data(contentsOf: file)
         let error = #expect(throws: DatabaseError.self) { try open() }
@@ -143,14 +143,14 @@ import Testing
     }
 
     @Test(arguments: ["garbage", "", "SQLite format 3\u{0}"])
-    func `a file that was replaced is refused and stays as it is`(text: String) throws {
+    func `a file that was replaced is refused and stays unchanged`(text: String) throws {
         try Data(text.utf8).write(to: file)
         let error = #expect(throws: DatabaseError.self) { try open() }
         #expect([.notADatabase, .corrupt].contains(error?.code))
         #expect(try Data(contentsOf: file) == Data(text.utf8))
     }
 
-    @Test func `a file of another application is refused and stays as it is`() throws {
+    @Test func `a file of another application is refused and stays unchanged`() throws {
         try RawFile(path: file.path).execute("PRAGMA application_id = 1")
         let before = try Data(contentsOf: file)
         let error = #expect(throws: DatabaseError.self) { try open() }
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: [0.2, 0.5, 0.9])
-    func `a file that was cut short is refused and stays as it is`(part: Double) throws {
+    func `a truncated file is refused and stays unchanged`(part: Double) throws {
         let whole = try Data(contentsOf: file)
         let before = whole.prefix(Int(Double(whole.count) * part))
         try before.write(to: file)
@@ -168,7 +168,7 @@ import Testing
         #expect(try Data(contentsOf: file) == before)
     }
 
-    @Test func `pages overwritten with garbage are told or thrown, never a crash`() throws {
+    @Test func `pages overwritten with garbage are reported or throw, and never crash`() throws {
         let whole = try Data(contentsOf: file)
         for page in 1..<(whole.count / 4096) {
             var damaged = whole
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `a file that is cut while it is open is an error`() throws {
+    @Test func `a file that is truncated while it is open is an error`() throws {
         let database = try open()
         #expect(truncate(file.path, 8192) == 0)
         let report = Result { try database.verify() }
@@ -192,7 +192,7 @@ import Testing
         _ = try? database.save(Document(id: "new"), onConflict: .fail)
     }
 
-    @Test func `a folder that can't be written is an error`() throws {
+    @Test func `a folder without write permission is an error`() throws {
         try #require(getuid() != 0 || chmod(file.path, 0o444) == 0)
         // Root may write anything, so a folder takes the place of the file.
         try FileManager.default.removeItem(at: file)

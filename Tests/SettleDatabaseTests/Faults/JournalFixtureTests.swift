@@ -19,7 +19,7 @@ struct JournalFixtureTests {
         return try Database.open(folder.path("example.settle"))
     }
 
-    @Test(arguments: [2, 3]) func `it opens with its journal, is sound, and can be written`(format: Int) throws {
+    @Test(arguments: [2, 3]) func `an old file opens with its journal, is sound and writable`(format: Int) throws {
         let database = try open(format)
         let report = try database.verify()
         #expect(report.problems == [])
@@ -42,7 +42,7 @@ struct JournalFixtureTests {
         #expect(try database.verify().problems == [])
     }
 
-    @Test func `one of format 1 gets an empty journal when it is switched on`() throws {
+    @Test func `a file of format 1 gets an empty journal when the journal is switched on`() throws {
         let old = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Fixtures/format-1/example.settle")
         try FileManager.default.copyItem(atPath: old.path, toPath: folder.path("old.settle"))

@@ -18,7 +18,7 @@ import Testing
         #expect(try left.verify().problems == [])
     }
 
-    @Test func `a database killed right after it was made opens`() throws {
+    @Test func `a database killed right after its creation opens`() throws {
         let database = try Database.create(folder.path("a"))
         try folder.copy("a", to: "b")
         #expect(try Database.open(folder.path("b")).verify().problems == [])
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: ["", "half a page"])
-    func `what is left of a database killed while it was made is no obstacle`(leftOver: String) throws {
+    func `the remains of a database killed during its creation are replaced`(leftOver: String) throws {
         try FileManager.default.createDirectory(
             atPath: folder.path("a"), withIntermediateDirectories: true)
         for ending in ["", "-journal", "-wal"] {

@@ -6,7 +6,7 @@ import Testing
 @testable import SettleDatabase
 
 @Suite struct LockTests {
-    @Test func `a database that was closed can be opened while the old object lives`() throws {
+    @Test func `a closed database can be opened again while the old object exists`() throws {
         let folder = try TemporaryFolder()
         let old = try Database.create(folder.path("a"))
         try old.save(Document(id: "milk"), onConflict: .fail)
@@ -17,7 +17,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func `a child process that is just being started does not keep the lock`() throws {
+    @Test func `a child process between fork and exec does not keep the lock`() throws {
         let folder = try TemporaryFolder()
         let database = try Database.create(folder.path("a"))
         // A fork leaves a copy of the descriptor in the child until it executes its own program.
@@ -32,7 +32,7 @@ import Testing
     }
     #endif
 
-    @Test func `a database that was let go can be opened at once`() throws {
+    @Test func `a released database can be opened at once`() throws {
         let folder = try TemporaryFolder()
         for number in 0..<20 {
             try Database.openOrCreate(folder.path("a")).save(

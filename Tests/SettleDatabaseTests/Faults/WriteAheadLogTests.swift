@@ -21,7 +21,7 @@ import Testing
         return try FileManager.default.attributesOfItem(atPath: folder.path("a/" + name))[.size] as? Int ?? 0
     }
 
-    @Test func `what a crash leaves is read to the newest commit`() throws {
+    @Test func `the log left by a crash is read up to the newest commit`() throws {
         let database = try create()
         for round in 1...8 {
             for number in 0..<60 {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `a log that was checkpointed starts again from its beginning`() throws {
+    @Test func `a log that was checkpointed is reused from its beginning`() throws {
         let database = try create()
         let text = JSON.string(String(repeating: "x", count: 40_000))
         for number in 0..<600 {

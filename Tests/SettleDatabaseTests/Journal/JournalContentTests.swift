@@ -20,7 +20,7 @@ struct JournalContentTests {
     private let lines = (1...6).map { #"UPDATE a {"n":\#($0 - 1)} {"n":\#($0)}"# }
 
     // SEMANTICS 197
-    @Test(arguments: [1, 2, 3, 1000]) func `when old revisions are forgotten`(limit: Int) throws {
+    @Test(arguments: [1, 2, 3, 1000]) func `when old revisions are stemmed`(limit: Int) throws {
         try withDatabase(limit: limit) { database, journal in
             try edit(database, to: 6)
             #expect(try database.historyLines() == lines)
@@ -76,7 +76,7 @@ struct JournalContentTests {
         }
     }
 
-    @Test func `a branch of others acknowledges nothing, also of what was forgotten`() throws {
+    @Test func `a foreign branch acknowledges nothing, also of stemmed revisions`() throws {
         try withDatabase(limit: 2) { database, journal in
             try edit(database, to: 6)
             try database.insertReplicated([peer("a", try path("9-ff", "aa"), ["n": 100])])
@@ -87,7 +87,7 @@ struct JournalContentTests {
         }
     }
 
-    @Test func `a content that is lacking is told`() throws {
+    @Test func `missing content is reported`() throws {
         let folder = try TemporaryFolder()
         let path = folder("damaged.settle")
         let database = try Database.create(path, options: ManualTime().options)

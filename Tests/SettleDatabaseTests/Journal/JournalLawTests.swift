@@ -99,7 +99,7 @@ struct JournalLawTests {
 
     // SEMANTICS 194
     @Test(arguments: 0..<60)
-    func `replaying the journal on what is synchronized gives the documents`(seed: Int) throws {
+    func `replaying the journal on the synchronized documents gives the current ones`(seed: Int) throws {
         let temporary = try TemporaryDatabase(seed % 8 == 0 ? .file : .memory, options: ManualTime().options)
         var world = World(
             database: temporary.database, journal: try #require(temporary.database.journal),

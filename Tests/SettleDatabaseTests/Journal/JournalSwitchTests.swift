@@ -9,14 +9,14 @@ struct JournalSwitchTests {
         return options
     }
 
-    @Test func `there is none unless it is switched on`() throws {
+    @Test func `there is no journal unless it is switched on`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.add("a")
             #expect(database.journal == nil)
         }
     }
 
-    @Test func `the file remembers it, and what was off is not made up for`() throws {
+    @Test func `the file remembers the switch, and operations made while it was off are not recorded`() throws {
         let folder = try TemporaryFolder()
         func open(_ journal: Bool?, _ body: (Database) throws -> Void) throws {
             let database = try Database.openOrCreate(folder("a.settle"), options: options(journal))
@@ -37,7 +37,7 @@ struct JournalSwitchTests {
         try open(true) { #expect($0.journal?.isEmpty == true) }
     }
 
-    @Test func `times come from the system unless given`() throws {
+    @Test func `times come from the system clock unless given`() throws {
         try withTemporaryDatabase(.memory, options: options(true)) { database in
             try database.add("a")
             let time = try #require(database.journal?.pending.first?.time)

@@ -16,7 +16,7 @@ struct JournalUndoTests {
     }
 
     // SEMANTICS 191, 192, K13
-    @Test(arguments: [false, true]) func `the journal is whole and is undone from its end`(withClocks: Bool) throws {
+    @Test(arguments: [false, true]) func `the journal is complete and is undone from its end`(withClocks: Bool) throws {
         try withDatabase(clocks: withClocks) { database, journal in
             #expect((try database.document("1")?["$clocks"] != nil) == withClocks)
             try database.add("t_1", ["name": "item2"])
@@ -42,7 +42,7 @@ struct JournalUndoTests {
     }
 
     // SEMANTICS 197
-    @Test func `each operation has the value before itself`() throws {
+    @Test func `each operation has the value before it`() throws {
         try withDatabase { database, journal in
             try database.set("1", "name", "item1_4")
             try database.set("1", "name", "item1_5")
@@ -54,7 +54,7 @@ struct JournalUndoTests {
         }
     }
 
-    @Test func `the newest few, one document, or all`() throws {
+    @Test func `the newest operations, those of one document, or all can be undone`() throws {
         try withDatabase { database, journal in
             try database.add("a")
             for n in 2...4 { try database.set("a", "v", .number(JSONNumber(n))) }
@@ -72,7 +72,7 @@ struct JournalUndoTests {
         }
     }
 
-    @Test func `attachments come back`() throws {
+    @Test func `undoing restores attachments`() throws {
         try withDatabase { database, journal in
             var document = try #require(try database.document("1"))
             document.attach(try database.makeAttachment("a.txt", content: Array("hello".utf8)))
@@ -88,7 +88,7 @@ struct JournalUndoTests {
         }
     }
 
-    @Test func `what others changed meanwhile stays`() throws {
+    @Test func `members that others changed meanwhile stay`() throws {
         try withDatabase { database, journal in
             let mine = try #require(try database.set("1", "name", "mine").revision)
             // A peer that has not acknowledged anything has edited the synchronized revision.
@@ -105,7 +105,7 @@ struct JournalUndoTests {
         }
     }
 
-    @Test func `the same member changed by others since is not undone`() throws {
+    @Test func `a member that others changed since is not undone`() throws {
         try withDatabase { database, journal in
             let mine = try #require(try database.set("1", "name", "mine").revision)
             try database.insertReplicated([
@@ -118,7 +118,7 @@ struct JournalUndoTests {
         }
     }
 
-    @Test func `an operation that a settlement has overruled leaves`() throws {
+    @Test func `an operation that a settlement has overruled is removed`() throws {
         try withDatabase { database, journal in
             let mine = try #require(try database.set("1", "name", "mine").revision)
             let base = try #require(try database.tree(of: "1")?.parent(of: mine))
@@ -129,7 +129,7 @@ struct JournalUndoTests {
         }
     }
 
-    @Test func `what was undone on its way to a peer is sent`() throws {
+    @Test func `an operation undone while it was uploaded is sent again`() throws {
         try withDatabase { database, journal in
             let sent = try #require(try database.set("1", "name", "sent").revision)
             try journal.undo()
@@ -142,7 +142,7 @@ struct JournalUndoTests {
         }
     }
 
-    @Test func `a refusal takes nothing back`() throws {
+    @Test func `a refused undo changes nothing`() throws {
         try withDatabase { database, journal in
             try database.set("1", "name", "a")
             try database.add("b")

@@ -35,7 +35,7 @@ struct PendingTests {
     }
 
     // SEMANTICS 149
-    @Test func `what is to be sent stands by type and id, a deletion under the type it had`() throws {
+    @Test func `pending documents are grouped by type and id, a deletion under its former type`() throws {
         let database = try Database.inMemory(options: time.options)
         let gone = try database.add("gone", ["type": "transfers", "n": 1])
         try database.markShared([("gone", try #require(gone.revision))])
@@ -62,7 +62,7 @@ struct PendingTests {
     }
 
     // SEMANTICS 150, 151, K13
-    @Test func `changes of one document are one, with each attribute's last value and time`() throws {
+    @Test func `pending changes of one document are one change, with each attribute's last value and time`() throws {
         let database = try database()
         time.now = 10
         try database.set("a", "n", 2)
@@ -75,7 +75,7 @@ struct PendingTests {
     }
 
     // SEMANTICS 152
-    @Test func `a create with updates is one create`() throws {
+    @Test func `a create followed by updates is one create`() throws {
         let database = try database()
         try database.add("b", ["n": 1, "gone": true])
         time.now = 5
@@ -87,7 +87,7 @@ struct PendingTests {
     }
 
     // SEMANTICS 152
-    @Test func `of a create with a delete nothing is sent`() throws {
+    @Test func `a create followed by a delete sends nothing`() throws {
         let database = try database()
         try database.add("b")
         try database.delete("b")
@@ -98,7 +98,7 @@ struct PendingTests {
     }
 
     // SEMANTICS 152
-    @Test func `an update with a delete is a delete, and one made anew replaces all`() throws {
+    @Test func `an update followed by a delete is a delete, and a new document replaces all`() throws {
         let database = try database()
         try database.set("a", "more", 1)
         try database.delete("a")
@@ -127,7 +127,7 @@ struct PendingTests {
     }
 
     // SEMANTICS 147, 154
-    @Test func `what is to be sent is known without reading`() throws {
+    @Test func `the pending documents are known without reading`() throws {
         let engine = CountingEngine(try SQLiteStorage.inMemory())
         let database = try Database.make(on: engine, options: time.options)
         try database.add("a", ["n": 1])
@@ -140,7 +140,7 @@ struct PendingTests {
 
     // SEMANTICS 155
     @Test(arguments: DatabaseKind.allCases)
-    func `what is undone with its transaction was never recorded`(kind: DatabaseKind) throws {
+    func `a change rolled back with its transaction is not recorded`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind, options: time.options)
         defer { withExtendedLifetime(temporary) {} }
         let database = temporary.database
@@ -169,7 +169,7 @@ struct PendingTests {
     }
 
     // SEMANTICS 156
-    @Test func `it survives a restart`() throws {
+    @Test func `pending changes survive a restart`() throws {
         let temporary = try TemporaryDatabase(.file, options: time.options)
         try synchronize(temporary.database)
         time.now = 4
@@ -184,7 +184,7 @@ struct PendingTests {
     }
 
     // SEMANTICS 156
-    @Test func `an edit made while an upload is on its way stays`() throws {
+    @Test func `an edit made during an upload stays pending`() throws {
         let database = try database()
         time.now = 10
         let sent = try database.set("a", "n", 2)
@@ -197,7 +197,7 @@ struct PendingTests {
         #expect(database.journal?.isEmpty == true)
     }
 
-    @Test func `a peer that sends what was made on top has acknowledged it`() throws {
+    @Test func `a peer that sends a descendant has acknowledged the change`() throws {
         let database = try database()
         let mine = try #require(try database.set("a", "n", 2).revision)
         let base = try #require(try database.tree("a").parent(of: mine))
@@ -208,7 +208,7 @@ struct PendingTests {
         #expect(try database.document("a")?["n"] == 3)
     }
 
-    @Test func `what replication brings is no local operation`() throws {
+    @Test func `a replicated change is not a local operation`() throws {
         let database = try database()
         try database.insertReplicated([peer("b", try path("1-b"), ["n": 1])])
         try database.putSomethingLocal()
@@ -223,7 +223,7 @@ struct PendingTests {
         #expect(database.pendingLines == [])
     }
 
-    @Test func `observers see each state, the first at once`() async throws {
+    @Test func `observers get each state, the first at once`() async throws {
         let database = try database()
         var pending = try #require(database.journal).observePending().makeAsyncIterator()
         #expect(await pending.next() == [])

@@ -5,7 +5,7 @@ import Testing
 @Suite struct DatabaseLocalDocumentTests {
     // SEMANTICS 203
     @Test(arguments: DatabaseKind.allCases)
-    func `a local document is kept, counted by its writes, and told to nobody`(kind: DatabaseKind) throws {
+    func `a local document is stored, numbered by its writes, and absent from changes`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         try temporary.database.saveLocalDocument("_local/c", body: ["v": 1])
         let second = try temporary.database.saveLocalDocument("_local/c", body: ["v": 2])
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `deleting starts the count anew`(kind: DatabaseKind) throws {
+    func `deleting restarts the numbering`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.saveLocalDocument("_local/c", body: .empty)
             #expect(try database.deleteLocalDocument("_local/c"))

@@ -30,7 +30,7 @@ import Testing
     }
 
     // SEMANTICS K4
-    @Test func `old contents stay for their age, and until what superseded them is as old`() throws {
+    @Test func `old contents are kept for their age, counted from the revision that superseded them`() throws {
         let database = try database()
         let first = try write(database, 1)
         let second = try write(database, 2)
@@ -47,7 +47,7 @@ import Testing
     }
 
     // SEMANTICS K4
-    @Test func `the body of a branch that lost stays for its age after it was settled`() throws {
+    @Test func `the body of a branch that lost is kept for its age after settling`() throws {
         let database = try database()
         for name in ["aa", "ab"] {
             let history = try RevisionHistory(start: 1, signatures: [#require(RevisionSignature(name))])
@@ -72,7 +72,7 @@ import Testing
         #expect(try database.verify().problems == [])
     }
 
-    @Test func `a content is not taken for an older one whose place it has`() throws {
+    @Test func `a content is not mistaken for an older one with the same token`() throws {
         let database = try database()
         _ = try write(database, 1)
         _ = try write(database, 2)
@@ -86,7 +86,7 @@ import Testing
         #expect(try isKept(first, database))
     }
 
-    @Test func `without an age nothing old stays`() throws {
+    @Test func `without an age no old content is kept`() throws {
         let database = try database()
         let first = try write(database, 1)
         _ = try write(database, 2)

@@ -17,7 +17,7 @@ import Testing
 
     // SEMANTICS 90
     @Test(arguments: DatabaseKind.allCases)
-    func `bodies of old revisions go, leaves and ids stay`(kind: DatabaseKind) throws {
+    func `compaction removes bodies of old revisions, and keeps leaves and ids`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             for number in 1...5 { try database.set("a", "v", .number(JSONNumber(number))) }
             let before = try database.tree(of: "a")?.revisions
@@ -35,7 +35,7 @@ import Testing
 
     // SEMANTICS 90
     @Test(arguments: DatabaseKind.allCases)
-    func `the branch point of a conflict is kept while it lives`(kind: DatabaseKind) throws {
+    func `the branch point of a conflict is kept while the conflict exists`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try insert(
                 database,
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `space is given back and progress is told`(kind: DatabaseKind) throws {
+    func `compaction returns space and reports progress`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let text = JSON.string(String(repeating: "x", count: 20_000))
             for number in 0..<60 { try database.set("a", "v", [.number(JSONNumber(number)), text]) }
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: DatabaseKind.allCases)
-    func `compacting inside a transaction is refused and does not hang`(kind: DatabaseKind) throws {
+    func `compacting inside a transaction is refused and does not deadlock`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a")
             #expect(code { try database.transaction { try database.compact() } } == .invalid)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: DatabaseKind.allCases)
-    func `writers go on while a database is compacted`(kind: DatabaseKind) throws {
+    func `writers proceed while a database is compacted`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database throws in
             let failures = Log<String>()
             onThreads(4) { thread in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct DatabaseExpirationTests {
     @Test(arguments: DatabaseKind.allCases)
-    func `documents whose time has come are purged`(kind: DatabaseKind) throws {
+    func `expired documents are purged`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let date = Date(timeIntervalSinceNow: 3600)
             for id: DocumentID in ["a", "b", "c"] { try database.add(id) }
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: DatabaseKind.allCases)
-    func `it happens by itself, soon after its time`(kind: DatabaseKind) throws {
+    func `expiration runs automatically, soon after its time`(kind: DatabaseKind) throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
         try database.add("a")
@@ -37,7 +37,7 @@ import Testing
         #expect(try database.changes().isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(5))) func `what expired while it was closed goes when it is opened`() throws {
+    @Test(.timeLimit(.minutes(5))) func `documents that expired while closed are purged at opening`() throws {
         let temporary = try TemporaryDatabase(.file)
         try temporary.database.add("a")
         let date = Date(timeIntervalSinceNow: 0.2)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `strange dates do no harm`(kind: DatabaseKind) throws {
+    func `dates out of range are handled`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a")
             #expect(code { try database.setExpiration(of: "none", at: Date()) } == .notFound)

@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `a losing leaf goes with what leads to it alone`(kind: DatabaseKind) throws {
+    func `purging a losing leaf drops the ancestors of this leaf alone`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try conflicted(database)
             let asked = try ["2-z", "2-b"].map { try RevisionID(validating: $0) }
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `when the winner goes the next one wins with its content`(kind: DatabaseKind) throws {
+    func `purging the winner makes the next leaf the winner, with its content`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try conflicted(database)
             let before = try database.lastSequence()
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `a purged document was never here`(kind: DatabaseKind) throws {
+    func `a purged document leaves no trace`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try conflicted(database)
             #expect(try database.purge("a").count == 3)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `inner and unknown revisions are left alone`(kind: DatabaseKind) throws {
+    func `purging inner and unknown revisions changes nothing`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try conflicted(database)
             let before = try database.lastSequence()

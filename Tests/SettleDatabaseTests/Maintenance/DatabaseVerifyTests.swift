@@ -86,7 +86,7 @@ import Testing
         "UPDATE documents SET tree = x'FF' WHERE id = x'61'", "UPDATE documents SET tree = zeroblob(0)",
         "UPDATE documents SET tree = randomblob(40)", "UPDATE documents SET attachments = '[[1]]' WHERE id = x'61'",
     ])
-    func `a record that can't be read is an error, or a finding, and never a crash`(sql: String) throws {
+    func `an unreadable record is an error, or a finding, and never a crash`(sql: String) throws {
         let folder = try TemporaryFolder()
         let path = try filled(folder)
         try RawSQLite(path + "/database.sqlite").run(sql)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `a sound database is sound, counted, and unchanged`(kind: DatabaseKind) throws {
+    func `a sound database is reported sound, is counted, and stays unchanged`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("a")
             try database.set("a", "v", 2)

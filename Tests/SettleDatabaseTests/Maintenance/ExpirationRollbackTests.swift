@@ -6,7 +6,7 @@ import Testing
 @Suite struct ExpirationRollbackTests {
     private struct OnPurpose: Error {}
 
-    @Test func `a date that was put off in a transaction that failed still counts`() async throws {
+    @Test func `an expiration postponed in a transaction that failed still applies`() async throws {
         let kept = try TemporaryDatabase(.file)
         let database = kept.database
         try database.save(Document(id: "x"), onConflict: .fail)
@@ -32,7 +32,7 @@ import Testing
         #expect(try database.document("late") != nil)
     }
 
-    @Test func `no readers at all are taken for one`() throws {
+    @Test func `a reader count of zero counts as one`() throws {
         let folder = try TemporaryFolder()
         var options = DatabaseOptions()
         options.readers = 0
@@ -42,7 +42,7 @@ import Testing
         database.close()
     }
 
-    @Test func `two folders whose names only look alike are two databases`() throws {
+    @Test func `two folders with similar names are two databases`() throws {
         let folder = try TemporaryFolder()
         let one = try Database.create(folder("caf\u{E9}.settle"))
         let two = try Database.create(folder("cafe\u{301}.settle"))

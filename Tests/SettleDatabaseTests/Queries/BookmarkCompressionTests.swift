@@ -5,7 +5,7 @@ import Testing
 
 /// Bookmarks are compressed with little memory, and are the same as with more.
 struct BookmarkCompressionTests {
-    @Test(arguments: 1...4) func `short places are compressed as with the whole window`(seed: UInt64) throws {
+    @Test(arguments: 1...4) func `short bookmarks compress to the bytes of the full window`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         for length in 0...300 {
             // Few letters compress well, many do not.
@@ -17,7 +17,7 @@ struct BookmarkCompressionTests {
         }
     }
 
-    @Test(arguments: 1...4) func `base64 for addresses is that of others in another alphabet`(seed: UInt64) throws {
+    @Test(arguments: 1...4) func `URL-safe base64 equals standard base64 in another alphabet`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         for length in 0...100 {
             let bytes = (0..<length).map { _ in UInt8(random.below(256)) }

@@ -11,7 +11,7 @@ struct SelectorComparisonTests {
         (#"{"a":{"$lt":""}}"#, true), (#"{"a":{"$gt":0,"$lt":2}}"#, true), (#"{"a":{"$gt":1,"$lt":2}}"#, false),
         (#"{"a":1}"#, true), (#"{"a":1e0}"#, true), (#"{"a":9007199254740993}"#, false),
     ])
-    func `a number is compared by the order of values`(selector: String, isMatch: Bool) throws {
+    func `numbers are compared in the order of values`(selector: String, isMatch: Bool) throws {
         #expect(try SelectorSamples.matches(selector, #"{"_id":"d","a":1}"#) == isMatch)
     }
 
@@ -24,7 +24,7 @@ struct SelectorComparisonTests {
         #expect(try !SelectorSamples.matches(selector, #"{"_id":"d","b":2}"#))
     }
 
-    @Test func `a missing member matches that it does not exist`() throws {
+    @Test func `a missing member matches the condition that it does not exist`() throws {
         #expect(try SelectorSamples.matches(#"{"a":{"$exists":false}}"#, #"{"b":1}"#))
         #expect(try SelectorSamples.matches(#"{"a":{"$not":{"$exists":true}}}"#, #"{"b":1}"#))
         #expect(try SelectorSamples.matches(#"{"a.b":{"$exists":false}}"#, #"{"a":{}}"#))
@@ -43,7 +43,7 @@ struct SelectorComparisonTests {
         #expect(try SelectorSamples.matches(#"{"_id":{"$in":["b","a"]}}"#, #"{"_id":"a"}"#))
     }
 
-    @Test func `an object asks for its members and $eq for itself`() throws {
+    @Test func `an object matches its members one by one, and $eq the object itself`() throws {
         let document = #"{"map":{"a":1,"b":2}}"#
         #expect(try SelectorSamples.matches(#"{"map":{"a":1}}"#, document))
         #expect(try SelectorSamples.matches(#"{"map":{"b":2,"a":1}}"#, document))
@@ -53,7 +53,7 @@ struct SelectorComparisonTests {
         #expect(try SelectorSamples.matches(#"{"map":{}}"#, #"{"map":{}}"#))
     }
 
-    @Test func `in and nin look into arrays`() throws {
+    @Test func `conditions $in and $nin look into arrays`() throws {
         #expect(try SelectorSamples.matches(#"{"t":{"$in":[1,"x"]}}"#, #"{"t":["x","y"]}"#))
         #expect(try SelectorSamples.matches(#"{"t":{"$in":[1.0]}}"#, #"{"t":1}"#))
         #expect(try !SelectorSamples.matches(#"{"t":{"$in":[["x"]]}}"#, #"{"t":["x"]}"#))
@@ -65,14 +65,14 @@ struct SelectorComparisonTests {
     }
 
     @Test(arguments: ["null", "boolean", "number", "string", "array", "object", "date"])
-    func `type tells the kinds apart`(kind: String) throws {
+    func `condition $type distinguishes the kinds`(kind: String) throws {
         let samples = [("null", "null"), ("true", "boolean"), ("1e3", "number"), ("\"\"", "string"), ("[]", "array")]
         for (text, name) in samples + [("{}", "object")] {
             #expect(try SelectorSamples.matches(#"{"a":{"$type":"\#(kind)"}}"#, #"{"a":\#(text)}"#) == (kind == name))
         }
     }
 
-    @Test func `mod divides integers of any length towards zero`() throws {
+    @Test func `condition $mod divides integers of any length towards zero`() throws {
         #expect(try SelectorSamples.matches(#"{"a":{"$mod":[3,1]}}"#, #"{"a":7}"#))
         #expect(try SelectorSamples.matches(#"{"a":{"$mod":[3,-1]}}"#, #"{"a":-7}"#))
         #expect(try SelectorSamples.matches(#"{"a":{"$mod":[-3,1]}}"#, #"{"a":7}"#))
@@ -85,7 +85,7 @@ struct SelectorComparisonTests {
         #expect(try !SelectorSamples.matches(#"{"$not":{"a":{"$mod":[0,0]}}}"#, #"{"a":7}"#))
     }
 
-    @Test func `beginsWith keeps letters whole`() throws {
+    @Test func `condition $beginsWith matches whole characters`() throws {
         #expect(try SelectorSamples.matches(#"{"a":{"$beginsWith":"foo"}}"#, #"{"a":"food"}"#))
         #expect(try SelectorSamples.matches(#"{"a":{"$beginsWith":"foo"}}"#, #"{"a":"foo"}"#))
         #expect(try !SelectorSamples.matches(#"{"a":{"$beginsWith":"foo"}}"#, #"{"a":"fo"}"#))

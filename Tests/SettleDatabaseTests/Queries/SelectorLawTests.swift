@@ -36,7 +36,7 @@ struct SelectorLawTests {
 
     private func matches(_ selector: JSON, _ document: JSON) throws -> Bool { try Selector(selector).matches(document) }
 
-    @Test func `logic follows its laws where nothing is missing`() throws {
+    @Test func `the laws of logic hold where no member is missing`() throws {
         var values = RandomJSON(random: SeededRandom(seed: SeededRandom.seed))
         for _ in 0..<3_000 {
             let document = document(&values)

@@ -12,11 +12,11 @@ struct SelectorLogicTests {
         (#"{"a":1,"$or":[{"b":1},{"b":2}]}"#, true), (#"{}"#, true), (#"{"$and":[{},{"a":1}]}"#, false),
         (#"{"$not":{"$and":[{"a":1},{"b":3}]}}"#, true), (#"{"a":{"$gt":0,"b":2}}"#, false),
     ])
-    func `conditions go together`(selector: String, isMatch: Bool) throws {
+    func `conditions are combined`(selector: String, isMatch: Bool) throws {
         #expect(try SelectorSamples.matches(selector, #"{"a":1,"b":2}"#) == isMatch)
     }
 
-    @Test func `a search for nothing at all is told from a filter`() throws {
+    @Test func `an empty search is distinguished from a filter`() throws {
         for text in [#"{"$and":[]}"#, #"{"$or":[]}"#, #"{"$nor":[]}"#] {
             #expect(try Selector(JSON(parsing: text)).isVacuous)
         }
@@ -46,7 +46,7 @@ struct SelectorLogicTests {
         (#"{"$size":2}"#, "[1,3]", true), (#"{"$size":1}"#, "[1,3]", false), (#"{"$size":0}"#, "{}", false),
         (#"{"$size":99999999999999999999}"#, "[]", false),
     ])
-    func `elements are looked at`(condition: String, value: String, isMatch: Bool) throws {
+    func `conditions apply to elements`(condition: String, value: String, isMatch: Bool) throws {
         #expect(try SelectorSamples.matches(#"{"a":\#(condition)}"#, #"{"a":\#(value)}"#) == isMatch)
     }
 
@@ -59,11 +59,11 @@ struct SelectorLogicTests {
         (#"{"\\$a":1}"#, #"{"$a":1}"#, true), (#"{"a.$b":1}"#, #"{"a":{"$b":1}}"#, true),
         (#"{"a\\":{"b":1}}"#, #"{"a.b":1}"#, true), (#"{"a\\\\.b":1}"#, #"{"a.b":1}"#, true),
     ])
-    func `paths lead to members`(selector: String, document: String, isMatch: Bool) throws {
+    func `paths name nested members`(selector: String, document: String, isMatch: Bool) throws {
         #expect(try SelectorSamples.matches(selector, document) == isMatch)
     }
 
-    @Test func `a document shows its reserved members`() throws {
+    @Test func `a selector sees a document's reserved members`() throws {
         let document = Document(id: "d1", body: ["n": 1])
         #expect(try Selector(["_id": "d1", "n": 1]).matches(document))
         #expect(try !Selector(["_rev": ["$exists": true]]).matches(document))

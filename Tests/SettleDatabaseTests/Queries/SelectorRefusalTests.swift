@@ -53,7 +53,7 @@ struct SelectorRefusalTests {
         #expect(error.reason == reason)
     }
 
-    @Test func `a deep selector is refused`() throws {
+    @Test func `a selector nested too deeply is refused`() throws {
         for (open, close) in [(#"{"a":"#, "}"), (#"{"$not":"#, "}"), (#"{"$and":["#, "]}")] {
             let text = String(repeating: open, count: 500) + "{}" + String(repeating: close, count: 500)
             #expect(try SelectorSamples.error(text)?.code == .tooDeep)

@@ -66,12 +66,12 @@ import Testing
         (#"{"$id":"urn:x","properties":{"a":{"$ref":"urn:x#"}},"minProperties":1}"#, #"{"a":{"a":1}}"#, #"{"a":{}}"#),
         (##"{"properties":{"next":{"$ref":"#"}},"type":"object"}"##, #"{"next":{"next":{}}}"#, #"{"next":{"next":1}}"#),
     ])
-    func `allow the one value and not the other`(schema: String, good: String, bad: String) throws {
+    func `accept one value and reject the other`(schema: String, good: String, bad: String) throws {
         #expect(try problems(schema, good) == [])
         #expect(try problems(schema, bad) != [])
     }
 
-    @Test func `give every problem its place and keyword`() throws {
+    @Test func `report every violation with its place and keyword`() throws {
         let schema = """
             {"type":"object","required":["id","x"],"properties":{"id":{"type":"string"},
              "list":{"items":{"maximum":3,"multipleOf":2}},"a/b~":{"properties":{"":false}}},"additionalProperties":false}
@@ -88,7 +88,7 @@ import Testing
             ])
     }
 
-    @Test func `throw the first problem`() throws {
+    @Test func `throw the first violation`() throws {
         let schema = try JSONSchema(["properties": ["a": ["type": "null"]], "required": ["b"]])
         let problem = #expect(throws: SchemaProblem.self) { try schema.validate(["a": 1]) }
         #expect(problem?.path == "/a")
@@ -99,7 +99,7 @@ import Testing
     @Test(arguments: [
         "title", "description", "default", "format", "examples", "$comment", "readOnly", "x-mine", "contentSchema",
     ])
-    func `that only annotate are ignored`(keyword: String) throws {
+    func `are ignored where they only annotate`(keyword: String) throws {
         let schema = try JSONSchema(.object(JSONObject([(keyword, JSON.object(["type": "no type"]))])))
         #expect(schema.problems(in: 1) == [])
         #expect(try JSONSchema(true).problems(in: 1) == [])

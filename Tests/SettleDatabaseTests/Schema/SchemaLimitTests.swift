@@ -4,7 +4,7 @@ import Testing
 @testable import SettleDatabase
 
 @Suite struct `Limits of checking against a JSON Schema` {
-    @Test func `allow recursive values as deep as the limit, and no deeper`() throws {
+    @Test func `accept recursive values as deep as the limit, and no deeper`() throws {
         let schema = try JSONSchema(["type": "object", "properties": ["a": ["$ref": "#"]]])
         for (depth, expected) in [(SchemaLimits.depth, []), (SchemaLimits.depth + 1, ["limit"])] {
             let text = String(repeating: #"{"a":"#, count: depth - 1) + "{}" + String(repeating: "}", count: depth - 1)
@@ -16,7 +16,7 @@ import Testing
         #expect(list.problems(in: try JSON(parsing: nested)).map(\.keyword) == ["limit"])
     }
 
-    @Test func `give up a check that goes too deep`() throws {
+    @Test func `stop a validation that goes too deep`() throws {
         let deep: JSON = ["$ref": "#"]
         let schema = try JSONSchema(["properties": ["a": ["allOf": [["allOf": [["allOf": [deep]]]]]]]])
         var value: JSON = 1
@@ -24,7 +24,7 @@ import Testing
         #expect(schema.problems(in: value).map(\.keyword) == ["limit"])
     }
 
-    @Test func `give up a check that takes too long, and allow nothing by it`() throws {
+    @Test func `stop a validation that takes too long, and accept nothing by it`() throws {
         var definitions = JSONObject([("d0", ["type": "null"])])
         for level in 1...40 {
             let below: JSON = ["$ref": .string("#/$defs/d\(level - 1)")]
@@ -36,7 +36,7 @@ import Testing
         #expect(evaluation.run(nil).map(\.keyword) == ["limit"])
     }
 
-    @Test func `do not hinder long chains of references`() throws {
+    @Test func `do not restrict long chains of references`() throws {
         var definitions = JSONObject([("d0", ["type": "null"])])
         for level in 1...5000 { definitions["d\(level)"] = ["$ref": .string("#/$defs/d\(level - 1)")] }
         let schema = try JSONSchema(["$defs": .object(definitions), "$ref": "#/$defs/d5000"])

@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: ["#/$defs/none", "#none", "#/a/-1", "#/a/01", "#/a/2", "#/~2", "#%", "#%zz", "#a/b"])
-    func `when a reference leads nowhere`(reference: String) throws {
+    func `when a reference has no target`(reference: String) throws {
         let schema: JSON = ["a": [true, true], "allOf": [["$ref": .string(reference)]]]
         let error = #expect(throws: SchemaError.self) { try JSONSchema(schema) }
         #expect(error?.code == .unresolvedReference)
@@ -81,7 +81,7 @@ import Testing
         ##"{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"oneOf":[{"$ref":"#/$defs/a"}]}}}"##,
         ##"{"dependentSchemas":{"a":{"$ref":"#"}}}"##,
     ])
-    func `when a reference goes round in circles`(schema: String) throws {
+    func `when references form a cycle`(schema: String) throws {
         #expect(try error(schema)?.code == .endlessReference)
     }
 

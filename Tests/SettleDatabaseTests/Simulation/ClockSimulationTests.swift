@@ -7,7 +7,7 @@ import Testing
 @Suite struct ClockSimulationTests {
     // SEMANTICS 157, 158, 159, 163
     @Test(arguments: 0..<4)
-    func `all replicas agree, and the latest change of each member stays`(part: Int) throws {
+    func `all replicas agree, and the latest change of each member is kept`(part: Int) throws {
         var options = SimulationOptions()
         options.attributeClocks = true
         options.steps = 6...24
@@ -30,7 +30,7 @@ import Testing
 
     // SEMANTICS 166
     @Test(arguments: ["latestAttributeWinsDeletionsToo", "threeWayMerge", "deletesWin", "mostRevisions"])
-    func `other policies go on keeping the rules where changes are stamped`(name: String) throws {
+    func `other policies still keep the rules where changes are stamped`(name: String) throws {
         var options = SimulationOptions()
         options.attributeClocks = true
         options.steps = 6...20

@@ -5,7 +5,7 @@ import Testing
 /// A database and a naive model perform the same random steps and are compared after each.
 @Suite struct DatabaseModelTests {
     @Test(arguments: DatabaseKind.allCases)
-    func `a database does what a naive model does`(kind: DatabaseKind) throws {
+    func `a database agrees with a naive model`(kind: DatabaseKind) throws {
         for round in 0..<3 {
             let run = ModelRun(seed: SeededRandom.seed &+ UInt64(round), try TemporaryDatabase(kind))
             do { try run.go(steps: 80) } catch { Issue.record("\(run.story): \(error)") }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SettlingFiguresTests {
     /// One base, an edit on each device, one result, and a tombstone for each edit but the winner.
     @Test(arguments: [(2, 5), (3, 7), (5, 11)])
-    func `devices that all settle at once are quiet after one round`(devices: Int, revisions: Int) throws {
+    func `devices that all settle at once stop writing after one round`(devices: Int, revisions: Int) throws {
         let fleet = try Fleet(devices)
         let policy = ConflictPolicy.threeWayMerge()
         let rounds = try fleet.rounds { database, _ in
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [2, 3, 5])
-    func `an impure resolver goes quiet too, for racing answers are made one`(devices: Int) throws {
+    func `devices with an impure resolver stop writing too, because racing answers are merged`(devices: Int) throws {
         let fleet = try Fleet(devices)
         let rounds = try fleet.rounds { database, device in
             let policy = ConflictPolicy.custom("clock") { conflict in
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [2, 3, 5])
-    func `with random ids devices never go quiet in twelve rounds`(devices: Int) throws {
+    func `devices with random ids keep writing for twelve rounds`(devices: Int) throws {
         let fleet = try Fleet(devices)
         let rounds = try fleet.rounds { database, device in
             let before = try database.lastSequence()

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SimulationTests {
     /// Five runs of a hundred seeds each, so that cores are used; `settle-simulate` tries as many as one likes.
     @Test(arguments: 0..<5)
-    func `nothing is lost and all replicas agree after any schedule`(part: Int) throws {
+    func `no edit is lost and all replicas agree after any schedule`(part: Int) throws {
         var options = SimulationOptions()
         options.steps = 6...20
         let first = UInt64(part * 100)

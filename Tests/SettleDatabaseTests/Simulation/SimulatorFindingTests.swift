@@ -13,7 +13,7 @@ import Testing
     }
 
     /// Seed 7 of the first schedules.
-    @Test func `a policy that keeps all leaves racing answers alone`() throws {
+    @Test func `a policy that keeps all leaves leaves racing answers alone`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.insertReplicated([
                 peer(["1-a"]), peer(["1-b"]), peer(["2-c", "1-b"]), peer(["2-d", "1-b"]),
@@ -29,7 +29,7 @@ import Testing
     }
 
     /// Seed 350: an edit revives the document over two deletions, and one of them contradicts a concurrent edit.
-    @Test func `a document that is brought back closes all deletions its author has seen`() throws {
+    @Test func `a revived document closes all deletions that its author has seen`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.insertReplicated([
                 peer(["2-b", "1-a"], isDeleted: true), peer(["2-d", "1-c"], isDeleted: true),
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// Seed 113945: the path of a reviving edit was cut just above the deletion it is based on.
-    @Test func `an edit whose path was cut above a deletion does not give way to it`() throws {
+    @Test func `an edit whose path was stemmed above a deletion does not give way to it`() throws {
         try withTemporaryDatabase(.memory) { database in
             let document = try database.save(Document(id: "a"), onConflict: .fail)
             try database.delete(document, onConflict: .fail)
@@ -61,7 +61,7 @@ import Testing
     /// 2-x ── 3-d                  closed for 3-m
     /// 1-c
     /// ```
-    @Test func `a merge waits where the path of a branch that was closed was cut`() throws {
+    @Test func `a merge waits where the path of a closed branch was stemmed`() throws {
         try withTemporaryDatabase(.memory) { database in
             try database.insertReplicated([
                 peer(["3-m", "2-w", "1-w"], ["name": "m"]), peer(["1-c"], ["note": "removed on the way to 2-x"]),
@@ -100,7 +100,7 @@ import Testing
     /// 109526: the path of a closed branch was cut. 118632: a losing deletion waits with leaves that can't be merged.
     /// 109709: a change of a member with a time far ahead, on top of a foreign edit, got an earlier time.
     @Test(arguments: [109_526, 109_709, 118_632] as [UInt64])
-    func `seeds with clocks that were found to fail hold`(seed: UInt64) throws {
+    func `the rules hold for seeds with clocks that once failed`(seed: UInt64) throws {
         var options = SimulationOptions()
         options.attributeClocks = true
         let outcome = try Simulation(options).run(seed)

@@ -5,7 +5,7 @@ import Testing
 /// Every order of arrivals, endings, failures and closing, for up to four writers.
 @Suite struct GroupCommitTests {
     @Test(arguments: [1, 2, 256])
-    func `writers are woken once and truly in every interleaving of four`(largestBatch: Int) {
+    func `every writer is woken once with its own outcome, in every interleaving of four`(largestBatch: Int) {
         var seen: Set<String> = []
         var problems: Set<String> = []
         var next = [GroupCommitWorld(largestBatch: largestBatch)]
@@ -27,7 +27,7 @@ import Testing
         .arrived(0, alone: false), .arrived(1, alone: false), .arrived(2, alone: false), .wrote(.kept), .wrote(.kept),
     ]
 
-    @Test func `one commit wakes all that share it`() {
+    @Test func `one commit wakes all writers that share it`() {
         #expect(outcomes(shared).woken.isEmpty)
         #expect(outcomes(shared + [.wrote(.kept), .committed]).woken == [0: .done, 1: .done, 2: .done])
     }
@@ -37,17 +37,17 @@ import Testing
         #expect(woken == [0: .lost, 1: .lost, 2: .lost])
     }
 
-    @Test func `a writer that fails in its savepoint fails alone`() {
+    @Test func `a writer whose savepoint fails is the only one to fail`() {
         let world = outcomes(shared + [.wrote(.failed), .committed])
         #expect(world.woken == [0: .done, 1: .done, 2: .failed])
         #expect(world.durable == [0, 1])
     }
 
-    @Test func `a transaction that the storage undid fails for all its writers`() {
+    @Test func `a transaction that the storage rolled back fails for all its writers`() {
         #expect(outcomes(shared + [.wrote(.lost), .rolledBack]).woken == [0: .lost, 1: .lost, 2: .failed])
     }
 
-    @Test func `closing commits what is written and runs nothing more`() {
+    @Test func `closing commits the writes made so far and runs no more`() {
         let world = outcomes(Array(shared.dropLast()) + [.closing(90), .wrote(.kept), .committed])
         #expect(world.woken == [0: .done, 1: .done, 2: .closed, 90: .done])
         #expect(world.isClosed)

@@ -18,12 +18,12 @@ import Testing
         return pool
     }
 
-    @Test func `a file that went because the database was closed and deleted is no failure of the system`() {
+    @Test func `a file missing because the database was closed and deleted is not a system failure`() {
         let pool = pool { throw DatabaseError(.inputOutput, "unable to open database file") }
         #expect(code { try pool.read { _ in } } == .closed)
     }
 
-    @Test func `a connection to what others made in the same place meanwhile is not lent`() throws {
+    @Test func `a connection to a database created in the same place meanwhile is not lent`() throws {
         try withTemporaryDatabase(.file) { database in
             let path = (database.path ?? "") + "/database.sqlite"
             let pool = pool { try SQLiteReader(SQLiteConnection(path: path)) }
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a failure of the system is told as it is`() {
+    @Test func `a system failure is passed on`() {
         let pool = ReaderPool(limit: 1) { throw DatabaseError(.inputOutput, "unable to open database file") }
         #expect(code { try pool.read { _ in } } == .inputOutput)
     }

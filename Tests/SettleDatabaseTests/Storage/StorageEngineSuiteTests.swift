@@ -18,7 +18,7 @@ import Testing
         #expect(failures == [])
     }
 
-    @Test func `an engine that forgets to tell of commits fails`() {
+    @Test func `an engine that does not notify of commits fails`() {
         let failures = StorageEngineSuite.run { MuteEngine(try SQLiteStorage.inMemory()) }
         #expect(failures.contains { $0.hasPrefix("commits: ") })
         #expect(!failures.contains { $0.hasPrefix("records: ") })

@@ -46,7 +46,7 @@ import Testing
         #expect(try codeOfOpening(bytes) == .notADatabase)
     }
 
-    @Test func `a newer format is named`() throws {
+    @Test func `a newer format is named in the error`() throws {
         var bytes = try soundFile()
         bytes[60..<64] = [0, 0, 0, 99]
         #expect(try codeOfOpening(bytes) == .newerFormat)
@@ -61,7 +61,7 @@ import Testing
         #expect([.corrupt, .notADatabase].contains(try codeOfOpening(Array(bytes.prefix(50)))))
     }
 
-    @Test func `a damaged page is an error where it is read and changes nothing by being opened`() throws {
+    @Test func `a damaged page is an error where it is read, and opening changes nothing`() throws {
         let folder = try TemporaryFolder()
         let path = folder("a.settle")
         try Database.create(path).close()
@@ -72,20 +72,20 @@ import Testing
         #expect([UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "/database.sqlite"))) == bytes)
     }
 
-    @Test func `a missing database is not found and nothing is made`() throws {
+    @Test func `a missing database is not found and nothing is created`() throws {
         let folder = try TemporaryFolder()
         #expect(code { try Database.open(folder("none.settle")) } == .notFound)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
 
-    @Test func `a place that can't be written is an error`() throws {
+    @Test func `a place without write permission is an error`() throws {
         let folder = try TemporaryFolder()
         try Data().write(to: URL(fileURLWithPath: folder("file")))
         #expect(code { try Database.create(folder("file/a.settle")) } == .inputOutput)
         #expect(code { try Database.create("/proc/a.settle") } == .inputOutput)
     }
 
-    @Test func `a folder that may only be read is an error, but to the superuser, who may write anywhere`() throws {
+    @Test func `a read-only folder is an error, except to the superuser`() throws {
         let folder = try TemporaryFolder()
         try Database.create(folder("a.settle")).close()
         try FileManager.default.removeItem(atPath: folder("a.settle/lock"))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct DatabaseGroupCommitTests {
     @Test(arguments: DatabaseKind.allCases)
-    func `sixteen threads of saves are all there, each with a sequence of its own`(kind: DatabaseKind) throws {
+    func `saves of sixteen threads are all stored, each with a sequence of its own`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let failures = Log<any Error>()
             onThreads(16) { thread in
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `errors of one writer do not touch the others`(kind: DatabaseKind) throws {
+    func `errors of one writer do not affect the others`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.add("taken")
             let codes = Log<DatabaseErrorCode?>()
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `edits that are done by the thread of another writer are told their own outcome`(kind: DatabaseKind) throws {
+    func `edits run on another writer's thread get their own outcome`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { (database) throws in
             let failures = Log<String>()
             let body: DocumentBody = ["n": 1]
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `an edit that fails in a shared commit leaves the others`(kind: DatabaseKind) throws {
+    func `an edit that fails in a shared commit does not affect the others`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { (database) throws in
             let body: DocumentBody = ["n": 1]
             database.addValidation("needs n") { context in

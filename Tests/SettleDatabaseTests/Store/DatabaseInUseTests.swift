@@ -4,7 +4,7 @@ import SettleTesting
 import Testing
 
 @Suite(.serialized) struct DatabaseInUseTests {
-    @Test func `a database another process has open is in use, and free when that ends`() throws {
+    @Test func `a database that another process has open is in use until that process ends`() throws {
         let folder = try TemporaryFolder()
         let store = try Store(path: folder.path)
         let created = try store.create("a")

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `a transaction in a transaction can fail alone`(kind: DatabaseKind) throws {
+    func `a nested transaction can fail alone`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             try database.transaction {
                 try database.add("outer")
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: DatabaseKind.allCases)
-    func `perform runs off the caller's thread and hands errors on`(kind: DatabaseKind) async throws {
+    func `perform runs off the caller's thread and passes errors on`(kind: DatabaseKind) async throws {
         let temporary = try TemporaryDatabase(kind)
         let database = temporary.database
         let revision = try await database.perform { try $0.add("a").revision }

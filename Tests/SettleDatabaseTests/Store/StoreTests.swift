@@ -50,7 +50,7 @@ import Testing
         #expect(try store.open(name).document("a") != nil)
     }
 
-    @Test func `what lies about in the folder is not listed`() throws {
+    @Test func `other files in the folder are not listed`() throws {
         let folder = try TemporaryFolder()
         let store = try Store(path: folder.path)
         for name in ["x.settle", "a.settle.deleted", "A.settle", "other"] {
@@ -60,7 +60,7 @@ import Testing
         #expect(try store.names() == ["real"])
     }
 
-    @Test func `what a crash left of a deletion is gone when the store is opened`() throws {
+    @Test func `the remains of an interrupted deletion are removed when the store opens`() throws {
         let folder = try TemporaryFolder()
         _ = try Store(path: folder.path).create("kept")
         let left = folder.path + "/doomed.settle.deleted"
@@ -69,7 +69,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: left))
     }
 
-    @Test func `who opens a database that is being closed gets one that is open`() async throws {
+    @Test func `opening a database that is being closed gives an open one`() async throws {
         let folder = try TemporaryFolder()
         for _ in 0..<100 {
             let database = try Database.openOrCreate(folder.path + "/a.settle")
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `a store whose folder can't be made says so`() throws {
+    @Test func `a store whose folder can't be created throws an error that says so`() throws {
         let folder = try TemporaryFolder()
         try Data().write(to: URL(fileURLWithPath: folder("file")))
         #expect(code { try Store(path: folder("file") + "/data") } == .inputOutput)

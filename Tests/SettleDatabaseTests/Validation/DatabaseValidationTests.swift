@@ -5,7 +5,7 @@ import Testing
 @Suite struct DatabaseValidationTests {
     // SEMANTICS 114, 118, 119
     @Test(arguments: DatabaseKind.allCases)
-    func `every write is asked about, with what is there before it`(kind: DatabaseKind) throws {
+    func `every write is validated, with the existing revision`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             let seen = Log<String>()
             database.addValidation("log") { context in
@@ -55,7 +55,7 @@ import Testing
 
     // SEMANTICS 120
     @Test(arguments: DatabaseKind.allCases)
-    func `a deletion can be refused for what is being deleted`(kind: DatabaseKind) throws {
+    func `a deletion can be refused for the content it deletes`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             database.addValidation("done first") { context in
                 if context.newRevision.isDeleted, context.currentRevision?["completed"] != true {
@@ -106,7 +106,7 @@ import Testing
     }
 
     // SEMANTICS 125
-    @Test func `validations are not kept in the file`() throws {
+    @Test func `validations are not stored in the file`() throws {
         let temporary = try TemporaryDatabase(.file)
         temporary.database.addValidation("no") { _ in throw ValidationError() }
         #expect(code { try temporary.database.add("a") } == .refused)

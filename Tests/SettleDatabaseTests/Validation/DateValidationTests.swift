@@ -14,7 +14,7 @@ import Testing
         ("2024-02-29T", false), ("2024-02-29T25:00", false), ("2024-02-29T08:30Zulu", false),
         ("2024-02-29T08:30:06.", false),
     ])
-    func `a member that is no date is refused, with its value`(text: String, isDate: Bool) throws {
+    func `a member that is not a date is refused, with its value`(text: String, isDate: Bool) throws {
         try withTemporaryDatabase(.memory) { database in
             database.addValidation("dates") { try $0.requireDates("created_at", "due") }
             let document = Document(id: "a", body: try DocumentBody(["created_at": .string(text)]))
@@ -30,7 +30,7 @@ import Testing
     }
 
     // SEMANTICS 127
-    @Test func `an absent member and a deletion are let through, and a number is not`() throws {
+    @Test func `an absent member and a deletion pass, and a number does not`() throws {
         try withTemporaryDatabase(.memory) { database in
             database.addValidation("dates") { try $0.requireDates("created_at") }
             try database.save(Document(id: "a", body: ["n": 1]), onConflict: .fail)

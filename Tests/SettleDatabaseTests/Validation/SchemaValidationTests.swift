@@ -10,7 +10,7 @@ import Testing
 
     // SEMANTICS 126
     @Test(arguments: DatabaseKind.allCases)
-    func `a schema refuses what it does not allow, saved or replicated`(kind: DatabaseKind) throws {
+    func `a schema refuses documents that violate it, saved or replicated`(kind: DatabaseKind) throws {
         try withTemporaryDatabase(kind) { database in
             database.addValidation("note", try JSONSchema(Self.schema).validation())
             let good = try database.save(Document(id: "a", body: ["title": "x", "count": 0]), onConflict: .fail)
@@ -33,7 +33,7 @@ import Testing
     }
 
     // SEMANTICS 119, 126
-    @Test func `deletions, design documents and documents of another kind are let through`() throws {
+    @Test func `deletions, design documents and documents of another type pass`() throws {
         try withTemporaryDatabase(.memory) { database in
             let schema = try JSONSchema(Self.schema)
             database.addValidation("note", schema.validation { $0["type"] == "note" })

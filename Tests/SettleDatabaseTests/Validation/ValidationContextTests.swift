@@ -37,14 +37,14 @@ import Testing
     }
 
     // SEMANTICS 122
-    @Test func `a change of any but the allowed members is refused`() throws {
+    @Test func `a change to any but the allowed members is refused`() throws {
         let refused = try check(["a": 1, "b": 1], ["a": 2, "b": 2]) { try $0.allowOnlyChanges(to: ["a"]) }
         #expect(refused?.message == "The 'b' property may not be changed")
         #expect(try check(["a": 1, "b": 1], ["a": 2, "b": 1]) { try $0.allowOnlyChanges(to: ["a"]) } == nil)
     }
 
     // SEMANTICS 122
-    @Test func `enumerating changes stops at the first that is refused`() throws {
+    @Test func `enumerating changes stops at the first refused change`() throws {
         let seen = Log<String>()
         let refused = try check(["a": 1, "b": 1, "c": 1], ["a": 2, "b": 2, "d": 2]) { context in
             try context.validateChanges { name, old, new in
@@ -62,7 +62,7 @@ import Testing
         (DocumentBody(dictionaryLiteral: ("created_at", "2014-02-03T10:00:00Z")), true),
         (DocumentBody(dictionaryLiteral: ("created_at", "yesterday")), false),
     ])
-    func `the guide's date rule decides about saves and replicated revisions`(body: DocumentBody, isFine: Bool) throws {
+    func `the guide's date rule applies to saves and replicated revisions`(body: DocumentBody, isFine: Bool) throws {
         try withTemporaryDatabase(.memory) { database in
             database.addValidation("date") { context in
                 guard let date = context.newRevision["created_at"]?.string else { return }
@@ -84,7 +84,7 @@ import Testing
     }
 
     // SEMANTICS 115, 123, K17
-    @Test func `the older shapes refuse with their status and the first message`() throws {
+    @Test func `the older forms refuse with their status and the first message`() throws {
         let old = ValidationAdapter.returning { _, response in
             response.errorType = 401
             response.errorMessage = "first"

@@ -16,7 +16,7 @@ import Testing
         return request.headers
     }
 
-    @Test func `each kind has its header`() async throws {
+    @Test func `each kind sends its header`() async throws {
         #expect(try await headers(of: .none).fields.isEmpty)
         let basic = try await headers(of: .basic(user: "Aladdin", password: "open sesame"))
         #expect(basic["Authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
@@ -29,7 +29,7 @@ import Testing
         #expect(try await headers(of: .oauth1(keys))["Authorization"]?.hasPrefix("OAuth ") == true)
     }
 
-    @Test func `no kind shows its secret`() {
+    @Test func `no kind prints its secret`() {
         let keys = OAuth1(consumerKey: "app", consumerSecret: "hunter2", token: "hunter2", tokenSecret: "hunter2")
         for (credentials, words) in [
             (Credentials.basic(user: "anna", password: "hunter2"), "basic authentication as 'anna'"),
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `a token is asked for again before it runs out, and only then`() async throws {
+    @Test func `a token is requested again before it expires, and not earlier`() async throws {
         let clock = Guarded(1000.0)
         let asked = Guarded(0)
         let credentials = Credentials.bearer {
@@ -69,12 +69,12 @@ import Testing
             ("AuthSession=abc; Version=1; Max-Age=600; Path=/", 1600), ("AuthSession=abc; HttpOnly", nil),
             ("AuthSession=abc; Expires=Thu, 01-Jan-1970 01:00:00 GMT; Path=/", 3600),
         ] as [(String, Double?)])
-    func `the end of a session is read`(field: String, end: Double?) {
+    func `the expiry of a session is read`(field: String, end: Double?) {
         let cookie = SessionCookie.read(["set-cookie": "a=b", "Set-Cookie": field], now: 1000)
         #expect(cookie?.text == "abc" && cookie?.end == end)
     }
 
-    @Test func `a refused token is asked for again once`() async throws {
+    @Test func `a refused token is requested again once`() async throws {
         let asked = Guarded(0)
         let credentials = Credentials.bearer {
             asked.withLock { asked in
@@ -103,7 +103,7 @@ import Testing
     @Test(arguments: [
         ("http://couch.example/db", true), ("https://couch.example/db", false), ("http://localhost:5984/db", false),
     ])
-    func `a password in the open is warned of`(url: String, isWarnedOf: Bool) throws {
+    func `a password over an unencrypted connection is warned about`(url: String, isWarnedOf: Bool) throws {
         for credentials in [Credentials.basic(user: "anna", password: "pw"), .session(user: "anna", password: "pw")] {
             var warnings: [String] = []
             _ = CouchDBConnection(

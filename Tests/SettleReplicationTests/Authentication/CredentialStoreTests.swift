@@ -29,7 +29,7 @@ import Testing
     }
 
     // SEMANTICS 136
-    @Test func `one that fits is sent, one with a realm after the server has asked for it`() async throws {
+    @Test func `matching credentials are sent, those with a realm after the server's challenge`() async throws {
         let server = try makeServer()
         #expect(try await ask(server, store(server.url, realm: nil)).json["ok"] == true)
         #expect(server.requests.count == 1)
@@ -39,7 +39,7 @@ import Testing
     }
 
     // SEMANTICS 136
-    @Test func `one that does not fit is not sent, and the error says in what it is different`() async throws {
+    @Test func `credentials that do not match are not sent, and the error names the difference`() async throws {
         let server = try makeServer()
         let port = try HTTPURL(server.url).port
         for (place, realm, told) in [
@@ -60,7 +60,7 @@ import Testing
         #expect(error?.tried?.contains("the method basic and not digest") == true)
     }
 
-    @Test func `a wrong password is not tried for ever`() async throws {
+    @Test func `a wrong password is not retried endlessly`() async throws {
         let server = try makeServer()
         var store = CredentialStore()
         store.add(user: "anna", password: "wrong", for: try HTTPURL(server.url), realm: "notes")
@@ -72,7 +72,7 @@ import Testing
         #expect(!text.contains("wrong"))
     }
 
-    @Test func `a sealed store opens with its key, and with no other`() throws {
+    @Test func `a sealed store opens with its key only`() throws {
         let key = [UInt8](repeating: 7, count: 32)
         var store = try store("https://couch.example:6984/notes", realm: "notes")
         store.add(user: "bert", password: "h\u{fc}tte \"2\"", for: try HTTPURL("http://[::1]:5984"))
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `a peer without credentials finds those of its server in the shared store`() async throws {
+    @Test func `a peer without credentials finds those for its server in the shared store`() async throws {
         let server = try makeServer()
         let before = CredentialStore.shared
         defer { CredentialStore.shared = before }

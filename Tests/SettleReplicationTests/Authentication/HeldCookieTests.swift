@@ -17,7 +17,7 @@ import Testing
     }
 
     // SEMANTICS 139
-    @Test func `a cookie is sent until its end, and not after it is deleted`() {
+    @Test func `a cookie is sent until it expires or is deleted`() {
         let cookie = HeldCookie("abc", end: 1000)
         #expect(cookie.text(now: 999) == "abc")
         #expect(cookie.text(now: 1000) == nil && cookie.text(now: 10) == nil)
@@ -34,7 +34,7 @@ import Testing
     }
 
     // SEMANTICS 139
-    @Test func `a changed cookie takes effect on a replication that runs`() async throws {
+    @Test func `a changed cookie takes effect on a running replication`() async throws {
         let server = try LiveServer { $0.security.admins["anna"] = "secret-word" }
         let hub = try Store(path: server.folder.path).create("hub")
         let notes = try Database.inMemory()

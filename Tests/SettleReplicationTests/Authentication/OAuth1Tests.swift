@@ -4,7 +4,7 @@ import Testing
 
 /// Signatures against the examples of RFC 5849.
 @Suite struct OAuth1Tests {
-    @Test func `the base string is that of the standard`() throws {
+    @Test func `the base string equals the standard's example`() throws {
         // Section 3.4.1.1, whose request also has two parameters in its body.
         let url = try HTTPURL("http://EXAMPLE.COM:80/request?b5=%3D%253D&a3=a&c%40=&a2=r%20b")
         let base = OAuth1.baseString(
@@ -21,7 +21,7 @@ import Testing
         )
     }
 
-    @Test func `the signature is that of the standard`() throws {
+    @Test func `the signature equals the standard's example`() throws {
         // Section 1.2; its request has no oauth_version.
         let keys = OAuth1(
             consumerKey: "dpf43f3p2l4k3l03", consumerSecret: "kd94hf93k423kf44", token: "nnch734d00sl2jdk",
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [OAuth1.Method.hmacSHA1, .hmacSHA256])
-    func `the header has all parts, and no secret`(method: OAuth1.Method) throws {
+    func `the header has all parts and no secret`(method: OAuth1.Method) throws {
         let keys = OAuth1(
             consumerKey: "app", consumerSecret: "hidden-1", token: "user/1", tokenSecret: "hidden-2", method: method)
         let header = keys.authorization("GET", try HTTPURL("http://h/db/"), time: 1000, nonce: "once")

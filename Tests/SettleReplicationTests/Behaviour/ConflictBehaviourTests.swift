@@ -48,7 +48,7 @@ struct ConflictBehaviourTests {
 
     // SEMANTICS 5
     @Test(arguments: PeerPair.everywhere)
-    func `a fast-forward and a known revision are no conflicts`(pair: PeerPair) async throws {
+    func `a fast-forward and a known revision are not conflicts`(pair: PeerPair) async throws {
         let (here, there) = try await pair.make()
         let asked = Guarded(0)
         let policy = ConflictPolicy.custom("count") { _ in
@@ -78,7 +78,7 @@ struct ConflictBehaviourTests {
 
     // SEMANTICS 7, K2: the source shows the document as deleted, whatever generations say.
     @Test(arguments: PeerPair.everywhere)
-    func `a deletion wins where the policy says so`(pair: PeerPair) async throws {
+    func `a deletion wins if the policy says so`(pair: PeerPair) async throws {
         let (here, there) = try await pair.make()
         try here.database.put("a", ["n": 1])
         try await replicate(here, to: there)
@@ -91,7 +91,7 @@ struct ConflictBehaviourTests {
     }
 
     // SEMANTICS 27-32
-    @Test func `a resolver that throws leaves its conflict for the next start, and no other`() async throws {
+    @Test func `a resolver that throws leaves its conflict, and no other, for the next start`() async throws {
         let (here, there) = try await PeerPair.local[1].make()
         for number in 0..<6 {
             let id = try DocumentID(validating: "d\(number)")
@@ -142,7 +142,7 @@ struct ConflictBehaviourTests {
     }
 
     // SEMANTICS 39, 40
-    @Test func `neither idle nor stopped is told while a conflict is being settled`() async throws {
+    @Test func `neither idle nor stopped is reported while a conflict is being settled`() async throws {
         let (here, there) = try await PeerPair.local[0].make()
         try here.database.put("a", ["by": "here"])
         try there.database.put("a", ["by": "there"])
@@ -221,7 +221,7 @@ struct ConflictBehaviourTests {
     }
 
     // SEMANTICS 41
-    @Test func `suspending leaves conflicts that wait, and the next start settles them`() async throws {
+    @Test func `suspending leaves pending conflicts, and the next start settles them`() async throws {
         let (here, there) = try await PeerPair.local[0].make()
         try here.database.put("a", ["by": "here"])
         try there.database.put("a", ["by": "there"])
@@ -247,7 +247,7 @@ struct ConflictBehaviourTests {
     }
 
     @Test(arguments: PeerPair.everywhere)
-    func `a base that is lacking here is fetched from the source`(pair: PeerPair) async throws {
+    func `a missing base is fetched from the source`(pair: PeerPair) async throws {
         let (here, there) = try await pair.make()
         try there.database.put("a", ["x": 1, "y": 1])
         try await replicate(there, to: here)
@@ -266,7 +266,7 @@ struct ConflictBehaviourTests {
         #expect(try lacking.database.document("a")?.json == ["x": 2, "y": 2])
     }
 
-    @Test func `where all is kept, the base is brought for who settles later`() async throws {
+    @Test func `where all leaves are kept, the base is replicated for later settling`() async throws {
         let (here, there) = try await PeerPair.local[0].make()
         try there.database.put("a", ["x": 1, "y": 1])
         try there.database.put("a", ["x": 1, "y": 2])
@@ -289,7 +289,7 @@ struct ConflictBehaviourTests {
 
     // SEMANTICS 81, 82
     @Test(arguments: PeerPair.everywhere)
-    func `three devices are quiet after two rounds through a hub`(pair: PeerPair) async throws {
+    func `three devices stop writing after two rounds through a hub`(pair: PeerPair) async throws {
         let (hub, first) = try await pair.make()
         let devices = [first, try await pair.makeTarget(), try await pair.makeTarget()]
         try hub.database.put("a", ["x": 0, "y": 0, "z": 0])
@@ -313,7 +313,7 @@ struct ConflictBehaviourTests {
     }
 
     // SEMANTICS 42
-    @Test func `two policies on one database are warned about`() async throws {
+    @Test func `a second policy for one database is warned about`() async throws {
         let warnings = Guarded<[String]>([])
         var options = DatabaseOptions()
         options.warn = { warning in warnings.withLock { $0.append(warning) } }

@@ -14,7 +14,7 @@ struct ContentBehaviourTests {
     }
 
     @Test(arguments: PeerPair.everywhere)
-    func `documents of every kind arrive, and local ones stay`(pair: PeerPair) async throws {
+    func `documents of every kind are replicated, and local ones are not`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         let database = source.database
         try database.put("plain", ["text": "Hello"])
@@ -41,7 +41,7 @@ struct ContentBehaviourTests {
     }
 
     @Test(arguments: PeerPair.everywhere)
-    func `trees with branches, tombstones and detached roots arrive whole`(pair: PeerPair) async throws {
+    func `trees with branches, tombstones and detached roots are replicated whole`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         let database = source.database
         var random = SeededRandom(seed: 7)
@@ -64,7 +64,7 @@ struct ContentBehaviourTests {
     }
 
     @Test(arguments: PeerPair.everywhere)
-    func `a stemmed history arrives`(pair: PeerPair) async throws {
+    func `a stemmed history is replicated`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         try source.database.setRevisionLimit(3)
         for number in 0..<10 { try source.database.put("long", ["n": .number(JSONNumber(number))]) }
@@ -79,7 +79,7 @@ struct ContentBehaviourTests {
     }
 
     @Test(arguments: PeerPair.everywhere)
-    func `many documents arrive in bounded batches`(pair: PeerPair) async throws {
+    func `many documents are replicated in bounded batches`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         try source.database.transaction {
             for number in 0..<5000 {

@@ -7,7 +7,7 @@ import Testing
 struct ContinuousBehaviourTests {
     // SEMANTICS 93
     @Test(arguments: PeerPair.all)
-    func `a continuous replication is idle, wakes on change, and ends when it is stopped`(pair: PeerPair) async throws {
+    func `a continuous replication is idle, wakes on change, and ends when stopped`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.isContinuous = true
@@ -32,7 +32,7 @@ struct ContinuousBehaviourTests {
     }
 
     @Test(arguments: PeerPair.all)
-    func `a stopped replication goes on where it was, and reads nothing twice`(pair: PeerPair) async throws {
+    func `a stopped replication resumes at its checkpoint, and reads nothing twice`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         for number in 0..<50 { try source.database.put(DocumentID(validating: "a\(number)"), ["n": 1]) }
         let first = try await replicate(source, to: target)
@@ -54,7 +54,7 @@ struct ContinuousBehaviourTests {
 
     // SEMANTICS 92
     @Test(arguments: PeerPair.all)
-    func `a run ends even if writes go on`(pair: PeerPair) async throws {
+    func `a one-shot replication ends even if writes continue`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         for number in 0..<200 { try source.database.put(DocumentID(validating: "a\(number)"), ["n": 1]) }
         let database = source.database
@@ -79,7 +79,7 @@ struct ContinuousBehaviourTests {
 
     // SEMANTICS 103
     @Test(arguments: PeerPair.local)
-    func `a running replication needs no reference`(pair: PeerPair) async throws {
+    func `a running replication stays alive without a reference`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.isContinuous = true

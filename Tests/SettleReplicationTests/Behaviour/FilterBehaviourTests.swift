@@ -16,7 +16,7 @@ struct FilterBehaviourTests {
     }
 
     @Test(arguments: PeerPair.everywhere)
-    func `documents are chosen by id`(pair: PeerPair) async throws {
+    func `documents are selected by id`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         try fill(source.database)
         let result = try await replicate(source, to: target) { $0.filter = .documents(["d3", "d5", "none"]) }
@@ -26,7 +26,7 @@ struct FilterBehaviourTests {
 
     // SEMANTICS 128, 129
     @Test(arguments: PeerPair.everywhere)
-    func `documents are chosen by a selector, and a deletion only if it keeps what is asked for`(
+    func `documents are selected by a selector, and a deletion only if it keeps the members it reads`(
         pair: PeerPair
     ) async throws {
         let (source, target) = try await pair.make()
@@ -48,7 +48,7 @@ struct FilterBehaviourTests {
 
     // SEMANTICS 132
     @Test(arguments: PeerPair.fromLocal)
-    func `one that leaves the filter is told of and listed, until it passes again`(pair: PeerPair) async throws {
+    func `a document leaving the filter is reported, and listed until it passes again`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         let (here, there) = (source.database, target.database)
         try fill(here)
@@ -90,7 +90,7 @@ struct FilterBehaviourTests {
     }
 
     // SEMANTICS 132, 133
-    @Test func `a channel that a document was removed from is told of, and its empty revision is not brought`()
+    @Test func `a channel that a document was removed from is reported, and its empty revision is not replicated`()
         async throws
     {
         let server = try OddServer { request in
@@ -135,7 +135,7 @@ struct FilterBehaviourTests {
         #expect(try await run(["by": "bob", "from": 10]).counts.revisionsWritten == 5)
     }
 
-    @Test func `a registered function of another version is asked about all documents again`() async throws {
+    @Test func `a registered function of another version filters all documents again`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         try fill(source.database)
         func run() async throws -> ReplicationResult {
@@ -150,7 +150,7 @@ struct FilterBehaviourTests {
     }
 
     // SEMANTICS 130
-    @Test func `a filter that was not registered is an error at the start, and nothing is pushed`() async throws {
+    @Test func `an unregistered filter is an error at the start, and nothing is pushed`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         try fill(source.database)
         for filter in [ReplicationFilter.named("none"), .channels(["c"])] {
@@ -166,7 +166,7 @@ struct FilterBehaviourTests {
     }
 
     @Test(arguments: PeerPair.everywhere)
-    func `a selector that asks for words is refused before anything is written`(pair: PeerPair) async throws {
+    func `a selector with full-text search is refused before anything is written`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         try fill(source.database)
         let selector = try Selector(["$and": [["owner": "ada"], ["$text": "old"]]])

@@ -37,7 +37,7 @@ struct GuideBehaviourTests {
 
     // SEMANTICS 140, 141, 142, 143, 144, K12, K20
     @Test(arguments: PeerPair.everywhere)
-    func `concurrent edits are no error, one wins everywhere, and both are found and settled by hand`(
+    func `concurrent edits are no error, one wins everywhere, and both are found and settled manually`(
         pair: PeerPair
     ) async throws {
         let (here, there) = try await pair.make()
@@ -71,7 +71,7 @@ struct GuideBehaviourTests {
     }
 
     // SEMANTICS 97
-    @Test func `a filter chooses documents, and another filter is another replication`() async throws {
+    @Test func `a filter selects documents, and another filter makes another replication`() async throws {
         let (here, there) = try await PeerPair.local[0].make()
         for number in 0..<10 { try here.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let some = try await replicate(here, to: there) { $0.filter = .documents(["d1", "d2"]) }
@@ -83,7 +83,7 @@ struct GuideBehaviourTests {
 
     // SEMANTICS 108
     @Test(arguments: PeerPair.everywhere)
-    func `bytes are told, for documents alone say little`(pair: PeerPair) async throws {
+    func `progress includes bytes, because documents alone say little`(pair: PeerPair) async throws {
         let (here, there) = try await pair.make()
         var random = SeededRandom(seed: 4)
         let content = (0..<300_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -100,7 +100,7 @@ struct GuideBehaviourTests {
     }
 
     // SEMANTICS 109
-    @Test func `one bar adds up both directions, and is hidden when there is nothing to show`() {
+    @Test func `one progress bar adds up both directions, and is hidden when idle`() {
         func status(_ completed: Int, _ total: Int) -> ReplicationStatus {
             var status = ReplicationStatus()
             (status.completed, status.total) = (completed, total)

@@ -19,7 +19,7 @@ struct RefusalBehaviourTests {
     }
 
     // SEMANTICS 114, 117
-    @Test func `a pull lists a refused document, and goes on past it`() async throws {
+    @Test func `a pull lists a refused document, and continues past it`() async throws {
         let (source, target) = try await makePair()
         let result = try await replicate(source, to: target) { $0.direction = .pull }
         #expect(try target.database.documents().count == 27)
@@ -34,7 +34,7 @@ struct RefusalBehaviourTests {
     }
 
     // SEMANTICS 112
-    @Test func `in a push a refused document holds the checkpoint, and not the flow`() async throws {
+    @Test func `in a push a refused document holds the checkpoint, but not the flow`() async throws {
         let (source, target) = try await makePair()
         let push: (inout ReplicationConfiguration) -> Void = { $0.direction = .push }
         let result = try await replicate(source, to: target, push)
@@ -55,7 +55,7 @@ struct RefusalBehaviourTests {
     }
 
     // SEMANTICS 3
-    @Test func `where branches are refused, a conflict is that document's error`() async throws {
+    @Test func `where branches are refused, a conflict is an error of that document`() async throws {
         let (source, target) = try await PeerPair.local[1].make()
         try source.database.put("a", ["by": "source"])
         try source.database.put("b", ["by": "source"])
@@ -79,7 +79,7 @@ struct RefusalBehaviourTests {
         #expect(second.counts.revisionsWritten > 0)
     }
 
-    @Test func `a document that fails is tried again, then listed, and holds the checkpoint`() async throws {
+    @Test func `a document that fails is retried, then listed, and holds the checkpoint`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<10 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let flaky = ScriptedPeer(target.peer)
@@ -99,7 +99,7 @@ struct RefusalBehaviourTests {
         try expectSame(source.database, target.database)
     }
 
-    @Test func `what the source has no more is listed`() async throws {
+    @Test func `a revision that the source no longer has is listed`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<10 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let losing = ScriptedPeer(source.peer)
@@ -112,7 +112,7 @@ struct RefusalBehaviourTests {
     }
 
     @Test(arguments: PeerPair.local[1...])
-    func `a damaged document at the source is listed, and the others arrive`(pair: PeerPair) async throws {
+    func `a damaged document at the source is listed, and the others are replicated`(pair: PeerPair) async throws {
         let (source, target) = try await pair.make()
         for name in ["a", "bad", "c"] {
             let file = try source.database.makeAttachment("f", content: [1, 2, 3])
@@ -128,7 +128,7 @@ struct RefusalBehaviourTests {
         #expect(result.ledger["bad"].first?.reason.contains("damaged") == true)
     }
 
-    @Test func `an attachment whose numbers can't be fails alone, with its reason`() async throws {
+    @Test func `an attachment with impossible numbers fails alone, with its reason`() async throws {
         let (source, target) = try await PeerPair.local[1].make()
         try source.database.put("a", ["n": 1])
         let file = try source.database.makeAttachment("f", contentType: "text/plain", content: Array("hello".utf8))

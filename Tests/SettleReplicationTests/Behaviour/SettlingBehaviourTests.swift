@@ -18,7 +18,7 @@ import Testing
 
     // SEMANTICS 161
     @Test(arguments: PeerPair.all)
-    func `a rule is asked before anybody sees what came`(pair: PeerPair) async throws {
+    func `the policy decides before any reader sees the pulled revision`(pair: PeerPair) async throws {
         let (here, there) = try await pair.make()
         try here.database.put("a", ["by": "both"])
         try await replicate(here, to: there)
@@ -42,7 +42,7 @@ import Testing
     }
 
     // SEMANTICS 161, 162
-    @Test func `no reader sees an older value win, however often it looks`() async throws {
+    @Test func `no reader sees an older value win, however often it reads`() async throws {
         var options = DatabaseOptions()
         options.attributeClocks = true
         let wall = Guarded<Int64>(1_423_137_600_000)
@@ -81,7 +81,7 @@ import Testing
     }
 
     // SEMANTICS 35
-    @Test func `an edit made while a rule is asked has it asked again, and is kept`() async throws {
+    @Test func `an edit made while the policy decides makes it decide again, and is kept`() async throws {
         let (here, there) = try await PeerPair.local[1].make()
         try here.database.put("a", ["by": "both"])
         try await replicate(here, to: there)
@@ -103,7 +103,7 @@ import Testing
         #expect(try database.conflictedDocumentIDs().isEmpty)
     }
 
-    @Test func `a base that is not kept here is fetched before what came is stored`() async throws {
+    @Test func `a base missing here is fetched before the pulled revision is stored`() async throws {
         let (here, there) = try await PeerPair.local[1].make()
         try there.database.put("a", ["title": "t", "text": "x"])
         try await replicate(there, to: here)

@@ -75,7 +75,7 @@ struct BackupTests {
         #expect(try await replicate(source, target).warnings.isEmpty)
     }
 
-    @Test func `a target restored from a backup gets again what it had`() async throws {
+    @Test func `a target restored from a backup receives again what it lost`() async throws {
         let (source, target) = (try Restorable("source"), try Restorable("target"))
         try fill(source.database, "a", 10)
         _ = try await replicate(source, target)
@@ -89,7 +89,7 @@ struct BackupTests {
         try expectSame(source.database, target.database)
     }
 
-    @Test func `a backup from before the first replication starts from the beginning`() async throws {
+    @Test func `a backup older than the first replication starts from the beginning`() async throws {
         let (source, target) = (try Restorable("source"), try Restorable("target"))
         try fill(source.database, "a", 10)
         try target.backUp()
@@ -101,7 +101,7 @@ struct BackupTests {
         try expectSame(source.database, target.database)
     }
 
-    @Test func `a source that was deleted and made anew is read from the beginning, loudly`() async throws {
+    @Test func `a source that was deleted and created again is read from the beginning, with a warning`() async throws {
         let (source, target) = (try Restorable("source"), try Restorable("target"))
         try fill(source.database, "a", 10)
         _ = try await replicate(source, target)
@@ -113,7 +113,7 @@ struct BackupTests {
         #expect(try target.database.documents().count == 40)
     }
 
-    @Test func `it is noticed while a continuous replication runs`() async throws {
+    @Test func `a restored backup is detected while a continuous replication runs`() async throws {
         let (source, target) = (try Restorable("source"), try Kept(TemporaryDatabase(.memory)))
         let database = target.database
         try fill(source.database, "a", 10)
@@ -149,7 +149,7 @@ struct BackupTests {
         }
     }
 
-    @Test func `where a side allows no log, the other one's is trusted, with a warning`() async throws {
+    @Test func `where one side allows no log, the other side's is trusted, with a warning`() async throws {
         for isSource in [true, false] {
             let (source, target) = (try Restorable("source"), try Restorable("target"))
             let closed = ScriptedPeer(isSource ? source.peer : target.peer)

@@ -69,7 +69,7 @@ struct CheckpointerTests {
         return point
     }
 
-    @Test func `a checkpoint is written to the target first, with the name and times handed in`() throws {
+    @Test func `a checkpoint is written to the target first, with the given name and times`() throws {
         var (logs, checkpointer) = (Logs(), checkpointer)
         #expect(try resume(&logs, &checkpointer).position == .start)
         guard case .written(nil) = logs.run(write(7, "n"), &checkpointer) else {
@@ -86,7 +86,7 @@ struct CheckpointerTests {
         #expect(try resume(&logs, &other).position == position(7) && !other.hasWritten)
     }
 
-    @Test func `a log that was changed on one side is not written over`() throws {
+    @Test func `a log that was changed on one side is not overwritten`() throws {
         var (logs, checkpointer) = (Logs(), checkpointer)
         _ = try resume(&logs, &checkpointer)
         _ = logs.run(write(7, "n"), &checkpointer)
@@ -99,7 +99,7 @@ struct CheckpointerTests {
         #expect(logs.steps == ["read"] && logs.source == newest && checkpointer.recorded == position(7))
     }
 
-    @Test func `two runs at the same time go on from each other's checkpoints`() throws {
+    @Test func `two concurrent runs continue from each other's checkpoints`() throws {
         var (logs, first) = (Logs(), checkpointer)
         _ = try resume(&logs, &first)
         _ = logs.run(write(7, "n"), &first)
@@ -114,7 +114,7 @@ struct CheckpointerTests {
     }
 
     @Test(arguments: Checkpointer.Side.allCases)
-    func `a side that allows no log is known by the other one`(closed: Checkpointer.Side) throws {
+    func `the other side's log stands for a side that allows none`(closed: Checkpointer.Side) throws {
         var (logs, checkpointer) = (Logs(), checkpointer)
         let open: Checkpointer.Side = closed == .source ? .target : .source
         _ = try resume(&logs, &checkpointer)
@@ -128,7 +128,7 @@ struct CheckpointerTests {
         #expect(try resume(&logs, &other).position == position(7))
     }
 
-    @Test func `a forbidden write is found out on the way, and noted on the side that was written`() throws {
+    @Test func `a forbidden write is detected during the run, and noted on the side that could be written`() throws {
         var checkpointer = checkpointer
         _ = checkpointer.handle(write(7, "n"))
         let empty = Checkpointer.Reading(log: .log(ReplicationLog()))
@@ -143,7 +143,7 @@ struct CheckpointerTests {
         #expect(first.onlySide == nil && second.onlySide == "target")
     }
 
-    @Test func `forgetting empties the logs there are, and begins at the start`() throws {
+    @Test func `forgetting empties the existing logs, and starts from the beginning`() throws {
         var (logs, checkpointer) = (Logs(), checkpointer)
         guard case .forgotten = logs.run(.forget, &checkpointer) else {
             Issue.record("not forgotten")

@@ -6,7 +6,7 @@ import Testing
 
 /// Sources whose sequence went back.
 @Suite(.timeLimit(.minutes(5))) struct GoingBackTests {
-    @Test func `to begin behind what the source has is to begin at its first change, loudly`() async throws {
+    @Test func `a start after the source's last change begins at its first, with a warning`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<5 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let some = try await replicate(source, to: target) { $0.since = PeerSequence(3) }
@@ -17,7 +17,7 @@ import Testing
         try expectSame(source.database, target.database)
     }
 
-    @Test func `a source that goes back again and again is given up, or asked ever less often`() async throws {
+    @Test func `a source that goes back again and again is given up, or read ever less often`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<5 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let odd = ScriptedPeer(source.peer)

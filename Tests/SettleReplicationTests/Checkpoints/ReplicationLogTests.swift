@@ -22,7 +22,7 @@ struct ReplicationLogTests {
         PeerInfo(instance: instance, lastSequence: PeerSequence(.number(JSONNumber(last))))
     }
 
-    @Test func `a log reads back what it wrote, with the members CouchDB has`() throws {
+    @Test func `a log is written and read with CouchDB's members`() throws {
         var log = log([3, 2, 1])
         log.sourceInstance = "a"
         log.onlySide = "target"
@@ -37,7 +37,7 @@ struct ReplicationLogTests {
         #expect(Set(names).isSuperset(of: expected))
     }
 
-    @Test func `old checkpoints are kept ever more sparsely, and none is far from any age`() {
+    @Test func `older checkpoints are kept more sparsely, and none is far from any age`() {
         var log = ReplicationLog()
         for number in 1...20_000 {
             log.add(entry(number))
@@ -51,7 +51,7 @@ struct ReplicationLogTests {
         }
     }
 
-    @Test func `a replication begins at the newest checkpoint that both sides have`() {
+    @Test func `a replication starts at the newest checkpoint that both sides have`() {
         let same = ResumePoint(source: (.log(log([3, 2, 1])), info(9)), target: (.log(log([3, 2, 1])), info(1)))
         #expect(same.position.number == 3 && same.problem == nil)
         let restored = ResumePoint(source: (.log(log([2, 1])), info(9)), target: (.log(log([5, 4, 2, 1])), info(1)))
@@ -82,7 +82,7 @@ struct ReplicationLogTests {
     }
 
     // SEMANTICS 134
-    @Test func `a replication's id is of its meaning`() throws {
+    @Test func `a replication's id depends on its meaning`() throws {
         func id(_ filter: ReplicationFilter, _ source: String = "a", _ branching: Branching = .allowed) -> String {
             ReplicationID(source: source, target: "b", filter: filter, branching: branching).description
         }
@@ -108,7 +108,7 @@ struct ReplicationLogTests {
         #expect(id(.channels(["a", "b"])) == id(.channels(["b", "a", "a"])))
     }
 
-    @Test func `times are written as CouchDB writes them`() {
+    @Test func `times are written in CouchDB's format`() {
         #expect(WallTime(seconds: 784_111_777).http == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(WallTime(seconds: 784_111_777).iso8601 == "1994-11-06T08:49:37Z")
         #expect(WallTime(seconds: 0).http == "Thu, 01 Jan 1970 00:00:00 GMT")

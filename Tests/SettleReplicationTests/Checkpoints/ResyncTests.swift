@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ResyncTests {
     // K15
     @Test(arguments: PeerPair.all)
-    func `a replication that forgets its checkpoints compares everything and brings what is missing`(
+    func `a replication that forgets its checkpoints compares everything and replicates what is missing`(
         pair: PeerPair
     ) async throws {
         let (source, target) = try await pair.make()
@@ -28,7 +28,7 @@ import Testing
         #expect(third.counts.changesRead == 0 && third.warnings.isEmpty)
     }
 
-    @Test func `one that is cut off begins at the start again`() async throws {
+    @Test func `an interrupted resync starts again from the beginning`() async throws {
         let (source, target) = try await PeerPair.local[1].make()
         for number in 0..<20 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         try await replicate(source, to: target)
@@ -40,7 +40,7 @@ import Testing
         #expect(try await replicate(source, to: target).counts.changesRead == 20)
     }
 
-    @Test func `one that runs starts again by itself`() async throws {
+    @Test func `a running replication restarts automatically for a resync`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<20 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)

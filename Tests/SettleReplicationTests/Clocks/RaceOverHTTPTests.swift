@@ -51,7 +51,7 @@ import Testing
     @Test(
         arguments: ServerKind.all,
         [(1000, 2000, "Family Holidays"), (3000, 2000, "Holiday 2015")] as [(Int64, Int64, JSON)])
-    func `the later name ends on both devices and on the server`(
+    func `the later name wins on both devices and on the server`(
         _ kind: ServerKind, _ times: (john: Int64, marie: Int64, winner: JSON)
     ) async throws {
         let peer = try home.peer(kind)

@@ -48,7 +48,7 @@ import Testing
         return try database.content(of: attachment)
     }
 
-    @Test func `what came before the process ended is not asked for again`() async throws {
+    @Test func `bytes received before the process ended are not requested again`() async throws {
         try await bringSome(500_000)
         let notes = try open()
         let source = Parts(bytes)
@@ -63,7 +63,7 @@ import Testing
         notes.close()
     }
 
-    @Test func `a content that is all there is only looked at`() async throws {
+    @Test func `a complete content is only verified`() async throws {
         try await bringSome(900_000)
         let notes = try open()
         let source = Parts(bytes)
@@ -73,7 +73,7 @@ import Testing
         notes.close()
     }
 
-    @Test func `what was kept and is not what it should be is brought again`() async throws {
+    @Test func `kept bytes with a wrong digest are downloaded again`() async throws {
         try await bringSome(500_000)
         let file = try #require(try partial().first)
         try Data(repeating: 7, count: 400_000).write(to: URL(fileURLWithPath: file))
@@ -92,7 +92,7 @@ import Testing
         notes.close()
     }
 
-    @Test func `as long as bytes come, an attachment may be cut any number of times`() async throws {
+    @Test func `as long as bytes arrive, an attachment may be cut any number of times`() async throws {
         let notes = try open()
         let source = Parts(bytes, piece: 50_000)
         _ = try await store(source, in: notes)
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [400, 401, 403, 404, 409, 412, 413])
-    func `a status in place of a content is no verdict on the document, which is tried again`(
+    func `a status in place of a content is not a refusal of the document, which is retried`(
         _ status: Int
     ) async throws {
         let notes = try open()
@@ -115,7 +115,7 @@ import Testing
         notes.close()
     }
 
-    @Test func `compaction removes what nobody took up again`() async throws {
+    @Test func `compaction removes partial downloads that are not resumed`() async throws {
         try await bringSome(500_000)
         let notes = try open()
         try notes.compact()

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `small, large and compressed attachments come back as they were stored`(_ kind: ServerKind) async throws {
+    func `small, large and compressed attachments are read back as they were stored`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         try await peer.create()
         let (small, large) = (random(2000), random(700_000))
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `what an ancestor at the target has is a stub`(_ kind: ServerKind) async throws {
+    func `an attachment that an ancestor at the target has is sent as a stub`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         try await peer.create()
         let old = try attachment("old", random(100))
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `a stub of nothing fails alone, so that it comes again with its content`(_ kind: ServerKind) async throws {
+    func `a stub without content at the target fails alone, and is sent again whole`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         try await peer.create()
         let stub = try attachment("old", random(100), content: .stub)
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `a source that is cut off is read on within the same request`(_ kind: ServerKind) async throws {
+    func `an interrupted download is resumed within the same request`(_ kind: ServerKind) async throws {
         let counting = CountingClient(CurlHTTPClient())
         let peer = try home.peer(kind, client: counting)
         try await peer.create()
@@ -126,7 +126,7 @@ import Testing
         #expect(try await stored.bytes() == bytes)
     }
 
-    @Test func `a source that stays cut, or has too few bytes, fails its revision alone`() async throws {
+    @Test func `a source that stays interrupted, or has too few bytes, fails its revision alone`() async throws {
         let peer = try home.peer(.settle)
         try await peer.create()
         let bytes = random(100_000)

@@ -9,7 +9,7 @@ import Testing
     private let home = PeerHome()
 
     @Test(arguments: ServerKind.all)
-    func `a database is created once, and reached`(_ kind: ServerKind) async throws {
+    func `a database is created once, and opened afterwards`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         let missing = await #expect(throws: PeerError.self) { try await peer.connect() }
         #expect(missing?.code == .notFound && missing?.isTransient == false)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `a database that was made anew is another`(_ kind: ServerKind) async throws {
+    func `a database that was created again has another identity`(_ kind: ServerKind) async throws {
         let url = try home.url(kind)
         let client = CurlHTTPClient()
         let peer = try CouchDBPeer(url, client: client)
@@ -35,7 +35,7 @@ import Testing
     }
 
     // SEMANTICS 134
-    @Test func `a password and a spelling are no part of the identity, the user is`() async throws {
+    @Test func `a password and a spelling are not part of the identity, the user is`() async throws {
         func identity(_ text: String, _ credentials: Credentials? = nil) async throws -> String {
             try await CouchDBPeer(HTTPURL(text), credentials: credentials).identity()
         }
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `what is stored is told by changes and differences and read again`(_ kind: ServerKind) async throws {
+    func `stored revisions appear in changes and differences and are read back`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         try await peer.create()
         let all = [
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `what is not there is missing, and the others are found`(_ kind: ServerKind) async throws {
+    func `a missing revision is reported, and the others are found`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         try await peer.create()
         _ = try await peer.store([revision("a", "2-b 1-a")], branching: .allowed)
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `pages go on where the last one ended`(_ kind: ServerKind) async throws {
+    func `pages continue where the last one ended`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         try await peer.create()
         let all = try (0..<250).map { try revision(DocumentID(validating: "doc-\($0)"), "1-a", ["n": 1]) }
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `no more bytes are taken than the budget, and one revision at least`(_ kind: ServerKind) async throws {
+    func `a read stays within the budget of bytes, but returns at least one revision`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         try await peer.create()
         let text = JSON.string(String(repeating: "x", count: 10_000))
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `filters choose documents at the source`(_ kind: ServerKind) async throws {
+    func `filters select documents at the source`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         try await peer.create()
         let all = [
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `waiting ends with a change, or when the time is over`(_ kind: ServerKind) async throws {
+    func `waiting ends with a change, or at the timeout`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         try await peer.create()
         for heartbeat in [Duration.milliseconds(1001), .seconds(60)] {
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `a call that is cancelled ends`(_ kind: ServerKind) async throws {
+    func `a cancelled call ends`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         try await peer.create()
         let waiting = Task { try await peer.changes(ChangesRequest(wait: .seconds(1000))) }
@@ -193,7 +193,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `local documents are written over the revision that was read`(_ kind: ServerKind) async throws {
+    func `local documents replace the revision that was read`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         let gone = await #expect(throws: PeerError.self) { try await peer.localDocument("_local/x") }
         #expect(gone?.code == .notFound)
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `a wrong password is told with who tried and without itself`(_ kind: ServerKind) async throws {
+    func `a wrong password is reported with the user and without the password`(_ kind: ServerKind) async throws {
         let url = try home.url(kind)
         let peer = try CouchDBPeer(url, credentials: .basic(user: "anna", password: "wrong-w@rd"))
         let error = await #expect(throws: PeerError.self) { try await peer.connect() }
@@ -216,7 +216,7 @@ import Testing
         #expect(error?.message.contains(url.authority) == true && "\(error as Any)".contains("wrong-w") == false)
     }
 
-    @Test func `a server that is not there is unreachable`() async throws {
+    @Test func `an absent server is unreachable`() async throws {
         let server = try OddServer { _ in .init(200, "{}") }
         let peer = try server.peer()
         server.stop()
@@ -228,7 +228,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `a large batch goes in several requests`(_ kind: ServerKind) async throws {
+    func `a large batch is sent in several requests`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind) { $0.requestBytes = 5000 }
         try await peer.create()
         let all = try (0..<60).flatMap { number in
@@ -243,7 +243,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `a revision that would be a branch is refused where none may be`(_ kind: ServerKind) async throws {
+    func `a revision that would branch is refused where branches are not allowed`(_ kind: ServerKind) async throws {
         let peer = try home.peer(kind)
         try await peer.create()
         _ = try await peer.store(

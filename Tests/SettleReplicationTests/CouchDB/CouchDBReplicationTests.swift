@@ -55,7 +55,7 @@ import Testing
 
     // SEMANTICS 91
     @Test(arguments: ServerKind.all)
-    func `what is pushed and pulled again is the same, bit for bit`(_ kind: ServerKind) async throws {
+    func `documents pushed and pulled back are equal, byte for byte`(_ kind: ServerKind) async throws {
         let (here, there) = (try TemporaryDatabase(.file), try TemporaryDatabase(.file))
         try fill(here.database)
         let peer = try home.peer(kind)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `a replication for ever brings what is written meanwhile, both ways`(_ kind: ServerKind) async throws {
+    func `a continuous replication replicates concurrent writes, both ways`(_ kind: ServerKind) async throws {
         let (here, there) = (try TemporaryDatabase(.memory), try TemporaryDatabase(.memory))
         let url = try home.url(kind)
         let (first, second) = (try CouchDBPeer(url), try CouchDBPeer(url))

@@ -5,7 +5,7 @@ import Testing
 
 /// Numbers from a peer or a stored list that overflow arithmetic.
 @Suite struct ExtremeLengthTests {
-    @Test func `lengths that a peer claims are added up to what an integer holds`() throws {
+    @Test func `lengths that a peer claims are added up without overflow`() throws {
         let stub: JSON = [
             "content_type": "text/plain", "digest": "md5-AAAAAAAAAAAAAAAAAAAAAA==",
             "length": .number(JSONNumber(Int.max)),
@@ -23,7 +23,7 @@ import Testing
         #expect(revision.bytesToWrite == .max)
     }
 
-    @Test func `a ledger counts on from any number`() {
+    @Test func `a ledger counts on from any number without overflow`() {
         let entry: JSON = [
             "id": "d", "kind": "refused", "reason": "", "attempts": .number(JSONNumber(Int.max)),
         ]

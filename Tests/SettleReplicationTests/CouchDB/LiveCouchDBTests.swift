@@ -9,7 +9,7 @@ import Testing
         if: ServerKind.all.contains(.couchdb), "SETTLE_COUCHDB_URL names no CouchDB, so the pairs with one are left out"
     ))
 struct LiveCouchDBTests {
-    @Test func `the CouchDB at hand answers, and may be written to`() async throws {
+    @Test func `the configured CouchDB answers, and may be written to`() async throws {
         let url = try PeerHome().url(.couchdb)
         let peer = try CouchDBPeer(url)
         try await peer.create()

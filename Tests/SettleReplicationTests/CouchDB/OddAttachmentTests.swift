@@ -27,7 +27,7 @@ import Testing
         #"{"content_type":"image/png","revpos":1,"digest":"md5-XUFAKrxLKna5cZ2REBfFkg==","data":"aGVsbGw="}"#,
         #"{"content_type":"image/png","revpos":1,"digest":"md5-XUFAKrxLKna5cZ2REBfFkg==","data":"%%"}"#, stub,
     ])
-    func `data that is not what its digest says is read again by itself`(_ answer: String) async throws {
+    func `data with a wrong digest is read again on its own`(_ answer: String) async throws {
         let server = try OddServer { request in
             if request.path == "/db/a/x" { return .init(200, Array("hello".utf8), headers: []) }
             return request.target.contains("attachments=true") ? row(answer) : row(Self.stub)
@@ -39,7 +39,7 @@ import Testing
         #expect(try await source.bytes() == bytes)
     }
 
-    @Test func `small attachments come along in one request`() async throws {
+    @Test func `small attachments are fetched in one request`() async throws {
         let server = try OddServer { request in
             request.target.contains("attachments=true")
                 ? row(
@@ -62,14 +62,14 @@ import Testing
             digest: try #require(AttachmentDigest(digest)), encoding: gzip ? .gzip : .identity, length: 5)
     }
 
-    @Test func `a server without ranges is read from the beginning, and what is known is passed over`() async throws {
+    @Test func `a server without ranges is read from the beginning, and known bytes are skipped`() async throws {
         let server = try OddServer { _ in .init(200, Array("hello".utf8), headers: []) }
         for offset in 0...5 {
             #expect(try await source(server).bytes(from: Int64(offset)) == Array(bytes[offset...]))
         }
     }
 
-    @Test func `a range that begins where it was asked for is taken, another is not`() async throws {
+    @Test func `a range is accepted only if it begins where requested`() async throws {
         let server = try OddServer { request in
             let start = request.head.contains("bytes=2-") ? 2 : 4
             return .init(206, Array("hello".utf8.dropFirst(start)), headers: ["Content-Range: bytes \(start)-4/5"])
@@ -79,7 +79,7 @@ import Testing
         #expect(error?.code == .attachmentMissing)
     }
 
-    @Test func `content that is cut off goes on where it was`() async throws {
+    @Test func `an interrupted download is resumed`() async throws {
         let server = try OddServer { _ in
             .init(bytes: Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel".utf8), isCut: true)
         }
@@ -90,7 +90,7 @@ import Testing
         #expect(error?.isTransient == true && taken.withLock { $0 } == Array("hel".utf8))
     }
 
-    @Test func `wrong content is not handed over to its end`() async throws {
+    @Test func `wrong content is not passed on to its end`() async throws {
         for text in ["hellx", "hello and more"] {
             let server = try OddServer { _ in .init(200, Array(text.utf8), headers: []) }
             let error = await #expect(throws: PeerError.self) { try await source(server).bytes() }
@@ -101,7 +101,7 @@ import Testing
         #expect(error?.code == .connectionLost)
     }
 
-    @Test func `compressed content is asked for as it is stored, and nothing else is taken for it`() async throws {
+    @Test func `compressed content is requested as it is stored, and no other encoding is accepted`() async throws {
         let server = try OddServer { request in
             let gzip = request.head.lowercased().contains("accept-encoding: gzip")
             return .init(200, Array("hello".utf8), headers: gzip ? ["Content-Encoding: gzip"] : [])
@@ -121,7 +121,7 @@ import Testing
         #expect(error?.code == .attachmentMissing && error?.isTransient == false)
     }
 
-    @Test func `a revision that is refused alone does not keep the others`() async throws {
+    @Test func `a revision that is refused alone does not block the others`() async throws {
         let server = try OddServer { request in
             switch request.path {
             case "/db/a": .init(403, #"{"error":"forbidden","reason":"no"}"#)
@@ -143,7 +143,7 @@ import Testing
         #expect(sent.text.contains("Content-Encoding: gzip\r\n\r\nhello\r\n--"))
     }
 
-    @Test func `where nothing may be done at all, that is no matter of one revision`() async throws {
+    @Test func `a refusal of everything is not an error of one revision`() async throws {
         let server = try OddServer { _ in .init(401, #"{"error":"unauthorized","reason":"no"}"#) }
         let packed = try attachment("x", bytes, type: "text/plain", encoding: .gzip, length: 9)
         let error = await #expect(throws: PeerError.self) {

@@ -16,8 +16,7 @@ import Testing
     }
 
     @Test(arguments: [404, 405, 501, 400])
-    func `a server without bulk get is asked for each document, and not for bulk get again`(_ status: Int) async throws
-    {
+    func `a server without bulk get is asked for each document, and for bulk get no more`(_ status: Int) async throws {
         let server = try OddServer { request in
             if request.path == "/db/_bulk_get" { return .init(status, #"{"error":"x","reason":"missing"}"#) }
             if request.target.hasPrefix("/db/no?open_revs") { return .init(200, #"[{"missing":"1-a"}]"#) }
@@ -45,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [404, 403])
-    func `a revision is gone only if the server says so for sure, for others on the way refuse too`(
+    func `a revision is missing only if the server is certain, because proxies refuse too`(
         _ status: Int
     ) async throws {
         let refusal = OddServer.Answer(status, #"{"error":"not_found","reason":"missing"}"#)
@@ -69,14 +68,14 @@ import Testing
         #expect(names == ["missing", "failed", "failed"])
     }
 
-    @Test func `a database that is gone is no lack of bulk get`() async throws {
+    @Test func `a missing database is not a missing bulk get`() async throws {
         let server = try OddServer { _ in .init(404, #"{"error":"not_found","reason":"Database does not exist."}"#) }
         let peer = try server.peer()
         let error = await #expect(throws: PeerError.self) { try await peer.revisions(requests("a"), budget: 1) }
         #expect(error?.code == .notFound && server.count("/db/_bulk_get") == 1)
     }
 
-    @Test func `answers in another order, unasked ones and forbidden ones are put in their places`() async throws {
+    @Test func `unordered, unrequested and forbidden results are assigned to their requests`() async throws {
         let server = try OddServer { _ in
             .init(
                 200,
@@ -119,7 +118,7 @@ import Testing
     }
 
     // SEMANTICS 204
-    @Test func `sequences that are arrays are handed back as they came`() async throws {
+    @Test func `sequences that are arrays are sent back unchanged`() async throws {
         let server = try OddServer { request in
             request.target.contains("since=%5B7%2C%22x%22%5D")
                 ? .init(200, #"{"results":[],"last_seq":[7,"x"]}"#)
@@ -135,7 +134,7 @@ import Testing
     }
 
     // SEMANTICS 133
-    @Test func `channels and named filters go into the query`() async throws {
+    @Test func `channels and named filters are sent in the query`() async throws {
         let server = try OddServer { _ in .init(200, #"{"results":[],"last_seq":1}"#) }
         let peer = try server.peer()
         _ = try await peer.changes(ChangesRequest(limit: 10, filter: .channels(["a", "b c"])))
@@ -146,7 +145,7 @@ import Testing
         #expect(targets[1].contains("filter=app%2Fmine&owner=ann%26a") && targets[1].contains("limit=10"))
     }
 
-    @Test func `a server that knows no limit is read to the limit`() async throws {
+    @Test func `a server that ignores the limit is read up to the limit`() async throws {
         let server = try OddServer { _ in
             let rows = (1...50).map { #"{"seq":\#($0),"id":"\#($0)","changes":[{"rev":"1-a"}]}"# }.joined(
                 separator: ",\n")
@@ -156,7 +155,7 @@ import Testing
         #expect(page.changes.count == 7 && page.last == PeerSequence(7))
     }
 
-    @Test func `an answer that is cut at any byte is a lost connection, and nothing of it is used`() async throws {
+    @Test func `an answer cut at any byte is a lost connection, and none of it is used`() async throws {
         let json = #"{"results":[{"seq":1,"id":"a","changes":[{"rev":"1-a"}]}],"last_seq":1,"pending":0}"#
         let whole = OddServer.Answer(200, json).bytes
         // Without a length, only the text itself shows that it was cut.
@@ -178,7 +177,7 @@ import Testing
         #expect(try await peer.changes(ChangesRequest()).changes.count == 1)
     }
 
-    @Test func `of a bulk get that is cut at any byte the whole documents are used`() async throws {
+    @Test func `of a bulk get cut at any byte the complete documents are used`() async throws {
         let json =
             #"{"results":[{"id":"a","docs":[{"ok":{"_id":"a","_rev":"1-a"}}]},{"id":"b","docs":[{"ok":{"_id":"b","_rev":"1-a"}}]}]}"#
         let head = Array("HTTP/1.1 200 OK\r\nContent-Length: \(json.utf8.count)\r\n\r\n".utf8)
@@ -200,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `a batch with too many documents is sent in halves, and less is sent from then on`() async throws {
+    @Test func `a batch with too many documents is sent in halves, and later batches are smaller`() async throws {
         let server = try OddServer { request in
             let count = request.text.components(separatedBy: "\"_id\"").count - 1
             return count > 3 ? .init(413, #"{"error":"too_large","reason":"x"}"#) : .init(201, "[]")
@@ -211,7 +210,7 @@ import Testing
         #expect(server.requests.count == 7)
     }
 
-    @Test func `all leaves of a document go in one request, as long as they fit`() async throws {
+    @Test func `all leaves of a document are sent in one request, as long as they fit`() async throws {
         let server = try OddServer { _ in .init(201, "[]") }
         let peer = try server.peer(change: { $0.requestBytes = 3000 })
         let text = JSON.string(String(repeating: "x", count: 300))
@@ -229,7 +228,7 @@ import Testing
     }
 
     @Test(arguments: [(413, "refused too_large"), (400, "refused bad_request"), (412, "failed attachment_missing")])
-    func `the one that a whole batch is refused for is found and named`(_ status: Int, _ outcome: String) async throws {
+    func `the document that a server refuses a batch for is named`(_ status: Int, _ outcome: String) async throws {
         let server = try OddServer { request in
             let error = status == 412 ? "missing_stub" : "bad"
             return request.text.contains("\"d6\"")
@@ -243,7 +242,7 @@ import Testing
     }
 
     // SEMANTICS 205
-    @Test func `rows of a batch are told by their kind`() async throws {
+    @Test func `rows of a batch are classified by their kind`() async throws {
         let server = try OddServer { _ in
             .init(
                 201,
@@ -263,7 +262,7 @@ import Testing
     }
 
     @Test(arguments: [(429, "busy"), (503, "busy"), (500, "server_error"), (502, "server_error")])
-    func `a server that can't take anything now says when to come again`(_ status: Int, _ code: String) async throws {
+    func `an overloaded server's delay is respected`(_ status: Int, _ code: String) async throws {
         let server = try OddServer { _ in .init(status, "{}", headers: ["Retry-After: 7"]) }
         let error = await #expect(throws: PeerError.self) {
             try await server.peer().store([revision("a", "1-a")], branching: .allowed)
@@ -272,7 +271,7 @@ import Testing
         #expect(error?.status == status && error?.message.contains("/db/_bulk_docs") == true)
     }
 
-    @Test func `a page for people is no answer`() async throws {
+    @Test func `an HTML page is not an answer`() async throws {
         let server = try OddServer { _ in
             .init(200, Array("<html>Log in</html>".utf8), headers: ["Content-Type: text/html"])
         }
@@ -285,7 +284,7 @@ import Testing
         }
     }
 
-    @Test func `a server that leads elsewhere is said, for a write is not sent there`() async throws {
+    @Test func `a redirect is reported, because a write does not follow it`() async throws {
         let server = try OddServer { _ in .init(307, "{}", headers: ["Location: http://127.0.0.1:1/db"]) }
         let error = await #expect(throws: PeerError.self) {
             try await server.peer().store([revision("a", "1-a")], branching: .allowed)
@@ -294,7 +293,7 @@ import Testing
     }
 
     @Test(arguments: [(409, "conflict"), (403, "forbidden"), (401, "unauthorized")])
-    func `a checkpoint that may not be written is told`(_ status: Int, _ code: String) async throws {
+    func `a checkpoint that may not be written is reported`(_ status: Int, _ code: String) async throws {
         let server = try OddServer { _ in .init(status, #"{"error":"x","reason":"y"}"#) }
         let error = await #expect(throws: PeerError.self) {
             try await server.peer().saveLocalDocument("_local/x", body: [:], revision: "0-1")
@@ -302,7 +301,7 @@ import Testing
         #expect(error?.code.name == code)
     }
 
-    @Test func `a feed that is cut for its silence is nothing new, and signs of life are asked for more often`()
+    @Test func `a feed cut for its silence counts as no change, and heartbeats are requested more often`()
         async throws
     {
         let clock = Guarded(ContinuousClock.now)
@@ -320,7 +319,7 @@ import Testing
         #expect(server.requests[1].target.contains("heartbeat=10000"))
     }
 
-    @Test func `a proxy that ends silent connections is learnt of, and a replication through it stays idle`()
+    @Test func `a proxy that cuts silent connections is detected, and a replication through it stays idle`()
         async throws
     {
         let live = try LiveServer()
@@ -357,7 +356,7 @@ import Testing
         #expect(proxy.statistic[.silence] != nil, "\(proxy.report)")
     }
 
-    @Test func `signs of life are asked for once a second at the most`() {
+    @Test func `heartbeats are requested once a second at most`() {
         var limit = IdleLimit()
         #expect(limit.heartbeat(.seconds(30)) == .seconds(30))
         let early = limit.noteCut(after: .milliseconds(900), asked: .seconds(30))

@@ -10,7 +10,7 @@ import Testing
     private static func setting(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
 
     // SEMANTICS 113
-    @Test func `whatever fails on the way, both sides become equal and no checkpoint runs ahead`() async throws {
+    @Test func `under any faults, both sides become equal and no checkpoint runs ahead`() async throws {
         let server = try LiveServer()
         let rounds = Self.setting("SETTLE_FAULT_ROUNDS") ?? 40
         let first = Self.setting("SETTLE_FAULT_SEED") ?? 1

@@ -47,7 +47,7 @@ struct FlowRetryTests {
         actions.contains { if case .end(nil) = $0 { true } else { false } }
     }
 
-    @Test func `a document that is tried again does not hide a newer change of it that waits`() throws {
+    @Test func `a document that is retried does not hide its newer, waiting change`() throws {
         var flow = makeFlow()
         let (fetch, read) = try fetch(&flow, "d")
         var actions = flow.handle(.revisions(fetch, .success([.failed(Self.lost)]), took: .zero), jitter: 0)
@@ -64,7 +64,7 @@ struct FlowRetryTests {
         #expect(flow.tracker.position == sequence(5))
     }
 
-    @Test func `a flow that is stopped does not wait for what can't be stored now`() throws {
+    @Test func `a stopped flow does not wait for revisions that can't be stored now`() throws {
         var waiting = makeFlow()
         let (store, _) = try store(&waiting, "d")
         #expect(waiting.handle(.outcomes(store, .failure(Self.lost)), jitter: 0).compactMap(\.waitID) == [store])
@@ -78,7 +78,7 @@ struct FlowRetryTests {
     }
 
     // SEMANTICS 105
-    @Test func `one peer that answers does not hide that the other can't be reached`() throws {
+    @Test func `one reachable peer does not hide that the other is unreachable`() throws {
         var flow = makeFlow()
         let (store, read) = try store(&flow, "d")
         _ = flow.handle(.outcomes(store, .failure(Self.lost)), jitter: 0)
@@ -89,7 +89,7 @@ struct FlowRetryTests {
         #expect(flow.unreachable == nil)
     }
 
-    @Test func `a call that is cancelled ends the flow`() throws {
+    @Test func `a cancelled call ends the flow`() throws {
         var flow = makeFlow()
         let (fetch, _) = try fetch(&flow, "d")
         let closed = PeerError(.cancelled, "the peer is closed")
@@ -101,7 +101,7 @@ struct FlowRetryTests {
         #expect(error.code == .cancelled)
     }
 
-    @Test func `what failed and is brought later is counted once`() throws {
+    @Test func `a document that failed and is replicated later is counted once`() throws {
         var flow = makeFlow()
         let (fetch, _) = try fetch(&flow, "d")
         var actions = flow.handle(.revisions(fetch, .success([.failed(Self.lost)]), took: .zero), jitter: 0)

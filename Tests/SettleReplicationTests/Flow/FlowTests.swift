@@ -49,7 +49,7 @@ struct FlowTests {
     }
 
     @Test(arguments: 0..<300 as Range<UInt64>)
-    func `whatever the order, every missing revision is stored once or listed`(seed: UInt64) throws {
+    func `in any order, every missing revision is stored once or listed`(seed: UInt64) throws {
         var world = try makeWorld(seed: seed, continuous: false, holdsRefused: seed.isMultiple(of: 2))
         if seed % 3 == 0 { world.failures = 12 } else { world.failures = 0 }
         world.send(.begin)
@@ -63,7 +63,7 @@ struct FlowTests {
     }
 
     @Test(arguments: 0..<100 as Range<UInt64>)
-    func `documents at which the server fails for good do not keep the others back`(seed: UInt64) throws {
+    func `documents that the server permanently fails on do not block the others`(seed: UInt64) throws {
         var world = try makeWorld(seed: seed, continuous: seed.isMultiple(of: 2), holdsRefused: false)
         (world.unlucky, world.refused, world.failures) = ([], [], 0)
         for (id, document) in world.source.sorted(by: { $0.key < $1.key }) where world.random.oneIn(12) {
@@ -85,7 +85,7 @@ struct FlowTests {
     }
 
     @Test(arguments: [false, true])
-    func `a server that fails at everything is not taken for many documents`(continuous: Bool) throws {
+    func `a server that fails on everything does not count as many failed documents`(continuous: Bool) throws {
         var world = try makeWorld(seed: 1, continuous: continuous, holdsRefused: false)
         (world.unlucky, world.refused, world.failures) = ([], [], 0)
         for (id, document) in world.source { world.poison.formUnion(document.leaves.map { FlowWorld.key(id, $0) }) }
@@ -105,7 +105,7 @@ struct FlowTests {
     }
 
     @Test(arguments: 0..<200 as Range<UInt64>)
-    func `a continuous flow takes changes while it runs, and is idle at the end`(seed: UInt64) throws {
+    func `a continuous flow replicates changes while it runs, and is idle at the end`(seed: UInt64) throws {
         var world = try makeWorld(seed: seed, continuous: true, holdsRefused: false)
         world.unlucky = []
         world.failures = 0
@@ -131,7 +131,7 @@ struct FlowTests {
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `a flow that is stopped stores what it has, and ends`(seed: UInt64) throws {
+    func `a stopped flow stores what it has, and ends`(seed: UInt64) throws {
         var world = try makeWorld(seed: seed, continuous: false, holdsRefused: false)
         world.send(.begin)
         for _ in 0..<(seed * 3) where world.end == nil { _ = world.step() }
@@ -143,7 +143,7 @@ struct FlowTests {
     }
 
     // SEMANTICS 113
-    @Test func `what may pass is tried again with growing delays, and the rest ends the run`() throws {
+    @Test func `temporary errors are retried with growing delays, and others end the run`() throws {
         var settings = FlowSettings(start: .start, end: .start)
         settings.retry.attempts = 4
         var flow = Flow(settings)
@@ -186,7 +186,7 @@ struct FlowTests {
         #expect(refusal.code == .unauthorized)
     }
 
-    @Test func `a delay is what the peer asks for, and never without limit`() {
+    @Test func `a delay is the one the peer asks for, up to a limit`() {
         var retry = RetryPolicy()
         #expect(retry.delay(after: 1, jitter: 1, retryAfter: nil) == .milliseconds(250))
         #expect(retry.delay(after: 60, jitter: 0, retryAfter: nil) == .seconds(300))
@@ -195,9 +195,7 @@ struct FlowTests {
         #expect(retry.delay(after: 9, jitter: 0, retryAfter: nil) == .seconds(1))
     }
 
-    @Test func `answers that nobody understands are no verdict on documents, which are tried again the next time`()
-        throws
-    {
+    @Test func `unintelligible answers fail no documents, which are retried the next time`() throws {
         var world = try makeWorld(seed: 4, continuous: false, holdsRefused: false)
         (world.unlucky, world.refused, world.failures) = ([], [], 0)
         world.send(.begin)
@@ -222,7 +220,7 @@ struct FlowTests {
         #expect(Int(world.flow.tracker.position.number ?? 0) < before)
     }
 
-    @Test func `batches that were made smaller grow again`() {
+    @Test func `reduced batches grow again`() {
         var sizer = BatchSizer(most: 1000)
         let start = sizer.revisions
         sizer.halve()
@@ -233,7 +231,7 @@ struct FlowTests {
         #expect(sizer.revisions == 1000)
     }
 
-    @Test func `a batch that a peer does not take is taken apart, and one document is refused`() throws {
+    @Test func `a refused batch is split, and one document is refused`() throws {
         var world = try makeWorld(seed: 3, continuous: false, holdsRefused: false)
         (world.unlucky, world.refused, world.failures) = ([], [], 0)
         world.send(.begin)

@@ -7,7 +7,7 @@ import Testing
 struct SequenceTrackerTests {
     private func sequence(_ number: Int) -> PeerSequence { PeerSequence(.number(JSONNumber(number))) }
 
-    @Test func `a position passes a row only when it and all before it are done`() {
+    @Test func `a position passes a row only when it and all rows before it are done`() {
         var tracker = SequenceTracker(at: sequence(10))
         #expect(tracker.add([11, 12, 15].map(sequence), through: sequence(20)) == 0)
         #expect(tracker.position == sequence(10))
@@ -21,7 +21,7 @@ struct SequenceTrackerTests {
         #expect(tracker.position == sequence(30))
     }
 
-    @Test func `a held row holds the position and not the flow`() {
+    @Test func `a held row holds the position, but not the flow`() {
         var tracker = SequenceTracker(at: sequence(0))
         _ = tracker.add((1...5).map(sequence), through: sequence(5))
         tracker.hold(2)
@@ -32,7 +32,7 @@ struct SequenceTrackerTests {
         #expect(tracker.position == sequence(5))
     }
 
-    @Test func `rows held beyond the number that is kept hold the position for good`() {
+    @Test func `rows held beyond the capacity hold the position permanently`() {
         var tracker = SequenceTracker(at: sequence(0))
         let count = SequenceTracker.maximumHeld + 50
         _ = tracker.add((1...count).map(sequence), through: sequence(count))
@@ -44,7 +44,7 @@ struct SequenceTrackerTests {
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `it says the same as a list of all rows`(seed: UInt64) {
+    func `the tracker agrees with a list of all rows`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var tracker = SequenceTracker(at: sequence(0))
         var rows: [(before: Int, isDone: Bool, isHeld: Bool)] = []

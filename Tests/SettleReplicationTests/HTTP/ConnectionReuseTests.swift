@@ -10,7 +10,7 @@ import Testing
         try peer.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
     }
 
-    @Test func `a hundred requests at once share the connections there may be`() async throws {
+    @Test func `a hundred concurrent requests share the limited connections`() async throws {
         let server = try RawServer { peer in
             while try peer.readRequest() != nil {
                 usleep(2000)
@@ -32,7 +32,7 @@ import Testing
         #expect(server.accepted <= 6, "a connection that was free was not used again")
     }
 
-    @Test func `waiting for a free connection does not count as silence, but as time`() async throws {
+    @Test func `waiting for a free connection counts towards the total time, not as silence`() async throws {
         let (held, goOn) = (Event<Bool>(), DispatchSemaphore(value: 0))
         let server = try RawServer { peer in
             while let request = try peer.readRequest() {
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: ["GET", "POST", "PUT"])
-    func `a connection that was closed while idle is made anew`(method: String) async throws {
+    func `a connection that was closed while idle is opened again`(method: String) async throws {
         let (closed, bodies) = (Event<Bool>(), Guarded<[String]>([]))
         let server = try RawServer { peer in
             guard let request = try peer.readRequest() else { return }
@@ -94,7 +94,7 @@ import Testing
         #expect(bodies.withLock { $0 } == (method == "GET" ? ["", ""] : ["body 1", "body 2"]))
     }
 
-    @Test func `a request on a used connection that ends without an answer is sent again, a POST too`() async throws {
+    @Test func `a request without an answer on a reused connection is sent again, a POST too`() async throws {
         let arrived = Guarded(0)
         let server = try RawServer { peer in
             // The first connection answers once, takes the next request, and does not respond.
@@ -118,7 +118,7 @@ import Testing
         #expect(error?.isTransient == true)
     }
 
-    @Test func `a redirect is followed, and takes no secret to another host`() async throws {
+    @Test func `a redirect is followed, and sends no secret to another host`() async throws {
         let heads = Guarded<[String]>([])
         let other = try RawServer { peer in
             while let request = try peer.readRequest() {
@@ -146,7 +146,7 @@ import Testing
         #expect(seen[2].contains("Accept: text/plain"))
     }
 
-    @Test func `a redirect that never ends is given up, and one of a POST is not followed`() async throws {
+    @Test func `an endless redirect is given up, and one of a POST is not followed`() async throws {
         let server = try RawServer { peer in
             while try peer.readRequest() != nil {
                 try peer.write("HTTP/1.1 307 Go\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n")
@@ -161,7 +161,7 @@ import Testing
         #expect(try await client.send(HTTPClientRequest("POST", url)).status == 307)
     }
 
-    @Test func `bodies are sent compressed when that was asked for`() async throws {
+    @Test func `bodies are sent compressed when this is enabled`() async throws {
         let head = Event<String>()
         let server = try RawServer { peer in
             guard let request = try peer.readRequest() else { return }

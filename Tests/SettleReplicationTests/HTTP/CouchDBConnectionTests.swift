@@ -26,7 +26,7 @@ import Testing
         #expect(try await database.server.json("GET", "").json["couchdb"] == "Welcome")
     }
 
-    @Test func `a refusal tells its status, name and reason`() async throws {
+    @Test func `a refusal has its status, name and reason`() async throws {
         let database = CouchDBConnection(database: try live.url("db"), client: client)
         _ = try await database.json("PUT", "")
         _ = try await database.json("PUT", "milk", body: [:])
@@ -37,7 +37,7 @@ import Testing
         #expect(error?.description == "PUT /db/milk was answered 409: conflict: Document update conflict.")
     }
 
-    @Test func `a wrong password is named by its user and not shown`() async throws {
+    @Test func `a wrong password is reported with its user and not shown`() async throws {
         let url = try live.url("db", credentials: "admin:wr%6Fng-w%40rd@")
         for credentials in [nil, Credentials.session(user: "admin", password: "wrong-w@rd")] {
             let database = CouchDBConnection(database: url, client: client, credentials: credentials)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `requests at the same time share one login, and a lost session is renewed once`() async throws {
+    @Test func `concurrent requests share one login, and a lost session is renewed once`() async throws {
         let counting = CountingClient(client)
         let database = CouchDBConnection(
             database: try live.url("db", credentials: ""), client: counting,

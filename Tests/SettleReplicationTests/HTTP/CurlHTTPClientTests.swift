@@ -12,7 +12,7 @@ import Testing
         HTTPClientRequest(method, try HTTPURL(server.url + path))
     }
 
-    @Test func `status, headers and body arrive as they were sent`() async throws {
+    @Test func `status, headers and body are received as sent`() async throws {
         let server = try RawServer { peer in
             while let request = try peer.readRequest() {
                 let first = request.head.prefix { $0 != "\r\n" }
@@ -28,7 +28,7 @@ import Testing
         #expect(String(decoding: body, as: UTF8.self) == "GET /a%2Fb?c=%20d HTTP/1.1")
     }
 
-    @Test func `every method is sent as it is, with its length`() async throws {
+    @Test func `every method is sent unchanged, with its length`() async throws {
         let server = try RawServer { peer in
             while let request = try peer.readRequest() {
                 let text = request.head + String(decoding: request.body, as: UTF8.self)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: [nil, 300_000] as [Int64?])
-    func `a body is streamed, its length known or not`(length: Int64?) async throws {
+    func `a body is streamed, with or without a known length`(length: Int64?) async throws {
         let server = try RawServer { peer in
             while let request = try peer.readRequest() {
                 try peer.write("HTTP/1.1 200 OK\r\nX-Sum: \(request.body.reduce(0) { $0 + Int($1) })\r\n")
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: ["Content-Length: 10\r\n\r\n12345", "Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n"])
-    func `a body that is cut is an error, not an end`(answer: String) async throws {
+    func `a body that is cut off is an error, not an end`(answer: String) async throws {
         let server = try RawServer { peer in
             _ = try peer.readRequest()
             try peer.write("HTTP/1.1 200 OK\r\n" + answer)

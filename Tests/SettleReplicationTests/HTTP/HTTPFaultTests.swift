@@ -13,7 +13,7 @@ import Testing
         HTTPClientRequest(method, try HTTPURL(server.url + path))
     }
 
-    @Test func `a server that never answers is given up`() async throws {
+    @Test func `a server that never answers times out`() async throws {
         let server = try RawServer { _ = try $0.readToEnd() }
         var request = try request(server)
         request.idleTimeout = .milliseconds(200)
@@ -22,7 +22,7 @@ import Testing
         #expect(error?.message.contains("127.0.0.1:\(server.port)") == true)
     }
 
-    @Test func `a body that stops in the middle is given up, one that drips is not`() async throws {
+    @Test func `a body that stalls times out, a slow one does not`() async throws {
         let server = try RawServer { peer in
             _ = try peer.readRequest()
             try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
@@ -43,7 +43,7 @@ import Testing
         #expect(error?.code == .timedOut && count == 5)
     }
 
-    @Test func `the whole may not take longer than it may`() async throws {
+    @Test func `the total time is limited`() async throws {
         let server = try RawServer { peer in
             _ = try peer.readRequest()
             try peer.write("HTTP/1.1 200 OK\r\n\r\n")
@@ -59,7 +59,7 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
-    @Test func `a reader that does not read holds the server up, not the memory`() async throws {
+    @Test func `a reader that does not read slows the server down, and fills no memory`() async throws {
         let accepted = Event<Int>()
         let total = 64 << 20
         let server = try RawServer { peer in
@@ -85,7 +85,7 @@ import Testing
         #expect(count == total)
     }
 
-    @Test func `a server that does not read holds the producer up`() async throws {
+    @Test func `a server that does not read slows the producer down`() async throws {
         let produced = Guarded(0)
         let (silent, goOn) = (Event<Int>(), DispatchSemaphore(value: 0))
         let total = 64 << 20
@@ -118,7 +118,7 @@ import Testing
         #expect(try await sending.value.headers["X-Count"] == "\(total)")
     }
 
-    @Test func `a cancelled request ends at once, and the server sees it`() async throws {
+    @Test func `a cancelled request ends at once, and the server notices`() async throws {
         let (asked, gone) = (Event<Bool>(), Event<Bool>())
         let server = try RawServer { peer in
             _ = try peer.readRequest()
@@ -135,7 +135,7 @@ import Testing
         #expect(await gone.wait())
     }
 
-    @Test func `a cancelled task sends nothing`() async throws {
+    @Test func `a cancelled task sends no request`() async throws {
         let server = try RawServer { _ = try $0.readRequest() }
         let request = try request(server)
         let sending = Task {
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `letting go of an answer, or cancelling its reader, ends the transfer`(cancels: Bool) async throws {
+    func `releasing an answer, or cancelling its reader, ends the transfer`(cancels: Bool) async throws {
         let gone = Event<Bool>()
         let server = try RawServer { peer in
             _ = try peer.readRequest()
@@ -174,7 +174,7 @@ import Testing
         #expect(await gone.wait())
     }
 
-    @Test func `an answer that outlives its client is read to its end`() async throws {
+    @Test func `an answer that outlives its client can be read to its end`() async throws {
         let server = try RawServer { peer in
             _ = try peer.readRequest()
             try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\n")
@@ -208,7 +208,7 @@ import Testing
         "hello\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope",
     ])
-    func `what is no HTTP is an error`(answer: String) async throws {
+    func `an answer that is not HTTP is an error`(answer: String) async throws {
         let server = try RawServer { peer in
             _ = try peer.readRequest()
             try peer.write(answer)
@@ -221,7 +221,7 @@ import Testing
         #expect(error.map { [.badAnswer, .connectionLost].contains($0.code) } == true)
     }
 
-    @Test func `a head without end is refused`() async throws {
+    @Test func `an endless head is refused`() async throws {
         let server = try RawServer { peer in
             _ = try peer.readRequest()
             try peer.write("HTTP/1.1 200 OK\r\n")
@@ -231,7 +231,7 @@ import Testing
         #expect(error?.code == .badAnswer)
     }
 
-    @Test func `an answer past the limit is refused`() async throws {
+    @Test func `an answer over the limit is refused`() async throws {
         let server = try RawServer { peer in
             _ = try peer.readRequest()
             try peer.write("HTTP/1.1 200 OK\r\n\r\n")
@@ -243,7 +243,7 @@ import Testing
         #expect(error?.code == .bodyTooLarge)
     }
 
-    @Test func `nobody there, and nobody of that name, are told apart`() async throws {
+    @Test func `a refused connection and an unknown host are distinguished`() async throws {
         let refused = await #expect(throws: HTTPClientError.self) {
             try await client.send(HTTPClientRequest("GET", HTTPURL("http://u:hunter2@127.0.0.1:1/x?y=hunter2")))
         }
@@ -255,7 +255,7 @@ import Testing
         #expect(unknown?.code == .cannotResolve && unknown?.message.contains("nobody.invalid") == true)
     }
 
-    @Test func `a header can't end its line`() async throws {
+    @Test func `a header can't contain a line end`() async throws {
         let server = try RawServer { _ = try $0.readRequest() }
         for headers: HTTPClientHeaders in [
             ["X": "a\r\nY: b"], ["X\r\nY": "b"], ["X": "a\u{0}"], ["Content-Length": "5"], ["Host": "other"], ["": "x"],

@@ -7,7 +7,7 @@ import Testing
 
 /// Parsing, printing and composing addresses.
 @Suite struct HTTPURLTests {
-    @Test func `an address is read into its parts`() throws {
+    @Test func `a URL is parsed into its parts`() throws {
         let url = try HTTPURL("HTTPS://an%40na:p%3Aw%2F@Couch.Example:443/db%2Fa/#x")
         #expect(url.scheme == .https && url.host == "couch.example" && url.port == 443)
         #expect(url.user == "an@na" && url.password == "p:w/")
@@ -21,7 +21,7 @@ import Testing
         ("http://h", "http://h:80/"), ("http://H/db", "http://h/db///"), ("https://h:443/a", "https://h/a"),
         ("http://[::1]:80/a", "http://[::1]/a"), ("http://h/%C3%A4", "http://h/ä"),
     ])
-    func `two spellings of one address are equal`(one: String, other: String) throws {
+    func `two spellings of one URL are equal`(one: String, other: String) throws {
         #expect(try HTTPURL(one) == HTTPURL(other))
     }
 
@@ -32,13 +32,13 @@ import Testing
         "http://[::1]x/db", "http://h%2F/db", "http://h<>/db", "http://u:secret@/db", "http://[secret]/",
         "http://h/\u{7f}",
     ])
-    func `what is no address is refused without repeating it`(text: String) {
+    func `a malformed URL is refused without repeating it`(text: String) {
         let error = #expect(throws: HTTPClientError.self) { try HTTPURL(text) }
         #expect(error?.code == .badURL)
         #expect(error?.description.contains("secret") == false)
     }
 
-    @Test func `nothing that is printed has the password`() throws {
+    @Test func `no printed form contains the password`() throws {
         let url = try HTTPURL("http://anna:hunter2@h/db?key=hunter2")
         var text = "\(url) \(url.debugDescription) \(url.withoutCredentials.path) \([url])"
         dump(url, to: &text)
@@ -51,7 +51,7 @@ import Testing
         ("_local/x y", "_local/x%20y"), ("a+b", "a%2Bb"), ("ä", "%C3%A4"), ("..", "%2E%2E"), (".", "%2E"),
         ("?#%&=;:@", "%3F%23%25%26%3D%3B%3A%40"), ("~-._", "~-._"),
     ])
-    func `ids are escaped as CouchDB wants them`(id: String, path: String) throws {
+    func `ids are escaped for CouchDB`(id: String, path: String) throws {
         #expect(HTTPPath.document(try DocumentID(validating: id)).encoded == path)
     }
 
@@ -64,7 +64,7 @@ import Testing
         #expect(try HTTPURL("http://h").appending("_up").text == "http://h/_up")
     }
 
-    @Test func `any text survives being escaped, and any address being printed`() throws {
+    @Test func `any text survives escaping, and any URL printing`() throws {
         var generator = SeededRandom(seed: 7)
         for _ in 0..<2000 {
             let bytes = (0..<Int.random(in: 1...12, using: &generator)).map { _ in
@@ -85,7 +85,7 @@ import Testing
         ("/x", "http://h:1/x"), ("x", "http://h:1/a/x"), ("//o/x", "http://o/x"), ("https://o/", "https://o"),
         ("?q=1", "http://h:1/a/b?q=1"), ("/x/", "http://h:1/x/"),
     ])
-    func `a location is read from where it was told`(location: String, text: String) throws {
+    func `a location is resolved against the request's URL`(location: String, text: String) throws {
         #expect(try HTTPURL("http://h:1/a/b").resolving(location: location).text == text)
     }
 
@@ -93,7 +93,7 @@ import Testing
         ("localhost", true), ("127.0.0.1", true), ("127.9.9.9", true), ("[::1]", true), ("a.localhost", true),
         ("127.example", false), ("10.0.0.1", false), ("couch.example", false),
     ])
-    func `loopback is told from the rest`(host: String, isLoopback: Bool) throws {
+    func `loopback addresses are recognised`(host: String, isLoopback: Bool) throws {
         #expect(try HTTPURL("http://\(host)/").isLoopback == isLoopback)
     }
 }

@@ -14,7 +14,7 @@ import Testing
         return CurlHTTPClient(options)
     }
 
-    @Test func `a request in the open asks the proxy for the whole address`() async throws {
+    @Test func `an HTTP request sends the whole URL to the proxy`() async throws {
         let head = Event<String>()
         let proxy = try RawServer { peer in
             while let request = try peer.readRequest() {
@@ -30,7 +30,7 @@ import Testing
         #expect(seen.contains("Proxy-Authorization: Basic YW5AbmE6cDp3\r\n"))
     }
 
-    @Test func `TLS goes through a tunnel that the proxy can't look into`() async throws {
+    @Test func `TLS uses a tunnel that the proxy can't read`() async throws {
         let folder = try TemporaryFolder()
         let openSSL = OpenSSL(folder: folder.path)
         try openSSL.makeCertificate("server")
@@ -59,7 +59,7 @@ import Testing
         #expect(!seen.contains("Authorization") && proxy.accepted == 1)
     }
 
-    @Test func `a proxy that refuses, or is not there, is told apart from the server`() async throws {
+    @Test func `errors of a proxy and of the server are distinguished`() async throws {
         let proxy = try RawServer { peer in
             while try peer.readRequest() != nil {
                 try peer.write("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n")
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `hosts that are excepted are reached without it`() async throws {
+    @Test func `excepted hosts are reached without the proxy`() async throws {
         let server = try RawServer { peer in
             while try peer.readRequest() != nil { try peer.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
         }
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: ["", "proxy:80", "ftp://proxy", "http://", "http://pro xy", "socks4://u:hunter2@proxy"])
-    func `what is no proxy is refused`(url: String) {
+    func `a malformed proxy is refused`(url: String) {
         let error = #expect(throws: HTTPClientError.self) { try HTTPProxy.through(url) }
         #expect(error?.code == .badURL && error?.description.contains("hunter2") == false)
     }

@@ -9,7 +9,7 @@ import Testing
         CouchDBError(status: status, error: "", reason: "", method: "GET", path: "/")
     }
 
-    @Test func `waiting doubles up to the cap, and starts are spread`() {
+    @Test func `delays double up to the cap, and starts are spread`() {
         var policy = RetryPolicy()
         policy.maximumDelay = .seconds(60)
         for failures in 1...12 {
@@ -20,7 +20,7 @@ import Testing
         #expect(policy.delay(after: .max, jitter: 0, retryAfter: nil) == .seconds(60))
     }
 
-    @Test func `a server's wish counts when it is longer, up to a day`() {
+    @Test func `a server's delay counts when it is longer, up to a day`() {
         let policy = RetryPolicy()
         let delay = { (wish: Duration) in policy.delay(after: 1, jitter: 0, retryAfter: wish) }
         #expect(delay(.seconds(700)) == .seconds(700))
@@ -32,7 +32,7 @@ import Testing
         (408, true), (429, true), (500, true), (502, true), (503, true), (504, true), (400, false), (401, false),
         (403, false), (404, false), (409, false), (412, false), (413, false), (501, false),
     ])
-    func `a status is tried again or not`(status: Int, isTriedAgain: Bool) {
+    func `each status is retried or not`(status: Int, isTriedAgain: Bool) {
         #expect(refusal(status).isTransient == isTriedAgain)
     }
 
@@ -41,7 +41,7 @@ import Testing
         (.proxyFailed, true), (.badAnswer, true), (.badURL, false), (.certificateRejected, false), (.tlsFailed, false),
         (.bodyTooLarge, false), (.bodyFailed, false), (.cancelled, false), (.badRedirect, false), (.badRequest, false),
     ])
-    func `a failure is tried again or not`(code: HTTPClientErrorCode, isTriedAgain: Bool) {
+    func `each failure is retried or not`(code: HTTPClientErrorCode, isTriedAgain: Bool) {
         #expect(HTTPClientError(code, "").isTransient == isTriedAgain)
     }
 
@@ -64,10 +64,10 @@ import Testing
             ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
             ("Thu, 29 Feb 2024 12:00:00 GMT", 1_709_208_000), ("Wed, 21-Oct-2015 07:28:00 GMT", 1_445_412_480),
         ] as [(String, Double)])
-    func `dates are read in each of their spellings`(text: String, seconds: Double) {
+    func `dates are parsed in each of their formats`(text: String, seconds: Double) {
         #expect(HTTPDate.seconds(of: text) == seconds)
     }
 
     @Test(arguments: ["", "now", "06 Nov 1994", "Sun, 06 Nov 1994 25:00:00 GMT", "99 Nov 1994 08:49:37", "1:2:3"])
-    func `what is no date is none`(text: String) { #expect(HTTPDate.seconds(of: text) == nil) }
+    func `a malformed date is ignored`(text: String) { #expect(HTTPDate.seconds(of: text) == nil) }
 }

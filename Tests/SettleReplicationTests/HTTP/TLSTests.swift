@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a root of one's own is trusted, and nobody else is`() async throws {
+    @Test func `a custom root is trusted, and no other`() async throws {
         let live = try makeServer()
         let url = try live.url()
         #expect(try await ask(url) { $0.roots = folder("server.pem") }.get() == 200)
@@ -50,9 +50,7 @@ import Testing
         #expect(error?.code == .tlsFailed)
     }
 
-    @Test func `a certificate nobody vouches for is taken only when that was asked for, and for its host only`()
-        async throws
-    {
+    @Test func `an untrusted certificate is accepted only on request, and for its host only`() async throws {
         let live = try makeServer()
         #expect(try await ask(try live.url()) { $0.allowsSelfSigned = true }.get() == 200)
         // A name of this machine that is not in the certificate.
@@ -62,7 +60,7 @@ import Testing
         #expect(error?.code == .certificateRejected)
     }
 
-    @Test func `a pinned key has to be the server's`() async throws {
+    @Test func `a pinned key must be the server's`() async throws {
         let live = try makeServer()
         let url = try live.url()
         let right = try TLSOptions.pin(ofCertificate: openSSL.text("server.pem"))
@@ -86,7 +84,7 @@ import Testing
         #expect(error?.code == .tlsFailed)
     }
 
-    @Test func `a client certificate is shown, and the lack of one is told`() async throws {
+    @Test func `a client certificate is sent, and a missing one is reported`() async throws {
         try openSSL.makeCertificate("client")
         try openSSL.run(
             "ec", "-in", "client-key.pem", "-aes256", "-passout", "pass:hunter2", "-out", "client-locked.pem")
@@ -115,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `what does not speak TLS is told`() async throws {
+    @Test func `a server that does not speak TLS is reported`() async throws {
         let server = try RawServer { peer in
             _ = try peer.readSome()
             try peer.write("HTTP/1.1 400 Bad\r\n\r\n")
@@ -125,7 +123,7 @@ import Testing
         #expect(error?.code == .tlsFailed)
     }
 
-    @Test func `what is dumped has no password of a key`() {
+    @Test func `a dump does not contain the password of a key`() {
         var options = TLSOptions()
         options.clientCertificate = .init(certificate: "a.pem", key: "b.pem", password: "hunter2")
         var text = "\(options)"

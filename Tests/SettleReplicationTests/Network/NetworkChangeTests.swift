@@ -19,7 +19,7 @@ import Testing
     }
 
     // SEMANTICS 93, 105
-    @Test func `a replication that was offline goes on at once when the network changes`() async throws {
+    @Test func `an offline replication resumes at once when the network changes`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         let remote = ScriptedPeer(target.peer, needsNetwork: true)
         remote.tell { $0.always[.connect] = Self.away }
@@ -39,7 +39,7 @@ import Testing
     }
 
     // SEMANTICS 105
-    @Test func `an idle push finds out that its target is gone, and that it is back`() async throws {
+    @Test func `an idle push detects that its target is gone, and that it is back`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         let remote = ScriptedPeer(target.peer, needsNetwork: true)
         let configuration = configuration(source.peer, remote)
@@ -74,7 +74,7 @@ import Testing
         await replicator.stop()
     }
 
-    @Test func `where it is not wanted, or no peer is away, nothing listens`() async throws {
+    @Test func `where it is disabled, or no peer is remote, nothing listens`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         var configuration = configuration(source.peer, target.peer)
         let near = Replicator(configuration)
@@ -100,7 +100,7 @@ import Testing
     }
 
     // SEMANTICS 93
-    @Test func `through a server that is down and comes up, a replication goes on when it is told`() async throws {
+    @Test func `a replication resumes on notice when a server that was down comes up`() async throws {
         let server = try LiveServer()
         let hub = try Store(path: server.folder.path).create("hub")
         let proxy = try FaultProxy(to: server.server.port)

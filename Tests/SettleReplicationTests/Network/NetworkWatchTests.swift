@@ -17,7 +17,7 @@ import Glibc
         return bytes + [UInt8](repeating: 0, count: max(0, Int(length) - bytes.count))
     }
 
-    @Test func `a way out that comes or goes is told from other routes and messages`() {
+    @Test func `a default route that comes or goes is distinguished from other messages`() {
         let (link, newRoute, oldRoute): (UInt16, UInt16, UInt16) = (16, 24, 25)
         for (bytes, isWayOut) in [
             ([], false), ([1, 2, 3], false), (message(newRoute, prefix: 0), true), (message(oldRoute, prefix: 0), true),
@@ -28,12 +28,12 @@ import Glibc
         ] { #expect(RouteSocket.changesWayOut(bytes[...]) == isWayOut, "\(bytes)") }
     }
 
-    @Test func `addresses are the same until one changes`() {
+    @Test func `addresses are equal until one changes`() {
         #expect(NetworkAddresses.now() == NetworkAddresses.now())
     }
 
     /// An interface is switched on in a separate network namespace, which this process's other threads do not see.
-    @Test func `an interface that comes up is heard of`() async throws {
+    @Test func `an interface that comes up is reported`() async throws {
         let heard: Result<Bool?, Failure> = await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: Self.switchOn()) }
         }

@@ -17,7 +17,7 @@ struct OfflineMachineTests {
     private var unreachable: OfflineMachine.Event { .unreachable(PeerError(.unreachable, "no network")) }
 
     // SEMANTICS 169, 176
-    @Test func `it sends one operation after the other, then fetches`() {
+    @Test func `the machine sends one operation after the other, then fetches`() {
         var machine = machine(false)
         #expect(machine.handle(.goOnline) == .lookForOperation)
         #expect(machine.status.state == .synchronizing)
@@ -30,7 +30,7 @@ struct OfflineMachineTests {
     }
 
     // SEMANTICS 179
-    @Test func `a refusal ends it, and only being asked goes on`() {
+    @Test func `a refusal stops the machine, and only a request continues it`() {
         var machine = machine()
         #expect(machine.handle(.changed) == .lookForOperation)
         #expect(machine.handle(.head(true)) == .send)
@@ -46,7 +46,7 @@ struct OfflineMachineTests {
         #expect(machine.handle(.goOnline) == .lookForOperation)
     }
 
-    @Test func `without a network it is offline and comes back by itself`() {
+    @Test func `without a network the machine is offline and reconnects automatically`() {
         var machine = machine()
         #expect(machine.handle(unreachable) == nil)
         #expect(machine.status.state == .offline)
@@ -56,7 +56,7 @@ struct OfflineMachineTests {
         #expect(machine.status.error?.code == .unreachable)
     }
 
-    @Test func `being offline by request lasts until being asked`() {
+    @Test func `offline by request lasts until a request to go online`() {
         var machine = machine()
         #expect(machine.handle(.changed) == .lookForOperation)
         #expect(machine.handle(.goOffline) == nil)
@@ -69,7 +69,7 @@ struct OfflineMachineTests {
     }
 
     // SEMANTICS 182
-    @Test func `without fetching it is online as soon as all is sent, of the time it was before`() {
+    @Test func `without fetching the machine is online as soon as all is sent, with the last fetch's time`() {
         var machine = machine(fetches: false)
         #expect(machine.handle(.goOnline) == .lookForOperation)
         #expect(machine.handle(.head(false)) == nil)
@@ -79,7 +79,7 @@ struct OfflineMachineTests {
         #expect(machine.status.lastSyncDate == 9)
     }
 
-    @Test func `every state takes every event and never has two things to do`() {
+    @Test func `every state accepts every event and never has two actions`() {
         let events: [OfflineMachine.Event] = [
             .goOnline, .goOffline, .changed, .serverChanged, .reachable, unreachable, .head(true), .head(false),
             .accepted(at: 1), .refused(conflict), .fetched(at: 1), .failed(PeerError(.unauthorized, "who?")), .decided,

@@ -13,7 +13,7 @@ import Testing
             world.database, server: CouchDBPeer(world.url, client: client), options: options)
     }
 
-    @Test func `what the server refuses while it is watched ends the watching, and is told`() async throws {
+    @Test func `a server that refuses the feed ends the watching, and the error is reported`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         _ = try await world.remote.json("DELETE", "")
@@ -26,7 +26,7 @@ import Testing
         await world.session.stop()
     }
 
-    @Test func `a session goes on after its database could not take what the server has`() async throws {
+    @Test func `a session resumes after its database could not store what the server has`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         let refuses = Guarded(true)
@@ -55,7 +55,7 @@ import Testing
     private struct Refusal: Error {}
 
     // SEMANTICS 185
-    @Test func `what was decided counts for that operation and for no other one`() async throws {
+    @Test func `a decision counts for its operation and for no other`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         await world.session.goOffline()
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `an operation whose answer was lost is no conflict when others went on from it`(kind: ServerKind) async throws
+    func `an operation whose answer was lost is no conflict when others edit its result`(kind: ServerKind) async throws
     {
         let world = try await OfflineWorld(kind)
         try await world.begin()
@@ -123,7 +123,7 @@ import Testing
         #expect(try world.client() == ["1 mine 9:00"])
     }
 
-    @Test func `going offline gives up what hangs, also when more waits behind it`() async throws {
+    @Test func `going offline cancels a hanging request, also with more waiting`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         let client = BrokenClient(CurlHTTPClient())
@@ -145,7 +145,7 @@ import Testing
         #expect(try await session.goOnline().state == .online)
     }
 
-    @Test func `erasing leaves the network's state as it is`() async throws {
+    @Test func `erasing leaves the network state unchanged`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         let client = BrokenClient(CurlHTTPClient())

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct OfflineSessionTests {
     // SEMANTICS 170
     @Test(arguments: ServerKind.all)
-    func `what is changed online goes to the server by itself`(kind: ServerKind) async throws {
+    func `a change made online is sent to the server automatically`(kind: ServerKind) async throws {
         let world = try await OfflineWorld(kind)
         try await world.begin()
         let statuses = world.session.statuses
@@ -23,7 +23,7 @@ import Testing
 
     // SEMANTICS 176, 179
     @Test(arguments: ServerKind.all)
-    func `operations are sent in order, and none behind a refused one`(kind: ServerKind) async throws {
+    func `operations are sent in order, and none after a refused one`(kind: ServerKind) async throws {
         let world = try await OfflineWorld(kind)
         try await world.begin()
         await world.session.goOffline()
@@ -41,7 +41,7 @@ import Testing
     }
 
     // SEMANTICS 167
-    @Test func `what depends on a refused document waits`() async throws {
+    @Test func `operations that depend on a refused document wait`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         await world.session.goOffline()
@@ -79,7 +79,7 @@ import Testing
 
     // SEMANTICS 171
     @Test(arguments: ServerKind.all)
-    func `what is deleted at the server goes here, too`(kind: ServerKind) async throws {
+    func `a document deleted on the server is deleted here, too`(kind: ServerKind) async throws {
         let world = try await OfflineWorld(kind)
         try await world.begin()
         try await world.write("2", ["name": "item2", "updatedat": "9:00"])
@@ -105,7 +105,7 @@ import Testing
 
     // SEMANTICS 171, 177
     @Test(arguments: ServerKind.all)
-    func `an edit of what was deleted at the server is a conflict, and a deletion of it none`(
+    func `an edit of a document deleted on the server is a conflict, and a deletion of it is not`(
         kind: ServerKind
     ) async throws {
         let world = try await OfflineWorld(kind)
@@ -135,7 +135,7 @@ import Testing
 
     // SEMANTICS 177, 180
     @Test(arguments: ServerKind.all)
-    func `a conflict has the server's words, and each member that differs`(kind: ServerKind) async throws {
+    func `a conflict has the server's message, and each member that differs`(kind: ServerKind) async throws {
         let world = try await OfflineWorld(kind)
         try await world.write("1", ["name": "item1", "price": 3, "color": "red", "same": true, "updatedat": "9:00"])
         try await world.session.fetch()
@@ -161,7 +161,7 @@ import Testing
     }
 
     // SEMANTICS 177
-    @Test func `what a server refuses is said in its words`() async throws {
+    @Test func `a server's refusal has its message`() async throws {
         let server = try LiveServer { $0.largestDocument = 200 }
         let peer = try CouchDBPeer(server.url("notes"))
         try await peer.create()
@@ -185,7 +185,7 @@ import Testing
 
     // SEMANTICS 188, 189, K14
     @Test(arguments: ServerKind.all)
-    func `temporary ids become the server's, in references too`(kind: ServerKind) async throws {
+    func `temporary ids are replaced by the server's, in references too`(kind: ServerKind) async throws {
         let world = try await OfflineWorld(kind) { $0.identifiers = .server }
         try await world.begin()
         await world.session.goOffline()
@@ -213,7 +213,7 @@ import Testing
     }
 
     // SEMANTICS 150, 152
-    @Test func `what was made and deleted offline is never sent`() async throws {
+    @Test func `a document created and deleted offline is never sent`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         await world.session.goOffline()
@@ -227,7 +227,7 @@ import Testing
 
     // SEMANTICS 174, 197
     @Test(arguments: ServerKind.all)
-    func `several operations on one document follow one another`(kind: ServerKind) async throws {
+    func `several operations on one document are sent in order`(kind: ServerKind) async throws {
         let world = try await OfflineWorld(kind) { $0.stampMember = nil }
         try await world.begin()
         await world.session.goOffline()
@@ -245,7 +245,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `a deletion is refused when the document was changed there`(kind: ServerKind) async throws {
+    func `a deletion is refused when the document was changed on the server`(kind: ServerKind) async throws {
         let world = try await OfflineWorld(kind)
         try await world.begin()
         await world.session.goOffline()
@@ -261,7 +261,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `an update of what was deleted there is a conflict without the server's side`(
+    func `an update of a document deleted on the server is a conflict without a server side`(
         kind: ServerKind
     ) async throws {
         let world = try await OfflineWorld(kind)
@@ -280,7 +280,7 @@ import Testing
     }
 
     @Test(arguments: ServerKind.all)
-    func `attachments go along`(kind: ServerKind) async throws {
+    func `attachments are sent with their documents`(kind: ServerKind) async throws {
         let world = try await OfflineWorld(kind)
         try await world.begin()
         await world.session.goOffline()
@@ -296,7 +296,7 @@ import Testing
         #expect(try world.database.content(of: kept) == [1, 2, 3])
     }
 
-    @Test func `a session remembers after a restart what it has decided`() async throws {
+    @Test func `a session remembers its decisions after a restart`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         await world.session.goOffline()
@@ -320,7 +320,7 @@ import Testing
         #expect(error?.code == .invalid)
     }
 
-    @Test func `a server that is not reached makes the session offline, and it comes back by itself`() async throws {
+    @Test func `an unreachable server makes the session offline, and it reconnects automatically`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         let gate = BrokenClient(CurlHTTPClient())

@@ -13,7 +13,7 @@ import Testing
         return try OfflineSession(world.database, server: CouchDBPeer(world.url, client: client), options: options)
     }
 
-    @Test func `who looked before the alarm rang does not wait`() async {
+    @Test func `a waiter that looked before the signal does not wait`() async {
         let alarm = OfflineAlarm()
         let seen = alarm.count
         alarm.ring()
@@ -22,7 +22,7 @@ import Testing
         #expect(alarm.count == seen + 1)
     }
 
-    @Test func `after a decision changes are sent by themselves again`() async throws {
+    @Test func `after a decision changes are sent automatically again`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         try await world.write("1", ["name": "theirs", "updatedat": "9:01"])
@@ -38,7 +38,7 @@ import Testing
         await world.session.stop()
     }
 
-    @Test func `what a server refuses that is reached again is told`() async throws {
+    @Test func `a refusal by a server that is reachable again is reported`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         let client = BrokenClient(CurlHTTPClient())
@@ -58,7 +58,7 @@ import Testing
         await session.stop()
     }
 
-    @Test func `what the database refuses while nobody waits for an answer is warned about`() async throws {
+    @Test func `a refusal by the database that no caller waits for is warned about`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         let client = BrokenClient(CurlHTTPClient())
@@ -81,7 +81,7 @@ import Testing
 
     private struct Refusal: Error {}
 
-    @Test func `a fetch lasts as the last synchronization`() async throws {
+    @Test func `the time of the last fetch persists`() async throws {
         let world = try await OfflineWorld(.settle)
         try await world.begin()
         world.time(9, 10)
@@ -90,7 +90,7 @@ import Testing
         #expect(again.status.lastSyncDate == Int64(33_000_000))
     }
 
-    @Test func `what could not be remembered is not believed either`() async throws {
+    @Test func `a state that could not be stored is not assumed either`() async throws {
         let world = try await OfflineWorld(.settle) { $0.identifiers = .server }
         try await world.begin()
         let records = try #require(

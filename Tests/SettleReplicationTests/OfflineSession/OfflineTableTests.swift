@@ -152,7 +152,7 @@ import Testing
 
     // SEMANTICS 196, K15
     @Test(arguments: ServerKind.all)
-    func `erasing takes the history and the documents, and the server brings its own again`(
+    func `erasing removes the history and the documents, and the server's are fetched again`(
         kind: ServerKind
     ) async throws {
         let world = try await failed(kind)

@@ -13,7 +13,7 @@ import Testing
         throw CancellationError()
     }
 
-    @Test func `cancelling gives up what goes on and what waits behind it`() async throws {
+    @Test func `cancelling ends the running work and the queued work`() async throws {
         let work = OfflineWork()
         let (begun, signal) = AsyncStream.makeStream(of: Void.self)
         let first = Task {

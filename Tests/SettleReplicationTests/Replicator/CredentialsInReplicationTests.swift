@@ -15,7 +15,7 @@ import Testing
     private func makeServer() throws -> LiveServer { try LiveServer { $0.security.admins["anna"] = "p@ss-w0rd" } }
 
     // SEMANTICS 135
-    @Test func `credentials of the address are used, and shown nowhere`() async throws {
+    @Test func `credentials of the URL are used, and shown nowhere`() async throws {
         let server = try makeServer()
         _ = try Store(path: server.folder.path).create("hub")
         let logged = Guarded<[String]>([])
@@ -51,7 +51,7 @@ import Testing
     }
 
     // SEMANTICS 137
-    @Test func `a password that goes out in the open is warned of, once a peer`() throws {
+    @Test func `a password over an unencrypted connection is warned about, once per peer`() throws {
         let warnings = Guarded<[String]>([])
         for url in ["http://anna:hunter2@couch.example/db", "https://anna:hunter2@couch.example/db"] {
             _ = try CouchDBPeer(HTTPURL(url)) { message in warnings.withLock { $0.append(message) } }
@@ -61,7 +61,7 @@ import Testing
     }
 
     // SEMANTICS 137
-    @Test func `unless somebody is told, the database is warned, and the replication says so`() async throws {
+    @Test func `without a handler the database gets the warning, and the replication prints it`() async throws {
         let logged = Guarded<[String]>([])
         var options = DatabaseOptions()
         options.journal = true
@@ -100,7 +100,7 @@ import Testing
     }
 
     // SEMANTICS 138
-    @Test func `a kept replication that runs takes new tokens, and keeps them with its checkpoint`() async throws {
+    @Test func `a running, stored replication takes new tokens, and stores them with its checkpoint`() async throws {
         let server = try makeServer()
         let hub = try Store(path: server.folder.path).create("hub")
         let folder = try TemporaryFolder()
@@ -143,7 +143,7 @@ import Testing
         notes.close()
     }
 
-    @Test func `headers of a peer are sent to its server alone, and kept with its credentials`() async throws {
+    @Test func `headers of a peer are sent to its server alone, and stored with its credentials`() async throws {
         let server = try OddServer { request in
             request.head.contains("\r\nX-Gate: hush\r\n") ? .init(200, "{\"update_seq\":0}") : .init(403, "{}")
         }
@@ -171,7 +171,7 @@ import Testing
     }
 
     // SEMANTICS 138
-    @Test func `new tokens of OAuth take the place of old ones, and the checkpoint stays`() async throws {
+    @Test func `new OAuth tokens replace old ones, and the checkpoint stays`() async throws {
         let server = try makeServer()
         let hub = try Store(path: server.folder.path).create("hub")
         let notes = try Database.inMemory()

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct OneShotTests {
     @Test(arguments: DatabaseKind.allCases)
-    func `a push brings all documents and sums hold`(kind: DatabaseKind) async throws {
+    func `a push replicates all documents and the sums agree`(kind: DatabaseKind) async throws {
         let (here, there) = (try TemporaryDatabase(kind), try TemporaryDatabase(kind))
         for number in 0..<2500 {
             try here.database.save(

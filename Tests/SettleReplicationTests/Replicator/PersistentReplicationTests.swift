@@ -36,7 +36,7 @@ import Testing
         try database.localDocument(DocumentID(validating: "_local/settle-replications"))?.body.json.description ?? ""
     }
 
-    @Test func `a persistent one is active again after the database is opened, once it is told to`() async throws {
+    @Test func `a persistent replication is active again after the database is opened and resumed`() async throws {
         // SEMANTICS 94, 95, 103, 125
         var notes = try open()
         var configuration = ReplicationConfiguration.pull(notes, from: try peer())
@@ -73,7 +73,7 @@ import Testing
         notes.close()
     }
 
-    @Test func `one that is not persistent is forgotten, even a continuous one`() async throws {
+    @Test func `a replication that is not persistent is forgotten, even a continuous one`() async throws {
         // SEMANTICS 94
         var notes = try open()
         var configuration = ReplicationConfiguration.push(notes, to: try peer())
@@ -88,7 +88,7 @@ import Testing
         notes.close()
     }
 
-    @Test func `a one-shot one is done once, and not begun again`() async throws {
+    @Test func `a persistent one-shot replication runs once, and is not started again`() async throws {
         let notes = try open()
         try save("a", in: notes)
         let push = try await notes.replications.replicator(.push(notes, to: try peer()))
@@ -105,7 +105,7 @@ import Testing
         notes.close()
     }
 
-    @Test func `exclusively removes the persistent ones too, those with other peers and filtered ones with the same`()
+    @Test func `exclusively removes persistent replications too, also those with other peers and filters`()
         async throws
     {
         // SEMANTICS 98, 99, 100, 101, 102
@@ -127,7 +127,7 @@ import Testing
         notes.close()
     }
 
-    @Test func `one that was never resumed is removed by exclusively as well`() async throws {
+    @Test func `a persistent replication that was never resumed is removed by exclusively as well`() async throws {
         // SEMANTICS 100
         var notes = try open()
         let other = try await notes.replications.replicator(.push(notes, to: try peer("other")))
@@ -139,7 +139,7 @@ import Testing
         notes.close()
     }
 
-    @Test func `a pair shares its peer, one after the other and again`() async throws {
+    @Test func `a pair shares its peer, also when created again`() async throws {
         // SEMANTICS 98
         let notes = try open()
         let pair = try await notes.replicate(with: try peer())
@@ -153,7 +153,7 @@ import Testing
         notes.close()
     }
 
-    @Test func `what can't be written down is refused`() async throws {
+    @Test func `a replication that can't be stored is refused`() async throws {
         let notes = try open()
         let local = try await notes.replications.replicator(.push(notes, to: LocalPeer(hub)))
         await #expect(throws: PeerError.self) { try await notes.replications.persist(local) }

@@ -16,7 +16,7 @@ struct ReplicationsTests {
     }
 
     // SEMANTICS 95, 96, 98, K16
-    @Test func `a pair is a pull and a push, not continuous and not started`() async throws {
+    @Test func `a pair is a pull and a push, one-shot and not started`() async throws {
         let pair = try await here.database.replicate(with: LocalPeer(hub.database))
         #expect(pair.map(\.configuration.direction) == [.pull, .push])
         #expect(pair.allSatisfy { !$0.configuration.isContinuous && $0.status.mode == .stopped })
@@ -29,7 +29,7 @@ struct ReplicationsTests {
     }
 
     // SEMANTICS 96
-    @Test func `a continuous pair is one call, also where one of them runs once`() async throws {
+    @Test func `a continuous pair is one call, also where one of the two is one-shot`() async throws {
         let peer = LocalPeer(hub.database)
         try hub.database.put("there", ["n": 1])
         let pair = try await here.database.replicateContinuously(with: peer) { configuration in
@@ -57,7 +57,7 @@ struct ReplicationsTests {
     }
 
     // SEMANTICS 99
-    @Test func `asking again gives the same replications`() async throws {
+    @Test func `requesting a replication again gives the same object`() async throws {
         let first = try await here.database.replicate(with: LocalPeer(hub.database))
         let second = try await here.database.replicate(with: LocalPeer(hub.database))
         #expect(first[0] === second[0] && first[1] === second[1])
@@ -95,7 +95,7 @@ struct ReplicationsTests {
     }
 
     // SEMANTICS 101
-    @Test func `exclusively with nobody removes all`() async throws {
+    @Test func `exclusively with no replication removes all`() async throws {
         _ = try await here.database.replicate(with: LocalPeer(hub.database))
         let none = try await here.database.replicate(with: nil, exclusively: true)
         #expect(none.isEmpty)
@@ -103,7 +103,7 @@ struct ReplicationsTests {
     }
 
     // SEMANTICS 103, K18
-    @Test func `one that runs is kept without a reference, and let go of when it has ended`() async throws {
+    @Test func `a running replication stays alive without a reference, and is released when it ends`() async throws {
         try hub.database.put("a", ["n": 1])
         func start() async throws {
             let pair = try await here.database.replicate(with: LocalPeer(hub.database))

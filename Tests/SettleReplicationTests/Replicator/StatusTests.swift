@@ -30,7 +30,7 @@ struct StatusTests {
     }
 
     // SEMANTICS 104-107
-    @Test func `completed is never more than total, and a run ends stopped without error`() async throws {
+    @Test func `completed never exceeds total, and a run ends stopped without error`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<3000 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
@@ -55,7 +55,7 @@ struct StatusTests {
     }
 
     // SEMANTICS 106, 107
-    @Test func `completed and total count the documents of the batch that is under way`() async throws {
+    @Test func `completed and total count the documents of the current batch`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<30 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let slow = ScriptedPeer(target.peer)
@@ -91,7 +91,7 @@ struct StatusTests {
     }
 
     // SEMANTICS 93, 105, 110, 113
-    @Test func `a peer that can't be reached is offline, and goes on when it can`() async throws {
+    @Test func `a replication with an unreachable peer is offline, and resumes when it can`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         try source.database.put("a", ["n": 1])
         let flaky = ScriptedPeer(target.peer)
@@ -133,7 +133,7 @@ struct StatusTests {
         #expect(replicator.status.error == nil)
     }
 
-    @Test func `what fails on the way is made again, and everything arrives once`() async throws {
+    @Test func `a failed request is repeated, and everything is replicated once`() async throws {
         let (source, target) = try await PeerPair.local[1].make()
         for number in 0..<500 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let (here, there) = (ScriptedPeer(source.peer), ScriptedPeer(target.peer))
@@ -150,9 +150,7 @@ struct StatusTests {
     }
 
     // SEMANTICS 111
-    @Test func `a continuous replication is idle with failed documents, and tries them again after a while`()
-        async throws
-    {
+    @Test func `a continuous replication is idle with failed documents, and retries them after a while`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<5 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let flaky = ScriptedPeer(target.peer)
@@ -178,7 +176,7 @@ struct StatusTests {
         await replicator.stop()
     }
 
-    @Test func `one that is stopped while it can't reach a peer ends at once, and its sums hold`() async throws {
+    @Test func `a replication stopped while a peer is unreachable ends at once, and its sums agree`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         for number in 0..<50 { try source.database.put(DocumentID(validating: "d\(number)"), ["n": 1]) }
         let flaky = ScriptedPeer(target.peer)
@@ -199,7 +197,7 @@ struct StatusTests {
         #expect(result.counts.revisionsWritten == 50)
     }
 
-    @Test func `a task that is cancelled stops its run`() async throws {
+    @Test func `a cancelled task stops its run`() async throws {
         let (source, target) = try await PeerPair.local[0].make()
         var configuration = ReplicationConfiguration(source: source.peer, target: target.peer)
         configuration.isContinuous = true

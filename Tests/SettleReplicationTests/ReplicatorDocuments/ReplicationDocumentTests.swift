@@ -8,7 +8,7 @@ import Testing
         try ReplicationDocument(try #require(json.object))
     }
 
-    @Test func `all that CouchDB knows is read`() throws {
+    @Test func `all members of CouchDB's format are read`() throws {
         let document = try read([
             "source": [
                 "url": "http://x.example/a/", "headers": ["X-A": "1", "Authorization": "Basic YW5uYTpzZWNyZXQ="],
@@ -30,7 +30,7 @@ import Testing
         #expect(name == "d/f" && parameters == ["k": "v"])
     }
 
-    @Test func `of several credentials those of auth count, then those of the address`() throws {
+    @Test func `of several credentials those in auth count, then those in the URL`() throws {
         let auth: JSON = ["basic": ["username": "first", "password": "x"]]
         let headers: JSON = ["Authorization": "Basic YW5uYTpzZWNyZXQ="]
         let url: JSON = "http://second:x@h/a"
@@ -44,7 +44,7 @@ import Testing
         #expect(token.source.credentials == nil && token.source.headers["Authorization"] == "Negotiate x")
     }
 
-    @Test func `what can't be is refused, without a password in the reason`() throws {
+    @Test func `an invalid document is refused, without a password in the reason`() throws {
         let wrong: [JSON] = [
             [:], ["source": "http://u:hush@h/a"], ["source": "http://u:hush@h", "target": "b"],
             ["source": "http://u:hush@h:x/a", "target": "b"], ["source": ["url": 1], "target": "b"],
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `what is shown to others has no credentials`() throws {
+    @Test func `the public form has no credentials`() throws {
         let shown = ReplicationDocument.withoutCredentials(
             try #require(
                 ([

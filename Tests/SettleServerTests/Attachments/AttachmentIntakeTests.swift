@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: ["-5", "-9223372036854775808", "1.5", "\"5\"", "1e300", "true"], ["length", "encoded_length"])
-    func `a length that is no natural number is refused, wherever it stands`(number: String, name: String) throws {
+    func `a length that is not a natural number is refused, wherever it appears`(number: String, name: String) throws {
         let client = try RouterClient.withDatabase()
         let value = try JSON(parsing: number)
         let packed = try Self.gzip([1, 2, 3])
@@ -54,13 +54,13 @@ import Testing
         #expect(try client.send("GET", "/db/a").status == 404)
     }
 
-    @Test func `a revpos below zero is refused`() throws {
+    @Test func `a negative revpos is refused`() throws {
         let client = try RouterClient.withDatabase()
         let answer = try client.send("PUT", "/db/a", ["_attachments": ["f": ["data": "AAEC", "revpos": -1]]])
         #expect(answer.error == "bad_request: Invalid attachment revpos for f")
     }
 
-    @Test func `the length of a compressed attachment must be what it expands to`() throws {
+    @Test func `the length of a compressed attachment must be its expanded length`() throws {
         let client = try RouterClient.withDatabase()
         let packed = try Self.gzip(Array(repeating: 7, count: 5000))
         let count = JSON.number(JSONNumber(packed.count))
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `what is called gzip and is none is refused`() throws {
+    @Test func `content declared as gzip that is not gzip is refused`() throws {
         let client = try RouterClient.withDatabase()
         let whole = try Self.gzip(Array(repeating: 7, count: 200_000))
         let bad = [Array("no gzip at all".utf8), Array(whole.dropLast(4)), [], whole + [1, 2, 3], [0x1F, 0x8B]]

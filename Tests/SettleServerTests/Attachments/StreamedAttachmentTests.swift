@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `they are whole wherever a document stands`() throws {
+    @Test func `attachments are complete in every kind of answer with documents`() throws {
         let client = try client()
         expectAll(try client.send("GET", "/db/a?attachments=true").json, "the document")
         let leaves = try client.send("GET", "/db/a?open_revs=all&attachments=true")
@@ -48,7 +48,7 @@ import Testing
         #expect(got.json["results"]?[1]?["docs"]?[0]?["ok"]?["_id"] == "b")
     }
 
-    @Test func `a view with documents has them too`() throws {
+    @Test func `a view with documents has the attachments too`() throws {
         let client = try RouterClient.withScripts()
         let large = Data(Self.contents[3].bytes).base64EncodedString()
         try client.load([["_id": "a", "_attachments": ["f": ["data": .string(large), "content_type": "image/x"]]]])
@@ -57,7 +57,7 @@ import Testing
         #expect(rows?[0]?["doc"]?["_attachments"]?["f"]?["data"] == .string(large))
     }
 
-    @Test func `one whose content is gone is a stub in a list, and an error by itself`() throws {
+    @Test func `an attachment without content is a stub in a list, and an error when requested alone`() throws {
         let client = try client()
         let database = try client.server.state.databases.open("db")
         try FileManager.default.removeItem(atPath: #require(database.path) + "/attachments")
@@ -71,7 +71,7 @@ import Testing
         #expect(got.json["results"]?[1]?["docs"]?[0]?["ok"]?["_id"] == "b")
     }
 
-    @Test func `sizes tell what a compaction would give back`() throws {
+    @Test func `the sizes show what a compaction would free`() throws {
         let client = try client()
         func sizes() throws -> (file: Int, active: Int, external: Int) {
             let sizes = try client.send("GET", "/db").json["sizes"]
@@ -93,7 +93,7 @@ import Testing
         #expect(after.external == full.external)
     }
 
-    @Test func `a body too large for memory is told what to do`() throws {
+    @Test func `a body too large for memory is refused with an alternative`() throws {
         let client = try RouterClient { $0.largestBody = 100 }
         _ = try client.send("PUT", "/db")
         let data = JSON.string(String(repeating: "A", count: 200))

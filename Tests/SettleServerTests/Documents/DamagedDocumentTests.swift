@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: Damage.allCases)
-    func `reading it says which one it is and what to do`(damage: Damage) throws {
+    func `reading a damaged document gives an error that names it and a remedy`(damage: Damage) throws {
         let client = try client(damage)
         for path in ["/db/bad", "/db/bad?attachments=true", "/db/bad?open_revs=all", "/db/bad/f"] {
             let answer = try client.send("GET", path)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: Damage.allCases)
-    func `lists and feeds go past it`(damage: Damage) throws {
+    func `lists and feeds skip a damaged document`(damage: Damage) throws {
         let client = try client(damage)
         for path in [
             "_all_docs", "_all_docs?include_docs=true", "_all_docs?include_docs=true&descending=true",
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: Damage.allCases)
-    func `queries and their indexes go past it`(damage: Damage) throws {
+    func `queries and their indexes skip a damaged document`(damage: Damage) throws {
         let client = try client(damage)
         func found() throws -> [String] {
             let answer = try client.send("POST", "/db/_find", ["selector": ["n": 1]])
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: Damage.allCases)
-    func `views go past it`(damage: Damage) throws {
+    func `views skip a damaged document`(damage: Damage) throws {
         let client = try RouterClient.withScripts()
         try client.load([
             ["_id": "a", "_attachments": ["f": ["data": "AAEC"]]],
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: Damage.allCases)
-    func `of many documents asked for it alone is an error`(damage: Damage) throws {
+    func `in a request for many documents only the damaged one is an error`(damage: Damage) throws {
         let client = try client(damage)
         let docs: JSON = ["docs": [["id": "a"], ["id": "bad"], ["id": "c"]]]
         let answer = try client.send("POST", "/db/_bulk_get", docs)
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: Damage.allCases)
-    func `it is purged, and the id is free again`(damage: Damage) throws {
+    func `a damaged document is purged, and its id is free again`(damage: Damage) throws {
         let client = try client(damage)
         let revision = try #require(try client.send("GET", "/db/a").json["_rev"])
         let purge = try client.send("POST", "/db/_purge", ["bad": [revision]])
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: [Damage.length, .attachments])
-    func `it is deleted or written anew on its revision`(damage: Damage) throws {
+    func `a damaged document is deleted or replaced on its revision`(damage: Damage) throws {
         let client = try client(damage)
         try damage.strike("c", in: client.server.state.databases.open("db"))
         let revision = try #require(try client.send("GET", "/db/a").json["_rev"]?.string)
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: Damage.allCases)
-    func `a replication order that is damaged does not stop the others`(damage: Damage) async throws {
+    func `a damaged replication document does not stop the others`(damage: Damage) async throws {
         let room = try await ReplicatorRoom()
         _ = try await room.near.ask("PUT", "/a/doc", ["n": 1])
         let orders = try room.near.server.state.databases.open("_replicator")

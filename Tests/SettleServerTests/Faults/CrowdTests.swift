@@ -34,7 +34,7 @@ import Testing
         print(written.count("201"), [status(stream) for stream in streams].count("200"))
         """
 
-    @Test func `a thousand connections at once are all answered`() throws {
+    @Test func `a thousand concurrent connections are all answered`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let python = Process()
@@ -50,7 +50,7 @@ import Testing
         #expect(String(decoding: try live.send("GET", "/db").body, as: UTF8.self).contains(#""doc_count":1000"#))
     }
 
-    @Test func `of all who write one document at once exactly one succeeds`() throws {
+    @Test func `of concurrent writers of one document exactly one succeeds`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let all = try (0..<50).map { _ in try live.connect(seconds: 30) }
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `requests that follow each other at once are answered in order`() throws {
+    @Test func `pipelined requests are answered in order`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let connection = try live.connect(seconds: 30)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `a request that fails harms no other`() throws {
+    @Test func `a request that fails affects no other`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let good = try live.connect()
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `a first line longer than allowed is refused`() throws {
+    @Test func `a first line over the limit is refused`() throws {
         let live = try LiveServer()
         let connection = try live.connect()
         try? connection.write("GET /\(String(repeating: "x", count: 100_000)) HTTP/1.1\r\nHost: test\r\n\r\n")
@@ -99,7 +99,7 @@ import Testing
         #expect(try live.send("GET", "/").head.hasPrefix("HTTP/1.1 200"))
     }
 
-    @Test func `a document too large is named, and one too deep is refused`() throws {
+    @Test func `a document too large is named, and one nested too deeply is refused`() throws {
         let live = try LiveServer { $0.largestDocument = 1000 }
         _ = try live.send("PUT", "/db")
         let long = #"{"_id":"long","t":"\#(String(repeating: "x", count: 2000))"}"#
@@ -116,7 +116,7 @@ import Testing
         #expect(try live.send("PUT", "/db/fine", "{}").head.hasPrefix("HTTP/1.1 201"))
     }
 
-    @Test func `stopping lets requests finish that are under way`() throws {
+    @Test func `stopping lets running requests finish`() throws {
         let live = try LiveServer { $0.stopTimeout = 120 }
         _ = try live.send("PUT", "/db")
         let documents = (0..<20_000).map { #"{"_id":"d\#($0)"}"# }.joined(separator: ",")

@@ -10,7 +10,7 @@ import Testing
 
 /// Databases that are deleted while others use them.
 @Suite(.serialized) struct DeleteUnderLoadTests {
-    @Test func `deleting and making a database under load gives no errors of the server`() throws {
+    @Test func `deleting and creating a database under load causes no server errors`() throws {
         let folder = try TemporaryFolder()
         let log = try ServerLog(format: .json, events: .file("\(folder.path)/log"))
         let live = try LiveServer { $0.log = log }
@@ -60,7 +60,7 @@ import Testing
         #expect(bad.isEmpty, "\(bad) \(lines)")
     }
 
-    @Test func `a database that takes long to close holds up no other one`() throws {
+    @Test func `a database that closes slowly blocks no other`() throws {
         let folder = try TemporaryFolder()
         let store = try Store(path: folder.path)
         let busy = try store.create("busy")

@@ -8,7 +8,7 @@ import Testing
 /// Numbers at the ends of what an integer holds, at every place of a request that takes one, against a server of its own
 /// process: arithmetic that overflows ends a process. `make fuzz-http` sends all of them, a test run one in a few.
 @Suite struct ExtremeFuzzTests {
-    @Test(.timeLimit(.minutes(60))) func `no number ends the server, and none makes it fail`() throws {
+    @Test(.timeLimit(.minutes(60))) func `no number ends the server, and none causes a server error`() throws {
         let environment = ProcessInfo.processInfo.environment
         let isLong = environment["SETTLE_FUZZ_HTTP"] != nil
         let seed = environment["SETTLE_FUZZ_SEED"].flatMap { Int($0) } ?? 1

@@ -10,7 +10,7 @@ import Testing
         )
     }
 
-    @Test func `the same seed gives the same plan, and another another`() {
+    @Test func `equal seeds give equal plans, and other seeds other plans`() {
         for seed in 0..<20 as Range<UInt64> {
             let faults = FaultPlan.random(seed: seed, rate: 0.3).faults(for: requests)
             #expect(FaultPlan.random(seed: seed, rate: 0.3).faults(for: requests) == faults)
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `a random plan has every kind that weighs something, at its rate`() {
+    @Test func `a random plan has every kind with a weight, at its rate`() {
         let faults = FaultPlan.random(seed: 1, rate: 0.3).faults(for: requests)
         let kinds = Set(faults.map(\.kind))
         #expect(kinds == Set(Fault.Kind.allCases).subtracting([.flipBit]))
@@ -29,7 +29,7 @@ import Testing
         #expect(FaultPlan.random(seed: 1, rate: 1, weights: [:]).faults(for: requests).allSatisfy { $0 == .none })
     }
 
-    @Test func `pauses and statuses stay within what is given`() {
+    @Test func `delays and statuses stay within the given bounds`() {
         let plan = FaultPlan.random(seed: 4, rate: 1, longestPause: .milliseconds(10), statuses: [507])
         for fault in plan.faults(for: requests) {
             switch fault {
@@ -44,13 +44,13 @@ import Testing
         #expect(none.faults(for: requests).allSatisfy { $0 == .none })
     }
 
-    @Test func `the fault of a request depends on its number and not on the ones before`() {
+    @Test func `the fault of a request depends on its number and not on the requests before`() {
         let plan = FaultPlan.random(seed: 9, rate: 0.5)
         let others = requests.map { (method: "DELETE", path: $0.path + "/x") }
         #expect(plan.faults(for: others) == plan.faults(for: requests))
     }
 
-    @Test func `a script goes over the requests it is for, and then none happens`() {
+    @Test func `a script covers the requests that match, and after its end no fault happens`() {
         let plan = FaultPlan.script([.duplicate, .none, .loseAnswer(by: .reset)]).only(on: "_bulk_docs").only(
             method: "PUT")
         let faults = plan.faults(for: requests)
@@ -59,14 +59,14 @@ import Testing
         #expect(faults.dropFirst(9).allSatisfy { $0 == .none })
     }
 
-    @Test func `a part of a path is a whole part, and no part of the query`() {
+    @Test func `a path pattern matches whole components, and no part of the query`() {
         let plan = FaultPlan.always(.duplicate).only(on: "_local")
         let paths = ["/db/_local/a", "/db/_local", "/db/_local_docs", "/db/a?x=/_local/", "/_local?x"]
         #expect(
             plan.faults(for: paths.map { ("GET", $0) }).map { $0 == .duplicate } == [true, true, false, false, true])
     }
 
-    @Test func `another plan decides on what the first is not for, and counts for itself`() {
+    @Test func `a second plan decides on requests that the first does not match, and counts separately`() {
         let plan = FaultPlan.script([.duplicate]).only(method: "PUT")
             .otherwise(.script([.delay(.zero), .none, .flipBit(at: 1)]).only(method: "GET"))
         let methods = ["POST", "GET", "PUT", "PUT", "GET", "GET", "GET"]
@@ -81,7 +81,7 @@ import Testing
         #expect(faults[2] == .duplicate && faults[5] == .duplicate)
     }
 
-    @Test func `a plan of a function gets the same random numbers each time`() {
+    @Test func `a plan made of a function gets the same random numbers each time`() {
         let plan = FaultPlan("mine", seed: 5) { request, random in
             request.number == 0 ? .none : .flipBit(at: random.below(1000))
         }
@@ -89,7 +89,7 @@ import Testing
         #expect(Set(plan.faults(for: requests)).count > 500)
     }
 
-    @Test func `plans and faults read as they are written`() {
+    @Test func `plans and faults have readable descriptions`() {
         let faults: [Fault] = [
             .cut(.answer, after: 20, by: .reset), .delay(.milliseconds(2)), .drip(first: 3, pause: .microseconds(4)),
             .silence(.seconds(1)), .answer(status: 429, retryAfter: nil, body: .couchDB), .wrongLength(by: -3),

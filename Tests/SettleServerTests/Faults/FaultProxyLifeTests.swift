@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `connections that ended leave nothing while the proxy lives on`() async {
+    @Test func `ended connections use no resources while the proxy runs`() async {
         await #expect(processExitsWith: .success) {
             let live = try LiveServer()
             _ = try live.send("PUT", "/db")
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `a proxy ends with its lifetime`() throws {
+    @Test func `a proxy ends after its lifetime`() throws {
         let live = try LiveServer()
         let proxy = try FaultProxy(to: live.port, lifetime: .milliseconds(100))
         waitUntil { (try? RawConnection(port: proxy.port)) == nil }
@@ -89,7 +89,7 @@ import Testing
         #expect(faulty.proxy.records.count == 1)
     }
 
-    @Test func `who comes when all places are taken waits for one`() throws {
+    @Test func `a client waits for a connection when all are in use`() throws {
         let live = try LiveServer()
         let proxy = try FaultProxy(to: live.port, connectionLimit: 2)
         var first: [RawConnection] = try (0..<2).map { _ in try RawConnection(port: proxy.port) }

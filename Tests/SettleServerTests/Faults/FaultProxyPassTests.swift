@@ -62,7 +62,7 @@ import Testing
         return answers
     }
 
-    @Test func `requests that follow each other at once are answered in order`() throws {
+    @Test func `pipelined requests are answered in order`() throws {
         let faulty = try FaultyServer()
         let connection = try faulty.connect(seconds: 30)
         let writes = (0..<50).map { LiveServer.request("PUT", "/db/d\($0)", "{}") }
@@ -75,7 +75,7 @@ import Testing
         #expect(faulty.proxy.records.map(\.number) == Array(0..<100))
     }
 
-    @Test func `a continuous feed tells of changes at once, and ends when its client goes`() throws {
+    @Test func `a continuous feed delivers changes at once, and ends when its client disconnects`() throws {
         let faulty = try FaultyServer()
         var feed: RawConnection? = try faulty.begin("GET", "/db/_changes?feed=continuous&heartbeat=50")
         _ = try feed?.read(through: "\r\n\r\n")
@@ -89,7 +89,7 @@ import Testing
         waitUntil { faulty.proxy.records.first?.isFinished == true }
     }
 
-    @Test func `a server hears that a client sends no more`() throws {
+    @Test func `a client's half-close reaches the server`() throws {
         let faulty = try FaultyServer()
         let connection = try faulty.connect()
         try connection.write("PUT /db/a HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{")
@@ -100,7 +100,7 @@ import Testing
         #expect(try faulty.has("a") == false)
     }
 
-    @Test func `who waits to send a body is told to go on`() throws {
+    @Test func `a client that expects 100-continue receives it`() throws {
         let faulty = try FaultyServer(.delay(.milliseconds(10)), .loseAnswer(by: .close))
         for number in 0..<2 {
             let connection = try faulty.connect()
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: FramingTests.malformed)
-    func `what can be read in two ways passes as it is`(rest: String) throws {
+    func `an ambiguous request passes unchanged`(rest: String) throws {
         let faulty = try FaultyServer(.always(.answer(status: 500, retryAfter: nil, body: .html)))
         let connection = try faulty.connect()
         try connection.write("POST /db HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n\(rest)")
@@ -126,7 +126,7 @@ import Testing
         #expect(record.method.isEmpty && record.fault == .none)
     }
 
-    @Test func `a server that is not there is a connection that ends`() throws {
+    @Test func `a connection to an absent server ends`() throws {
         let gone = try FaultProxy(to: 1)
         gone.stop()
         let proxy = try FaultProxy(to: gone.port)

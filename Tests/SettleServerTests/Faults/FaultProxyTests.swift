@@ -8,7 +8,7 @@ import Testing
 /// Each fault, as a client sees it that speaks to a server through the proxy.
 @Suite(.timeLimit(.minutes(5))) struct FaultProxyTests {
     @Test(arguments: [0, 1, 10, 60, 120], Fault.Ending.allCases)
-    func `a request that is cut off is not acted on, and nothing comes back`(count: Int, ending: Fault.Ending) throws {
+    func `a request that is cut off has no effect, and gets no answer`(count: Int, ending: Fault.Ending) throws {
         let faulty = try FaultyServer(.cut(.request, after: count, by: ending))
         let connection = try faulty.begin("PUT", "/db/a", #"{"a":1}"#)
         let (text, seen) = connection.readToEnding()
@@ -20,7 +20,7 @@ import Testing
         #expect(faulty.proxy.statistic == [.cutRequest: 1])
     }
 
-    @Test func `a request cut off behind its last byte passes`() throws {
+    @Test func `a request cut off after its last byte passes`() throws {
         let faulty = try FaultyServer(.cut(.request, after: 10_000, by: .reset))
         let connection = try faulty.begin("PUT", "/db/a", "{}")
         #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 201"))
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 12, 100], Fault.Ending.allCases)
-    func `an answer that is cut off ends after so many bytes, and the write is done`(
+    func `an answer that is cut off ends after the given bytes, and the write is done`(
         count: Int, ending: Fault.Ending
     ) throws {
         let faulty = try FaultyServer(.cut(.answer, after: count, by: ending))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [(0, 0), (5, 5), (1_000_000, 1)])
-    func `half an answer has the right head, and of its body never all`(count: Int, expected: Int) throws {
+    func `a halved answer has the right head and only part of its body`(count: Int, expected: Int) throws {
         let faulty = try FaultyServer(.cut(.body, after: count, by: .close))
         let text = try faulty.begin("GET", "/db/missing").readToEnding().text
         let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
@@ -53,7 +53,7 @@ import Testing
         #expect(parts[1].utf8.count == (count > whole.count ? whole.count - expected : expected))
     }
 
-    @Test func `half an answer in chunks ends within them`() throws {
+    @Test func `a halved chunked answer ends within its chunks`() throws {
         let faulty = try FaultyServer(.cut(.body, after: 9, by: .close))
         for number in 0..<20 { _ = try faulty.live.send("PUT", "/db/d\(number)", "{}") }
         let text = try faulty.begin("GET", "/db/_all_docs").readToEnding().text
@@ -62,7 +62,7 @@ import Testing
         #expect(parts[1].utf8.count == 9)
     }
 
-    @Test func `a delayed answer comes, and later`() throws {
+    @Test func `a delayed answer is complete`() throws {
         let faulty = try FaultyServer(.delay(.seconds(500)), .delay(.milliseconds(50)))
         let waiting = try faulty.begin("PUT", "/db/a", "{}")
         waitUntil { faulty.proxy.records.first?.status == 201 }
@@ -74,7 +74,7 @@ import Testing
         #expect(faulty.proxy.statistic == [.delay: 2])
     }
 
-    @Test func `an answer that drips comes byte by byte, and whole`() throws {
+    @Test func `a slow answer arrives byte by byte, and is complete`() throws {
         let faulty = try FaultyServer(.drip(first: 20, pause: .milliseconds(20)))
         let start = ContinuousClock.now
         let connection = try faulty.begin("GET", "/db/missing")
@@ -85,7 +85,7 @@ import Testing
         #expect(faulty.proxy.statistic == [.drip: 1])
     }
 
-    @Test func `nothing is answered, and the server never hears of it`() throws {
+    @Test func `a request without an answer never reaches the server`() throws {
         let faulty = try FaultyServer(.silence(.milliseconds(200)))
         let start = ContinuousClock.now
         let (text, ending) = try faulty.begin("PUT", "/db/a", "{}").readToEnding()
@@ -95,7 +95,7 @@ import Testing
         #expect(try faulty.has("a") == false)
     }
 
-    @Test func `who gives up waiting for nothing ends it`() throws {
+    @Test func `a client that stops waiting for no answer ends the connection`() throws {
         let faulty = try FaultyServer(.silence(.seconds(300)))
         try faulty.begin("GET", "/db").finishSending()
         waitUntil { faulty.proxy.records.first?.isFinished == true }
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: FaultPlan.usualStatuses, Fault.AnswerBody.allCases)
-    func `the proxy answers by itself with any status, and the connection stays`(
+    func `the proxy itself answers with any status, and keeps the connection`(
         status: Int, body: Fault.AnswerBody
     ) throws {
         let faulty = try FaultyServer(.answer(status: status, retryAfter: 7, body: body))
@@ -125,7 +125,7 @@ import Testing
         #expect(faulty.proxy.statistic == [.answer: 1, .none: 1])
     }
 
-    @Test func `an answer of the proxy to HEAD has no body`() throws {
+    @Test func `the proxy's answer to HEAD has no body`() throws {
         let faulty = try FaultyServer(.answer(status: 503, retryAfter: nil, body: .html))
         let connection = try faulty.begin("HEAD", "/db")
         let head = try connection.read(through: "\r\n\r\n")
@@ -135,7 +135,7 @@ import Testing
         #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 200"))
     }
 
-    @Test func `who waits to send a body is refused at once`() throws {
+    @Test func `a client that expects 100-continue is refused at once`() throws {
         let faulty = try FaultyServer(.answer(status: 413, retryAfter: nil, body: .couchDB))
         let connection = try faulty.connect()
         try connection.write(
@@ -145,7 +145,7 @@ import Testing
         #expect(ending == .close)
     }
 
-    @Test func `a server that is down refuses connections until somebody brings it back`() throws {
+    @Test func `a server that is down refuses connections until it is brought up`() throws {
         let faulty = try FaultyServer(.refuse(.seconds(500)))
         #expect(try faulty.begin("PUT", "/db/a", "{}").readToEnding().text == "")
         for _ in 0..<3 { #expect(throws: RawConnection.Failure.self) { try faulty.connect() } }
@@ -154,14 +154,14 @@ import Testing
         #expect(faulty.proxy.statistic == [.refuse: 1, .none: 1])
     }
 
-    @Test func `a server that is down comes back by itself, at the same port`() throws {
+    @Test func `a server that is down comes up automatically, at the same port`() throws {
         let faulty = try FaultyServer(.refuse(.milliseconds(20)))
         #expect(try faulty.begin("PUT", "/db/a", "{}").readToEnding().text == "")
         waitUntil { (try? faulty.connect()) != nil }
         #expect(try faulty.begin("GET", "/db/a").readAnswer().head.hasPrefix("HTTP/1.1 404"))
     }
 
-    @Test func `a proxy taken down cuts all connections, and is up when it is told`() throws {
+    @Test func `taking a proxy down cuts all connections, and it comes up on request`() throws {
         let faulty = try FaultyServer()
         let port = faulty.proxy.port
         let connections = try (0..<5).map { _ in
@@ -177,7 +177,7 @@ import Testing
         waitUntil { faulty.live.server.load.requests == 0 }
     }
 
-    @Test func `too long a length lets a client wait for bytes that never come`() throws {
+    @Test func `too long a length makes a client wait for bytes that never come`() throws {
         let faulty = try FaultyServer(.wrongLength(by: 13))
         let whole = try faulty.live.send("GET", "/db/missing").body
         let (text, ending) = try faulty.begin("GET", "/db/missing").readToEnding()
@@ -186,7 +186,7 @@ import Testing
         #expect(ending == .close)
     }
 
-    @Test func `too short a length puts the rest in front of the next answer`() throws {
+    @Test func `too short a length moves the rest to the front of the next answer`() throws {
         let faulty = try FaultyServer(.wrongLength(by: -5))
         let whole = String(decoding: try faulty.live.send("GET", "/db/missing").body, as: UTF8.self)
         let connection = try faulty.begin("GET", "/db/missing")
@@ -196,7 +196,7 @@ import Testing
         #expect(try connection.read(through: "\r\n\r\n").hasPrefix(whole.suffix(5) + "HTTP/1.1 200"))
     }
 
-    @Test func `answers without a body have no wrong length`() throws {
+    @Test func `answers without a body keep their length`() throws {
         let faulty = try FaultyServer(.wrongLength(by: 5), .cut(.body, after: 1, by: .reset))
         let connection = try faulty.connect()
         for _ in 0..<2 {
@@ -206,7 +206,7 @@ import Testing
         #expect(faulty.proxy.statistic == [.none: 2])
     }
 
-    @Test func `a request that is delivered twice is acted on twice`() throws {
+    @Test func `a request that is delivered twice takes effect twice`() throws {
         let faulty = try FaultyServer(.duplicate)
         let connection = try faulty.begin("PUT", "/db/a", #"{"a":1}"#)
         // The second write of the same revision meets the first.
@@ -225,7 +225,7 @@ import Testing
         #expect(info["doc_count"] == 3)
     }
 
-    @Test func `a request too long to be held is delivered once`() throws {
+    @Test func `a request too long to be buffered is delivered once`() throws {
         let faulty = try FaultyServer(.duplicate)
         let connection = try faulty.connect(seconds: 60)
         let content = [UInt8](repeating: 7, count: FaultProxy.longestHeld + 70_000)
@@ -237,7 +237,7 @@ import Testing
     }
 
     @Test(arguments: Fault.Ending.allCases)
-    func `a lost answer leaves the write done, and nothing comes back`(ending: Fault.Ending) throws {
+    func `a lost answer leaves the write done`(ending: Fault.Ending) throws {
         let faulty = try FaultyServer(.loseAnswer(by: ending))
         let (text, seen) = try faulty.begin("PUT", "/db/a", "{}").readToEnding()
         #expect(text == "")
@@ -247,7 +247,7 @@ import Testing
         #expect(faulty.proxy.statistic == [.loseAnswer: 1])
     }
 
-    @Test func `one bit of JSON changes, and nothing else`() throws {
+    @Test func `one bit of JSON is flipped, and nothing else`() throws {
         let faulty = try FaultyServer(.none)
         for number in 0..<50 { _ = try faulty.live.send("PUT", "/db/d\(number)", "{}") }
         for path in ["/db/missing", "/db/_all_docs"] {
@@ -279,7 +279,7 @@ import Testing
         #expect(faulty.proxy.statistic == [.none: 1, .closeAfter: 1])
     }
 
-    @Test func `a report names the plan, the counts and every request`() throws {
+    @Test func `a report lists the plan, the counts and every request`() throws {
         let faulty = try FaultyServer(.none, .answer(status: 503, retryAfter: 1, body: .html))
         let connection = try faulty.connect()
         for path in ["/db", "/db/a?rev=1-x"] {
@@ -293,7 +293,7 @@ import Testing
         #expect(!report.contains("Basic"))
     }
 
-    @Test func `only so many records are kept, and all are counted`() throws {
+    @Test func `a limited number of records is kept, and all are counted`() throws {
         let live = try LiveServer()
         let proxy = try FaultProxy(to: live.port, recordLimit: 3)
         let connection = try RawConnection(port: proxy.port)

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(120)))
-    func `whoever sends what is nearly right, the server answers, keeps its rules, and keeps nothing open`() throws {
+    func `to nearly valid requests of any client the server answers, keeps its rules, and leaks nothing`() throws {
         let environment = ProcessInfo.processInfo.environment
         let count = environment["SETTLE_FUZZ_HTTP"].flatMap { Int($0) } ?? 3000
         let first = environment["SETTLE_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1

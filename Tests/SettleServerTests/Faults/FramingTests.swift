@@ -24,7 +24,7 @@ import Testing
     ]
 
     @Test(arguments: malformed)
-    func `a request that can be read in two ways is refused`(rest: String) throws {
+    func `an ambiguous request is refused`(rest: String) throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let connection = try live.connect()
@@ -44,7 +44,7 @@ import Testing
         #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 400"))
     }
 
-    @Test func `chunks belong to HTTP 1_1`() throws {
+    @Test func `chunks require HTTP 1_1`() throws {
         let live = try LiveServer()
         let connection = try live.connect()
         try connection.write("POST /_session HTTP/1.0\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
@@ -63,7 +63,7 @@ import Testing
         #expect(try live.send("GET", "/db/a").head.hasPrefix("HTTP/1.1 404"))
     }
 
-    @Test func `many and large fields in many pieces are one header`() throws {
+    @Test func `many and large fields in many pieces form one header`() throws {
         let live = try LiveServer()
         let connection = try live.connect()
         let fields = (0..<100).map { "X-\($0): \(String(repeating: "x", count: 7 * ($0 % 40)))  \r\n" }.joined()
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: [50_000, 2_000_000])
-    func `chunks are counted, and who goes on past the limit is told or cut off`(limit: Int) throws {
+    func `chunks are counted, and exceeding the limit is refused or cut off`(limit: Int) throws {
         let live = try LiveServer { $0.largestUpload = Int64(limit) }
         _ = try live.send("PUT", "/db")
         let head = "PUT /db/a/x HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -24,7 +24,7 @@ import Testing
 
     static func check(_ holds: Bool, _ words: String) throws { if !holds { throw Broken(description: words) } }
 
-    @Test func `without room writes are answered with an error, reads go on, and with room all does`() async {
+    @Test func `without space writes are answered with an error, reads continue, and with space all does`() async {
         await #expect(processExitsWith: .success) {
             let live = try LiveServer()
             _ = try live.send("PUT", "/db")

@@ -7,7 +7,7 @@ import Testing
 
 /// A real `settle serve` that is killed while it is written to: what it acknowledged is there afterwards.
 @Suite(.serialized) struct KilledServerTests {
-    @Test func `what was acknowledged before the kill is there after it`() throws {
+    @Test func `writes acknowledged before the kill are there after it`() throws {
         let folder = try TemporaryFolder()
         var acknowledged: Set<String> = []
         for round in 0..<3 {

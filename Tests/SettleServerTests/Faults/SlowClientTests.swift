@@ -28,7 +28,7 @@ import Testing
         Beginning(head: "PUT /db/a/x HTTP/1.1\r\nHost: test\r\nContent-Length: 9000000\r\n\r\n", body: 2_000_000),
         Beginning(head: "PUT /db/a/x HTTP/1.1\r\nHost: nobody\r\nContent-Length: 9000000\r\n\r\n", body: 2_000_000),
     ])
-    func `who sends a byte now and then is dropped by the idle limit`(beginning: Beginning) throws {
+    func `a client that sends a byte now and then is dropped by the idle limit`(beginning: Beginning) throws {
         let live = try LiveServer { $0.idleTimeout = 1 }
         _ = try live.send("PUT", "/db")
         let connection = try live.connect()
@@ -38,7 +38,7 @@ import Testing
         waitUntil { live.server.load.requests == 0 }
     }
 
-    @Test func `who is slow but goes on is served`() throws {
+    @Test func `a slow client that makes progress is served`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let connection = try live.connect()
@@ -51,7 +51,7 @@ import Testing
         #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 201"))
     }
 
-    @Test func `uploads that are broken off leave nothing`() throws {
+    @Test func `interrupted uploads leave nothing`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         for size in [10, 70_000, 1_500_000] {
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// The library takes it for gone when it notices the end in front of the answer.
-    @Test func `a client that closes its half gets a whole answer or none, and keeps no connection`() throws {
+    @Test func `a client that closes its half gets a complete answer or none, and keeps no connection`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         for number in 0..<50 {

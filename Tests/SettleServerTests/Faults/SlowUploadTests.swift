@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `a long body is taken while many others wait for their clients`() throws {
+    @Test func `a long body is accepted while many others wait for their clients`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let slow = try begin(100, live)
@@ -43,7 +43,7 @@ import Testing
         #expect(left.filter { $0.hasPrefix("upload") }.isEmpty)
     }
 
-    @Test func `who may not write is refused before a long body has come`() throws {
+    @Test func `a client without write access is refused before a long body has arrived`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         for connection in try begin(3, live, host: "nobody") {
@@ -54,7 +54,7 @@ import Testing
         #expect(try live.send("GET", "/db/slow0").head.hasPrefix("HTTP/1.1 404"))
     }
 
-    @Test func `a body longer than its endpoint takes is refused, and nothing of it is kept`() throws {
+    @Test func `a body over its endpoint's limit is refused, and none of it is kept`() throws {
         let live = try LiveServer { $0.largestBody = 2 << 20 }
         _ = try live.send("PUT", "/db")
         for head in ["Content-Length: 5000000", "Transfer-Encoding: chunked"] {

@@ -17,7 +17,7 @@ import Testing
         return (feed, sequence)
     }
 
-    @Test func `long polling on a database that is deleted answers with whole JSON`() throws {
+    @Test func `long polling on a deleted database answers with complete JSON`() throws {
         let live = try LiveServer()
         let (feed, sequence) = try waiting("feed=longpoll", on: live)
         _ = try feed.read(through: "\"results\":[")
@@ -26,7 +26,7 @@ import Testing
         #expect(rest.contains("],\n\"last_seq\":\"\(sequence)\",\"pending\":0}\n"))
     }
 
-    @Test func `a continuous feed of a database that is deleted ends with where it is`() throws {
+    @Test func `a continuous feed of a deleted database ends with its position`() throws {
         let live = try LiveServer()
         let (feed, sequence) = try waiting("feed=continuous", on: live)
         _ = try live.send("DELETE", "/db")
@@ -34,14 +34,14 @@ import Testing
         #expect(rest.contains("{\"last_seq\":\"\(sequence)\",\"pending\":0}\n"))
     }
 
-    @Test func `events of a database that is deleted just end`() throws {
+    @Test func `an event source of a deleted database ends without a last event`() throws {
         let live = try LiveServer()
         let (feed, _) = try waiting("feed=eventsource", on: live)
         _ = try live.send("DELETE", "/db")
         #expect(try feed.read(through: "0\r\n\r\n") == "0\r\n\r\n")
     }
 
-    @Test func `long polling on a server that stops answers with whole JSON`() throws {
+    @Test func `long polling on a stopping server answers with complete JSON`() throws {
         let live = try LiveServer()
         let (feed, sequence) = try waiting("feed=longpoll", on: live)
         _ = try feed.read(through: "\"results\":[")

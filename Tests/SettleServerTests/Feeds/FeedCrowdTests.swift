@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `feeds that want the same, and feeds that want something else, all see all of theirs once`() throws {
+    @Test func `equal feeds and different feeds each see all of their changes once`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let queries = [
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a limit ends a feed in the middle of what others get`() throws {
+    @Test func `a limit ends a feed within a shared page`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let endless = try Follower(live, "feed=continuous")
@@ -84,7 +84,7 @@ import Testing
         try endless.read(until: "d9")
     }
 
-    @Test func `long polling that asks again and again misses nothing and gets nothing twice`() throws {
+    @Test func `repeated long polling misses nothing and gets nothing twice`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let (port, answered) = (live.port, DispatchSemaphore(value: 0))

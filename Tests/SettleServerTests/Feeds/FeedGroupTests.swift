@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a feed in the middle of what is kept gets what follows its position`() throws {
+    @Test func `a feed within the kept changes gets those after its position`() throws {
         var group = FeedGroup(nil, try row(), at: 0)
         group.add(try batch(["a", "b"], after: 0), keeping: 1 << 20)
         group.add(try batch(["c", "d"], after: 2), keeping: 1 << 20)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `what is too much is forgotten, and who needs it has to read for itself`() throws {
+    @Test func `changes over the limit are dropped, and a feed that needs them reads the database`() throws {
         var group = FeedGroup(nil, try row(), at: 0)
         let first = try batch(["a", "b"], after: 0)
         group.add(first, keeping: first.bytes.count)
@@ -68,7 +68,7 @@ import Testing
         #expect(ids(group.find(after: 2, newest: 4, limit: .max, isFirst: true)) == ["c", "d"])
     }
 
-    @Test func `those that have waited longest are woken first, and only if there is something for them`() throws {
+    @Test func `the feeds that have waited longest are woken first, and only if there are changes for them`() throws {
         var group = FeedGroup(nil, try row(), at: 0)
         let woken = Guarded<[Int]>([])
         for number in 1...3 { group.wait(number, at: 0) { woken.withLock { $0.append(number) } } }
@@ -82,7 +82,7 @@ import Testing
         #expect(woken.withLock(\.self) == [2, 3] && !group.hasNews && group.waiting == 1)
     }
 
-    @Test func `many that ask again take turns, and those that have waited longest are next`() throws {
+    @Test func `feeds that wait again take turns, and those that have waited longest are next`() throws {
         var group = FeedGroup(nil, try row("longpoll"), at: 0)
         group.members = FeedHub.slice + 1
         let woken = Guarded<[Int]>([])

@@ -6,7 +6,7 @@ import Testing
 /// Positions that a database has not come to: of a backup that was put back, or made up.
 @Suite struct FeedPositionTests {
     @Test(arguments: ["normal", "longpoll", "continuous", "eventsource"])
-    func `a position past the newest change starts anew and misses nothing`(feed: String) throws {
+    func `a position past the newest change starts again and misses nothing`(feed: String) throws {
         let client = try RouterClient.withDatabase()
         for name in ["a", "b"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
         let newest = try #require(try client.send("GET", "/db").json["update_seq"]?.string)
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `what follows a position past the newest change is shown`() throws {
+    @Test func `changes after a position past the newest change are shown`() throws {
         let client = try RouterClient.withDatabase()
         _ = try client.send("PUT", "/db/a", [:])
         let first = try client.send("GET", "/db/_changes?since=999").json

@@ -36,7 +36,7 @@ import Testing
         #expect(try ids(client.send("POST", "/db/_find/x", ["selector": ["name": "Bob"]])) == ["b"])
     }
 
-    @Test func `the form of an answer is CouchDB's`() throws {
+    @Test func `the form of a response is CouchDB's`() throws {
         let client = try client()
         let body: JSON = ["selector": ["age": 36], "fields": ["_id"], "execution_stats": true]
         let found = try client.send("POST", "/db/_find", body)
@@ -72,7 +72,7 @@ import Testing
         #expect(seen == ["c", "a", "b", "d"])
     }
 
-    @Test func `a long answer comes in pieces and is one`() throws {
+    @Test func `a long response is sent in pieces and is complete`() throws {
         let client = try RouterClient.withDatabase()
         for start in stride(from: 0, to: 6000, by: 2000) {
             let docs = (start..<start + 2000).map { number -> JSON in
@@ -116,13 +116,13 @@ import Testing
             ([:], "missing_required_key: "),
             (["selector": [:], "x": 1, "y": 2], "invalid_key: Invalid key x for this request."),
         ] as [(JSON, String)])
-    func `what is wrong with a query is told in CouchDB's words`(body: JSON, error: String) throws {
+    func `an error in a query is reported in CouchDB's words`(body: JSON, error: String) throws {
         let answer = try client().send("POST", "/db/_find", body)
         #expect(answer.status == 400)
         #expect(answer.error.hasPrefix(error), "\(answer.error)")
     }
 
-    @Test func `an explanation has what CouchDB tells`() throws {
+    @Test func `an explanation has CouchDB's members`() throws {
         let client = try client()
         let body: JSON = [
             "selector": ["age": ["$gte": 1, "$lt": 50]], "sort": [["age": "desc"]], "fields": ["age"], "limit": 5,
@@ -165,7 +165,7 @@ import Testing
         #expect(none["index"] == .null && none["mrargs"] == nil)
     }
 
-    @Test func `no database has partitions`() throws {
+    @Test func `databases have no partitions`() throws {
         let client = try client()
         for (method, path) in [("POST", "/db/_partition/x/_find"), ("GET", "/db/_partition/x")] {
             let answer = try client.send(method, path, ["selector": [:]])
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `the answer follows what is written, unless it may be old`() throws {
+    @Test func `a response includes all writes, unless a stale index is allowed`() throws {
         let client = try client()
         let body: JSON = ["selector": ["age": 5], "fields": ["_id"]]
         #expect(try ids(client.send("POST", "/db/_find", body)) == [])

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RouterIndexTests {
     private let made: JSON = ["index": ["fields": ["a"]], "ddoc": "i", "name": "n"]
 
-    @Test func `who may not write design documents makes and removes no index`() throws {
+    @Test func `a client that may not write design documents can't create or remove indexes`() throws {
         let client = try RouterClient.with(users: ["mia": [], "dora": []])
         let security: JSON = ["admins": ["names": ["dora"]], "members": ["names": ["mia"]]]
         #expect(try client.send("PUT", "/db/_security", security).status == 200)
@@ -25,7 +25,7 @@ import Testing
         #expect(try client.send("GET", "/db/_design/i").status == 404)
     }
 
-    @Test func `what is beside an index in its design document stays`() throws {
+    @Test func `other members of an index's design document are kept`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("POST", "/db/_index", made).status == 200)
         let revision = try #require(try client.send("GET", "/db/_design/i").json["_rev"]?.string)
@@ -41,7 +41,7 @@ import Testing
         #expect(try client.send("POST", "/db/_index", made).json["result"] == "created")
     }
 
-    @Test func `an index that a design document brings is used at once`() throws {
+    @Test func `an index in a replicated design document is used at once`() throws {
         let client = try RouterClient.withDatabase()
         let body: JSON = [
             "language": "query",
@@ -70,13 +70,13 @@ import Testing
             (["index": ["fields": [""]]], 400, "invalid_sort_field: "),
             (["index": ["fields": [["a": "asc"], ["b": "desc"]]]], 400, "unsupported_mixed_sort: "),
         ] as [(JSON, Int, String)])
-    func `what can be no index is refused`(body: JSON, status: Int, error: String) throws {
+    func `an invalid index is refused`(body: JSON, status: Int, error: String) throws {
         let answer = try RouterClient.withDatabase().send("POST", "/db/_index", body)
         #expect(answer.status == status)
         #expect(answer.error.hasPrefix(error), "\(answer.error)")
     }
 
-    @Test func `lists of indexes have a limit and a beginning`() throws {
+    @Test func `lists of indexes have limit and skip`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("POST", "/db/_index", made).status == 200)
         let rest = try client.send("GET", "/db/_index?skip=1").json
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `several design documents are removed at once, with all of their indexes`() throws {
+    @Test func `several design documents are removed at once, with all their indexes`() throws {
         let client = try RouterClient.withDatabase()
         for name in ["n", "m"] {
             let body: JSON = ["index": ["fields": ["a"]], "ddoc": "i", "name": .string(name)]
@@ -101,7 +101,7 @@ import Testing
         #expect(try client.send("POST", "/db/_index/_bulk_delete", ["docids": [nil]]).status == 400)
     }
 
-    @Test func `cleaning up keeps the files of indexes that are defined`() throws {
+    @Test func `cleaning up keeps the files of defined indexes`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("POST", "/db/_index", made).status == 200)
         #expect(try client.send("PUT", "/db/x", ["a": 1]).status == 201)
@@ -115,7 +115,7 @@ import Testing
         #expect(try client.send("POST", "/db/_find", old).json["docs"] == [])
     }
 
-    @Test func `an index that is behind is built while other requests are answered, and the task is shown`() throws {
+    @Test func `a stale index is built while other requests are answered, and the task is shown`() throws {
         let client = try RouterClient.withScripts()
         for start in stride(from: 0, to: 20_000, by: 4000) {
             try client.load((start..<start + 4000).map { ["_id": .string("d\($0)"), "a": .number(JSONNumber($0))] })

@@ -21,7 +21,7 @@ import Testing
         return client
     }
 
-    @Test func `an index is made in the form CouchDB gives it, listed and removed`() throws {
+    @Test func `a text index is created in CouchDB's form, listed and removed`() throws {
         let client = try client()
         #expect(
             try client.send("POST", "/db/_index", made).json == ["result": "created", "id": "_design/t", "name": "n"])
@@ -55,7 +55,7 @@ import Testing
         #expect(answer.json["success"] == [["id": "_design/u", "ok": true]])
     }
 
-    @Test func `an index that could answer no search is refused, and one of a design document is not there`() throws {
+    @Test func `a text index without fields is refused, and one of a design document is not found`() throws {
         let client = try client()
         let index: JSON = ["index": ["default_field": ["enabled": false]], "type": "text", "ddoc": "t", "name": "n"]
         let answer = try client.send("POST", "/db/_index", index)
@@ -67,7 +67,7 @@ import Testing
         #expect(try client.send("POST", "/db/_find", ["selector": ["$text": "cat"]]).status == 400)
     }
 
-    @Test func `words are found, with bookmarks, an order and what it took`() throws {
+    @Test func `full-text search finds words, with bookmarks, an order and execution statistics`() throws {
         let client = try client()
         #expect(try client.send("POST", "/db/_index", made).status == 200)
         var body: JSON = ["selector": ["$text": "cat"], "fields": ["_id"], "limit": 1, "execution_stats": true]
@@ -102,7 +102,7 @@ import Testing
             (["other": 1], "english", 400, "invalid_key: Invalid key other"),
             (["partial_filter_selector": ["$text": "x"]], "english", 400, "not_supported: "),
         ] as [(JSON, String, Int, String)])
-    func `what can be no index of texts is refused`(
+    func `an invalid text index is refused`(
         index: JSON, analyzer: String, status: Int, error: String
     ) throws {
         var index = index
@@ -111,7 +111,7 @@ import Testing
         #expect(answer.status == status && answer.error.hasPrefix(error), "\(answer.error)")
     }
 
-    @Test func `a server that makes none finds by those that design documents bring`() throws {
+    @Test func `a server that creates no text indexes searches those in design documents`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("POST", "/db/_index", made).error == "required index service unavailable: text")
         #expect(try client.send("PUT", "/db/a", ["title": "red cat"]).status == 201)

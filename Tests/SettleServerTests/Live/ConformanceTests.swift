@@ -24,7 +24,7 @@ struct ConformanceTests {
         #expect(try Corpus.topics() == Set(try Self.served().map(\.topic)))
     }
 
-    @Test func `recorded answers are ours`() async throws {
+    @Test func `recorded answers equal the server's`() async throws {
         let served = try Self.served()
         let live = try LiveServer { $0.scripts = .built }
         let report = live.folder("report.json")

@@ -18,26 +18,26 @@ import Testing
     }
 
     @Test(arguments: ["a", "6f1c9c1e-0000-4000-8000-00c04fd430c8", "A_b-9", String(repeating: "x", count: 36)])
-    func `the id that a client gives a request is the answer's`(given: String) throws {
+    func `a client's request id is returned`(given: String) throws {
         #expect(try id(LiveServer(), given) == given)
     }
 
     @Test(arguments: [
         String(repeating: "x", count: 37), "a b", "a.b", "a\"b", "a;b", "\u{E9}", "a/b", "", "\u{1}", "<script>",
     ])
-    func `an id of another form gives way to one of the server`(given: String) throws {
+    func `a malformed request id is replaced by one of the server`(given: String) throws {
         let own = try id(LiveServer(), given)
         #expect(own == nil ? given == "\u{1}" : own?.count == 10 && own != given)
     }
 
-    @Test func `the header Server names CouchDB's version, and then the program`() throws {
+    @Test func `the Server header names CouchDB's version, and then the program`() throws {
         let head = try LiveServer().send("GET", "/").head
         let line = head.split(separator: "\r\n").first { $0.hasPrefix("Server: ") }
         #expect(line?.hasPrefix("Server: CouchDB/3.5.0 (Settle/") == true, "\(head)")
     }
 
     @Test(arguments: ["/_nothing", "/db/_nothing/x/y", "/_node", "/db/_design", "/_cluster_setup/x"])
-    func `an endpoint that is unknown asks for credentials where everything does`(path: String) throws {
+    func `an unknown endpoint requires authentication where every endpoint does`(path: String) throws {
         let live = try LiveServer { $0.security.anonymousAccess = .nowhere }
         let request = { (credentials: String) in
             let connection = try live.connect()
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [1020, 1021, 1022, 1023, 1024, 1025, 1026])
-    func `a document may be nested as deep whatever way it comes`(depth: Int) throws {
+    func `the depth limit of a document is the same for every way of writing`(depth: Int) throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         // The document itself is the first level.
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: [100, 101, 102, 199, 0, 600, 999, -1, 1_000_000])
-    func `a status that is none is an error of the server`(
+    func `an invalid status is a server error`(
         status: Int
     ) throws {
         let warnings = Guarded<[String]>([])

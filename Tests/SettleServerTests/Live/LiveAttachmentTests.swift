@@ -25,7 +25,7 @@ import Testing
         )
     }
 
-    @Test func `an upload that breaks off leaves nothing and no thread behind`() throws {
+    @Test func `an interrupted upload leaves no file and no thread`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         for number in 0..<50 {
@@ -41,7 +41,7 @@ import Testing
         #expect(String(decoding: info.body, as: UTF8.self).contains(#""doc_count":0"#))
     }
 
-    @Test func `a download that breaks off leaves nothing behind`() throws {
+    @Test func `an interrupted download leaves nothing`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let connection = try live.connect(seconds: 30)

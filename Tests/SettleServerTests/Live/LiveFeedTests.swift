@@ -5,7 +5,7 @@ import Testing
 @testable import SettleServer
 
 @Suite(.serialized) struct LiveFeedTests {
-    @Test func `a waiting client hears of a change at once`() throws {
+    @Test func `a waiting client receives a change at once`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let feed = try live.connect()
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `thousands of waiting clients take no thread each, and all are woken`() throws {
+    @Test func `thousands of waiting clients need no thread each, and all are woken`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let before = threadCount()
@@ -29,7 +29,7 @@ import Testing
         for feed in feeds { #expect(try feed.read(through: "\"pending\":0}\n").contains(#""id":"a""#)) }
     }
 
-    @Test func `signs of life come while nothing happens`() throws {
+    @Test func `heartbeats are sent while nothing changes`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let feed = try live.connect()
@@ -38,7 +38,7 @@ import Testing
         for _ in 0..<3 { #expect(try feed.read(through: "1\r\n\n\r\n") == "1\r\n\n\r\n") }
     }
 
-    @Test func `clients that are gone are noticed at a sign of life`() throws {
+    @Test func `disconnected clients are noticed at a heartbeat`() throws {
         let live = try LiveServer { $0.connectionLimit = 40 }
         _ = try live.send("PUT", "/db")
         for _ in 0..<5 {
@@ -77,8 +77,7 @@ import Testing
         live.server.stop()
     }
 
-    @Test(.timeLimit(.minutes(5))) func `stopping does not wait for ever for an upload that makes no progress`() throws
-    {
+    @Test(.timeLimit(.minutes(5))) func `stopping does not wait endlessly for an upload without progress`() throws {
         let live = try LiveServer { $0.stopTimeout = 0.2 }
         _ = try live.send("PUT", "/db")
         let upload = try live.connect()

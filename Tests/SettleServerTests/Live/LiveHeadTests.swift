@@ -12,7 +12,7 @@ import Testing
         "/none", "/db/_changes?feed=continuous&timeout=50", "/db/_changes?feed=longpoll&since=now&timeout=50",
     ]
 
-    @Test(arguments: paths) func `the next answer of a connection follows at once`(path: String) throws {
+    @Test(arguments: paths) func `the next answer on a connection follows at once`(path: String) throws {
         let live = try LiveServer { $0.scripts = .built }
         _ = try live.send("PUT", "/db")
         _ = try live.send("PUT", "/db/a", #"{"_attachments":{"x":{"data":"eA=="}}}"#)

@@ -16,7 +16,7 @@ import Testing
         return Server(store: try Store(path: path), options: options)
     }
 
-    @Test func `a port that is taken is an error that names it`() throws {
+    @Test func `a port in use is an error that names it`() throws {
         let live = try LiveServer()
         let folder = try TemporaryFolder()
         let second = try server(folder.path, port: live.port)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `a server listens again on its port right after it stopped`() throws {
+    @Test func `a server can listen on its port again right after it stopped`() throws {
         let folder = try TemporaryFolder()
         var port = 0
         for _ in 0..<5 {
@@ -68,7 +68,7 @@ import Testing
         second.stop()
     }
 
-    @Test func `the folder of a server that was killed is free`() throws {
+    @Test func `the folder of a killed server is free`() throws {
         let folder = try TemporaryFolder()
         let first = try ServedFolder(folder)
         let settings = try Data(contentsOf: URL(filePath: folder("server.json")))

@@ -7,7 +7,7 @@ import Testing
 
 /// Answers that are made on the threads that poll hold nobody up.
 @Suite(.serialized) struct LivePollingTests {
-    @Test func `reads that have to wait hold up no other`() throws {
+    @Test func `reads that have to wait block no other`() throws {
         let live = try LiveServer()
         for path in ["/db", "/other"] { _ = try live.send("PUT", path) }
         for path in ["/db/a", "/other/b"] { _ = try live.send("PUT", path, #"{"n":1}"#) }
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4)
-    func `an edit that waits for a rewrite of its database holds up no feed and no read of another`(round: Int) throws {
+    func `an edit that waits for a rewrite of its database blocks no feed and no read of another`(round: Int) throws {
         let live = try LiveServer()
         for path in ["/db", "/other"] { _ = try live.send("PUT", path) }
         _ = try live.send("PUT", "/other/b", "{}")

@@ -4,7 +4,7 @@ import Testing
 @testable import SettleServer
 
 @Suite struct LiveRequestTests {
-    @Test func `many requests go over one connection`() throws {
+    @Test func `many requests use one connection`() throws {
         let live = try LiveServer()
         let connection = try live.connect()
         try connection.write(LiveServer.request("PUT", "/db"))
@@ -38,7 +38,7 @@ import Testing
         #expect(String(decoding: body, as: UTF8.self).contains(#""id":"x/y%""#))
     }
 
-    @Test func `a chunked body is taken`() throws {
+    @Test func `a chunked body is accepted`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         let connection = try live.connect()
@@ -47,7 +47,7 @@ import Testing
         #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 201"))
     }
 
-    @Test func `a body larger than allowed is refused before it is sent`() throws {
+    @Test func `a body over the limit is refused before it is sent`() throws {
         let live = try LiveServer { $0.largestUpload = 1000 }
         _ = try live.send("PUT", "/db")
         let connection = try live.connect()
@@ -55,7 +55,7 @@ import Testing
         #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 413"))
     }
 
-    @Test func `a header larger than allowed is refused`() throws {
+    @Test func `a header over the limit is refused`() throws {
         let live = try LiveServer()
         let connection = try live.connect()
         try connection.write("GET / HTTP/1.1\r\nHost: test\r\nX: \(String(repeating: "x", count: 100_000))\r\n\r\n")
@@ -64,7 +64,7 @@ import Testing
         #expect(try live.send("GET", "/").head.hasPrefix("HTTP/1.1 200"))
     }
 
-    @Test func `rubbish does no harm`() throws {
+    @Test func `garbage is refused`() throws {
         let live = try LiveServer()
         for text in ["\u{0}\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "{}"] {
             let connection = try live.connect(seconds: 1)

@@ -29,7 +29,7 @@ import Testing
         return (curl.terminationStatus, String(decoding: data, as: UTF8.self))
     }
 
-    @Test func `requests go through TLS, and only through it`() throws {
+    @Test func `requests pass through TLS, and only through it`() throws {
         let folder = try TemporaryFolder()
         let certificate = try makeCertificate(folder)
         let live = try LiveServer { $0.certificate = certificate }
@@ -53,7 +53,7 @@ import Testing
         #expect(try curl("http://localhost:\(live.port)/").status != 0)
     }
 
-    @Test func `a certificate that is none, or another's key, is told at the start`() throws {
+    @Test func `an invalid certificate or mismatched key is reported at the start`() throws {
         let (one, two) = (try TemporaryFolder(), try TemporaryFolder())
         let certificate = try makeCertificate(one)
         let other = try makeCertificate(two)

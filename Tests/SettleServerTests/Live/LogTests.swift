@@ -6,7 +6,7 @@ import Testing
 @testable import SettleServer
 
 @Suite struct LogTests {
-    @Test func `a request is a line, and no secret of it is in the log`() throws {
+    @Test func `a request is one line, without its secrets`() throws {
         let room = try LogRoom()
         let server = try LiveServer { $0.log = try? room.open(.json) }
         #expect(try server.send("GET", "/_session?password=hush1&hush2&limit=1").head.contains("200"))
@@ -35,7 +35,7 @@ import Testing
                 && second["user"]?.isNull == true)
     }
 
-    @Test func `a line of text is one line, whatever it is about`() throws {
+    @Test func `a message is one line, whatever it contains`() throws {
         let room = try LogRoom()
         let log = try room.open(.text)
         log.request(
@@ -51,7 +51,7 @@ import Testing
         #expect(lines[0].prefix(25).wholeMatch(of: #/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /#) != nil)
     }
 
-    @Test func `a file that was moved away is opened anew`() throws {
+    @Test func `a file that was moved away is opened again`() throws {
         let room = try LogRoom()
         let log = try room.open(.text)
         log.notice("one", ["url": "http://anna:hush@host/"])
@@ -65,7 +65,7 @@ import Testing
         #expect(old.contains("notice one url=http://*@host/") && !old.contains("two"))
     }
 
-    @Test func `a pipe nobody reads holds nobody up, and what is dropped is counted`() throws {
+    @Test func `a blocked pipe does not block requests, and dropped lines are counted`() throws {
         let pipe = Pipe()
         let file = try LogFile(.descriptor(pipe.fileHandleForWriting.fileDescriptor), bound: 100_000) { count in
             Array("dropped \(count)\n".utf8)
@@ -84,7 +84,7 @@ import Testing
         file.close()
     }
 
-    @Test func `a log that can't be opened is told`() {
+    @Test func `a log that can't be opened is reported`() {
         #expect(throws: (any Error).self) { try ServerLog(requests: .file("/nowhere/at/all.log")) }
     }
 }

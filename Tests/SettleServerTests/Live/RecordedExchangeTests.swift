@@ -58,7 +58,7 @@ struct RecordedExchangeTests {
         ("[1,2]", "[2,1]", false, false), ("[1,2]", "[2,1]", true, true), ("[1,1,2]", "[1,2,2]", true, false),
         (#"{"name":"{db}"}"#, #"{"name":"recorded"}"#, false, true), (#"["*"]"#, "[]", false, false),
     ])
-    func `a recording matches what differs only where it may`(
+    func `a recording tolerates differences only where they are allowed`(
         recorded: String, answer: String, isUnordered: Bool, isSame: Bool
     ) throws {
         let recording = Recorded(try JSON(parsing: recorded), isUnordered: isUnordered)

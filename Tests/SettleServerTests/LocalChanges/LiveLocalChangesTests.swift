@@ -31,7 +31,7 @@ import Testing
 
     // SEMANTICS 149, 160, 164
     @Test(arguments: [true, false])
-    func `of John's and Marie's changes the later stays, whoever uploads first`(johnFirst: Bool) throws {
+    func `of John's and Marie's changes the later is kept, whoever uploads first`(johnFirst: Bool) throws {
         #expect(try upload("Holidays", 1_423_083_000)["outcome"] == "applied")
         if johnFirst {
             #expect(try upload("Holiday 2015", 1_423_083_400)["outcome"] == "applied")
@@ -46,7 +46,7 @@ import Testing
     }
 
     // SEMANTICS 149, 160, 164
-    @Test func `a thin client sends what it has by type and id, and reads what became of it`() async throws {
+    @Test func `a thin client sends changes by type and id, and reads their outcomes`() async throws {
         let peer = try CouchDBPeer(HTTPURL("http://admin:admin@127.0.0.1:\(live.port)/airmail"))
         let id = try DocumentID(validating: envelope)
         func send(_ name: JSON?, _ time: Int64) async throws -> LocalChangeOutcome? {
@@ -89,7 +89,7 @@ import Testing
     }
 
     // SEMANTICS 157, 168
-    @Test func `a thin client and a device that replicates meet in one document`() async throws {
+    @Test func `a thin client and a device that replicates edit one document`() async throws {
         #expect(try upload("Holidays", 1_423_083_000)["outcome"] == "applied")
         var options = DatabaseOptions()
         options.attributeClocks = true

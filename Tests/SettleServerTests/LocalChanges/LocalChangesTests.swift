@@ -32,7 +32,7 @@ import Testing
     }
 
     // SEMANTICS 149, 150, 168
-    @Test func `types, objects and changes in the form of reference 003 become one revision an object`() throws {
+    @Test func `types, objects and changes in the form of reference 003 become one revision per object`() throws {
         let answer = try client.send(
             "POST", "/db/_local_changes",
             [
@@ -56,7 +56,7 @@ import Testing
     }
 
     // SEMANTICS 157
-    @Test func `each attribute is resolved by itself, and the answer says by what a change was superseded`() throws {
+    @Test func `each attribute is resolved separately, and the answer names a superseding change`() throws {
         _ = try post(change("name", "Holiday 2015", 1_423_083_480), change("budget", 40, 1_423_083_400))
         let answer = try post(change("name", "Holidays", 1_423_083_473), change("budget", 50, 1_423_083_473))
         #expect(
@@ -70,7 +70,7 @@ import Testing
         #expect(document["name"] == "Holiday 2015" && document["budget"] == 50)
     }
 
-    @Test func `the same changes again write nothing and have the same answer`() throws {
+    @Test func `the same changes again write nothing and get the same answer`() throws {
         let changes = [change("name", "A", 1_423_083_473.5), change("o", ["x": 1, "y": [:]], 1_423_083_474)]
         let first = try post(changes[0], changes[1])
         let again = try post(changes[0], changes[1])
@@ -81,14 +81,14 @@ import Testing
     }
 
     // SEMANTICS 158
-    @Test func `of equal timestamps the same value stays, in whatever order they come`() throws {
+    @Test func `of equal timestamps the same value is kept, in any order`() throws {
         for (id, values) in [("x", ["A", "B"]), ("y", ["B", "A"])] {
             for value in values { _ = try post(change("name", .string(value), 1_423_083_473), id: id) }
             #expect(try client.send("GET", "/db/\(id)").json["name"] == "B")
         }
     }
 
-    @Test func `an attribute without a value is removed, and stays so against an older change`() throws {
+    @Test func `an attribute without a value is removed, and stays removed against an older change`() throws {
         _ = try post(change("name", "A", 1_423_083_473), change("note", nil, 1_423_083_480))
         _ = try post(change("name", nil, 1_423_083_475))
         let answer = try post(change("name", "old", 1_423_083_474), change("note", "old", 1_423_083_474))
@@ -97,7 +97,7 @@ import Testing
         #expect(try client.send("GET", "/db/\(envelope)").json["name"] == nil)
     }
 
-    @Test func `documents that ordinary clients edit too are resolved by when they did`() throws {
+    @Test func `edits by ordinary clients are resolved by their time`() throws {
         let now = Date().timeIntervalSince1970
         _ = try post(change("name", "A", .number(JSONNumber(Int(now) - 100))), change("budget", 1, 1000))
         var document = try client.send("GET", "/db/\(envelope)").json
@@ -112,7 +112,7 @@ import Testing
         #expect(outcomes(later) == ["applied"])
     }
 
-    @Test func `a change gives no way to an edit whose moment nobody knows`() throws {
+    @Test func `a change overrides an edit of unknown time`() throws {
         _ = try post(change("name", "A", 1_423_083_473), change("budget", 1, 1_423_083_473))
         var document = try client.send("GET", "/db/\(envelope)?revs=true").json
         let first = try #require(document["_revisions"]?["ids"]?[0])
@@ -126,7 +126,7 @@ import Testing
     }
 
     // SEMANTICS 166
-    @Test func `a deleted object stays deleted against an older change, and a later one brings it back`() throws {
+    @Test func `a deleted object stays deleted against an older change, and a later one revives it`() throws {
         let now = Int(Date().timeIntervalSince1970)
         let created = try post(change("name", "A", 1_423_083_473), change("budget", 1, 1_423_083_473))
         let revision = try #require(created["rev"]?.string)
@@ -141,7 +141,7 @@ import Testing
     }
 
     // SEMANTICS 159
-    @Test func `a timestamp ahead of the server's clock is refused, and nothing of its object is written`() throws {
+    @Test func `a timestamp ahead of the server's clock is refused, and its object is not written`() throws {
         let ahead = JSON.number(JSONNumber(Int(Date().timeIntervalSince1970) + 3600))
         let answer = try post(change("name", "A", 1_423_083_473), change("budget", 1, ahead))
         #expect(answer["error"] == "forbidden" && answer["changes"] == nil)
@@ -149,7 +149,7 @@ import Testing
         #expect(try client.send("GET", "/db/\(envelope)").status == 404)
     }
 
-    @Test func `one object that is refused does not stop the others`() throws {
+    @Test func `a refused object does not stop the others`() throws {
         #expect(try client.send("PUT", "/db/other", ["type": "accounts"]).status == 201)
         let changes: JSON = [change("name", "A", 1_423_083_473)]
         let answer = try client.send(
@@ -175,7 +175,7 @@ import Testing
     }
 
     // SEMANTICS 167
-    @Test func `what refers to a new object that is refused waits for it, whatever the order`() throws {
+    @Test func `references to a new object that is refused wait for it, in any order`() throws {
         let ahead = JSON.number(JSONNumber(Int(Date().timeIntervalSince1970) + 3600))
         let body: JSON = [
             "transfers": [
@@ -201,7 +201,7 @@ import Testing
     }
 
     // SEMANTICS 159
-    @Test func `a stored moment far ahead does not win against changes for ever`() throws {
+    @Test func `a stored clock far ahead does not win against later changes permanently`() throws {
         _ = try post(change("name", "A", 1_423_083_473))
         var document = try client.send("GET", "/db/\(envelope)?revs=true").json
         let first = try #require(document["_revisions"]?["ids"]?[0])
@@ -224,13 +224,13 @@ import Testing
         #"{"a":[{"id":"x","changes":[{"attribute":"n","timestamp":1e300}]}]}"#,
         #"{"a":[{"id":"x","changes":[{"attribute":"n","timestamp":99999999999999999999}]}]}"#,
     ])
-    func `what is not of the form is refused as a whole`(body: String) throws {
+    func `a malformed request is refused as a whole`(body: String) throws {
         let answer = try client.send("POST", "/db/_local_changes", bytes: Array(body.utf8))
         #expect(answer.status == 400 && answer.json["error"] == "bad_request", "\(answer.text)")
         #expect(try client.send("GET", "/db/_all_docs").json["total_rows"] == 0)
     }
 
-    @Test func `clocks must be on, methods and types are checked, and there are none in system databases`() throws {
+    @Test func `clocks must be on, methods and types are checked, and system databases are excluded`() throws {
         #expect(try client.send("GET", "/db/_attribute_clocks").json == true)
         #expect(try client.send("PUT", "/db/_attribute_clocks", 1).status == 400)
         #expect(try client.send("GET", "/db/_local_changes").status == 405)

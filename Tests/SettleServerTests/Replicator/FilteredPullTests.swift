@@ -34,7 +34,7 @@ import Testing
     }
 
     // SEMANTICS 128, 129, 131
-    @Test func `a function of the source chooses, by parameters of any type`() async throws {
+    @Test func `a function of the source filters, with parameters of any type`() async throws {
         _ = try design(
             "w",
             """
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// COUCHDB-892
-    @Test func `a function that is changed is asked about all documents again`() async throws {
+    @Test func `a changed filter function filters all documents again`() async throws {
         let first = try design("w", "function (doc) { return doc.worker === 'ada' }")
         let device = try TemporaryDatabase(.memory)
         #expect(try await pull(device.database).counts.revisionsWritten == 10)
@@ -79,7 +79,7 @@ import Testing
         #expect(try device.database.documents().count == 20)
     }
 
-    @Test func `a function that is not there is an error, and nothing is pulled`() async throws {
+    @Test func `a missing filter function is an error, and nothing is pulled`() async throws {
         let device = try TemporaryDatabase(.memory)
         await #expect(throws: PeerError.self) { try await pull(device.database) }
         #expect(try device.database.documents().isEmpty)

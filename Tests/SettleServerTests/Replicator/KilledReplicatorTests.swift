@@ -7,7 +7,7 @@ import Testing
 
 /// A real `settle serve` that is killed: what its documents ask for goes on when it is started again.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct KilledReplicatorTests {
-    @Test func `a continuous replication goes on after kill -9, a completed one does not begin again`() async throws {
+    @Test func `a continuous replication resumes after kill -9, a completed one does not start again`() async throws {
         let (folder, far) = (try TemporaryFolder(), try LiveServer())
         for name in ["on", "once"] { #expect(try await far.ask("PUT", "/\(name)").status == 201) }
         var near = try ServedFolder(folder)

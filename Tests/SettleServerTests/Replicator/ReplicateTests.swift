@@ -5,7 +5,7 @@ import Testing
 
 /// `_replicate`, between two servers on sockets.
 @Suite(.timeLimit(.minutes(5))) struct ReplicateTests {
-    @Test func `a one-shot replication answers with its log at the end`() async throws {
+    @Test func `a one-shot replication answers with its log at its end`() async throws {
         let room = try await ReplicatorRoom()
         for name in ["x", "y"] { #expect(try await room.near.ask("PUT", "/a/\(name)", ["n": 1]).status == 201) }
         let first = try await room.replicate()
@@ -21,7 +21,7 @@ import Testing
         #expect(try await room.near.ask("GET", "/_scheduler/jobs").json["total_rows"] == 0)
     }
 
-    @Test func `nothing to do is told, also of an empty source and of one whose documents do not pass`() async throws {
+    @Test func `a replication without changes reports that, also of an empty source or with a filter`() async throws {
         let room = try await ReplicatorRoom()
         let empty = try await room.replicate()
         #expect(empty.json["ok"] == true && empty.json["no_changes"] == true)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a server may replicate with itself over HTTP, all its threads being asked`() async throws {
+    @Test func `a server may replicate with itself over HTTP, with all its threads in use`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
         // More at the same time than there are threads that answer.
@@ -50,7 +50,7 @@ import Testing
         for number in 0..<50 { #expect(try await room.near.has("/copy\(number)/x")) }
     }
 
-    @Test func `the target is created if that is asked for, and filters are those of the request`() async throws {
+    @Test func `the target is created on request, and filters are those of the request`() async throws {
         let room = try await ReplicatorRoom()
         for number in 0..<4 {
             #expect(try await room.near.ask("PUT", "/a/d\(number)", ["n": .number(JSONNumber(number))]).status == 201)
@@ -72,7 +72,7 @@ import Testing
         #expect(try await room.far.ask("GET", "/without/_local_docs").json["rows"]?.array?.isEmpty == true)
     }
 
-    @Test func `a continuous replication goes on until it is cancelled`() async throws {
+    @Test func `a continuous replication continues until it is cancelled`() async throws {
         let room = try await ReplicatorRoom()
         let started = try await room.replicate(["continuous": true])
         let id = try #require(started.json["_local_id"]?.string)
@@ -91,7 +91,7 @@ import Testing
         #expect(try await room.near.ask("GET", "/_scheduler/jobs").json["total_rows"] == 0)
     }
 
-    @Test func `what can't be is refused with a reason, and no reason has a password`() async throws {
+    @Test func `an impossible replication is refused with a reason, and no reason has a password`() async throws {
         let room = try await ReplicatorRoom()
         let (near, far) = (room.url(room.near, "a"), room.url(room.far, "a"))
         let wrong: [(JSON, Int, String)] = [
@@ -114,7 +114,7 @@ import Testing
         #expect(try await room.near.ask("GET", "/_scheduler/jobs").json["total_rows"] == 0)
     }
 
-    @Test func `a name stands for a database here, with the rights of who asks`() async throws {
+    @Test func `a name stands for a local database, with the rights of the client`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
         let body: JSON = ["source": "a", "target": "team/b", "create_target": true]
@@ -122,7 +122,7 @@ import Testing
         #expect(try await room.near.has("/team%2Fb/x"))
     }
 
-    @Test func `only the server's administrators may start a replication or see one`() async throws {
+    @Test func `only the server's administrators may start or see a replication`() async throws {
         let room = try await ReplicatorRoom()
         let user: JSON = ["name": "anna", "password": "pw", "roles": [], "type": "user"]
         #expect(try await room.near.ask("PUT", "/_users/org.couchdb.user:anna", user).status == 201)

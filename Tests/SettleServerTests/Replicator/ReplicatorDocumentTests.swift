@@ -5,7 +5,7 @@ import Testing
 
 /// Documents of `_replicator`: what they start, and what is written into them.
 @Suite(.timeLimit(.minutes(5))) struct ReplicatorDocumentTests {
-    @Test func `a document is done once, and says so`() async throws {
+    @Test func `a replication document runs once, and records its state`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
         #expect(try await room.order("once").status == 201)
@@ -25,7 +25,7 @@ import Testing
         try await room.far.wait(for: "/a/y")
     }
 
-    @Test func `a change of a document begins anew, and its deletion ends it`() async throws {
+    @Test func `a change of a document restarts its replication, and a deletion ends it`() async throws {
         let room = try await ReplicatorRoom()
         let first = try await room.order("on", ["continuous": true])
         try await room.wait("on", for: "running")
@@ -41,7 +41,7 @@ import Testing
         #expect(try await room.near.ask("GET", "/_scheduler/jobs").json["total_rows"] == 0)
     }
 
-    @Test func `a replication that fails is tried again, and goes on when it can`() async throws {
+    @Test func `a failed replication is retried, and resumes when it can`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
         #expect(try await room.order("later", ["continuous": true], to: "later").status == 201)
@@ -58,7 +58,7 @@ import Testing
         #expect(try await room.near.ask("GET", "/_scheduler/docs?states=odd").status == 400)
     }
 
-    @Test func `what says no replication is refused, or failed when it came another way`() async throws {
+    @Test func `an invalid replication document is refused, or failed when it was replicated here`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/_replicator/bad", ["source": room.url(room.near, "a")]).status == 403)
         let named: JSON = ["source": room.url(room.near, "a"), "target": "a"]
@@ -70,7 +70,7 @@ import Testing
         #expect(document["_replication_state_reason"]?.string?.contains("target") == true)
     }
 
-    @Test func `of two documents that ask for the same one runs, the other after it`() async throws {
+    @Test func `of two documents for the same replication one runs, then the other`() async throws {
         let room = try await ReplicatorRoom()
         let first = try await room.order("one", ["continuous": true])
         try await room.wait("one", for: "running")
@@ -81,7 +81,7 @@ import Testing
         try await room.wait("two", for: "running")
     }
 
-    @Test func `other databases of the name have their jobs, from their making to their deletion`() async throws {
+    @Test func `other databases named _replicator have jobs, from their creation to their deletion`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/team%2F_replicator").status == 201)
         let body: JSON = [
@@ -100,7 +100,7 @@ import Testing
 
     /// The shorter turn is over before a replication has made its first request.
     @Test(arguments: [0.1, 0.001])
-    func `with room for one, two that run for ever take turns`(seconds: Double) async throws {
+    func `with room for one, two continuous replications take turns`(seconds: Double) async throws {
         let room = try await ReplicatorRoom { options in
             options.replicator.jobs = 1
             options.replicator.turn = seconds

@@ -30,7 +30,7 @@ import Testing
         return .object(body)
     }
 
-    @Test func `a document belongs to who wrote it, and others see no password`() async throws {
+    @Test func `a replication document belongs to its author, and others see no password`() async throws {
         let room = try await open()
         let mine = try await room.near.ask("PUT", "/_replicator/mine", body(room), as: "anna:pw")
         #expect(mine.status == 201)
@@ -61,7 +61,7 @@ import Testing
         #expect(try await room.near.ask("DELETE", "/_replicator/mine?rev=\(newest)").status == 200)
     }
 
-    @Test func `lists, feeds and other ways around are the administrators'`() async throws {
+    @Test func `lists, feeds and other ways around are for administrators only`() async throws {
         let room = try await open()
         #expect(try await room.near.ask("PUT", "/_replicator/mine", body(room), as: "anna:pw").status == 201)
         let ways: [(String, String, JSON?)] = [
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `no password is shown by the scheduler, nor written to the log`() async throws {
+    @Test func `no password is shown by the scheduler, or written to the log`() async throws {
         let lines = try LogRoom()
         let room = try await open { $0.log = try? lines.open(.text) }
         #expect(try await room.near.ask("PUT", "/_replicator/mine", body(room)).status == 201)
@@ -92,7 +92,7 @@ import Testing
         #expect(text.contains("replication") && !text.contains("hush"))
     }
 
-    @Test func `what an address asks, and what nobody knows of a side, is shown to nobody else`() async throws {
+    @Test func `the query of a URL and unknown members of a side are shown to nobody else`() async throws {
         let lines = try LogRoom()
         let room = try await open { $0.log = try? lines.open(.text) }
         let (source, target) = (room.url(room.far, "a", "").string ?? "", room.url(room.far, "b", "").string ?? "")
@@ -145,7 +145,7 @@ import Testing
         try await room.wait("his", for: "running")
     }
 
-    @Test func `hosts that are not allowed are refused`() async throws {
+    @Test func `hosts outside the allowed list are refused`() async throws {
         let room = try await ReplicatorRoom { $0.replicator.allowedHosts = ["*.example", "127.0.0.1:1"] }
         let answer = try await room.replicate()
         #expect(answer.status == 400 && answer.json["reason"]?.string?.contains("may replicate with") == true)
@@ -164,7 +164,7 @@ import Testing
         await #expect(throws: HTTPClientError.self) { _ = try await CurlHTTPClient(options).send(request) }
     }
 
-    @Test func `options of a configuration are read, and slips refused`() async throws {
+    @Test func `the options of a configuration are read, and errors refused`() async throws {
         let text = #"{"max_jobs": 3, "allowed_hosts": ["A.example"], "private_addresses": "nobody", "ca_file": "/x"}"#
         let options = try ReplicatorOptions(configuration: Array(text.utf8))
         #expect(options.jobs == 3 && options.allowedHosts == ["a.example"] && options.privateAddresses == .nobody)

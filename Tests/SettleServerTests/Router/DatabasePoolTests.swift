@@ -6,7 +6,7 @@ import Testing
 @testable import SettleServer
 
 @Suite struct DatabasePoolTests {
-    @Test func `a database that the program deleted and made anew is the new one`() throws {
+    @Test func `a database that the program deleted and created again is the new one`() throws {
         let client = try RouterClient.withDatabase()
         _ = try client.send("PUT", "/db/old", [:])
         let store = try Store(path: client.folder.path)

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [("_all_docs", ""), ("_design_docs", "_design/"), ("_local_docs", "_local/")])
-    func `a parameter of the query goes before the one of the body`(list: String, prefix: String) throws {
+    func `a parameter of the query overrides the one of the body`(list: String, prefix: String) throws {
         let client = try client()
         let start = "&startkey=%22\(prefix)a%22"
         let body: JSON = ["limit": 4, "skip": 0, "startkey": .string(prefix + "d"), "descending": false]
@@ -36,7 +36,7 @@ import Testing
         #expect(ids(try client.send("POST", "/db/\(list)?skip=0", ["keys": keys["keys"] ?? [], "skip": 1])).count == 2)
     }
 
-    @Test func `each of several queries says itself which keys it wants`() throws {
+    @Test func `each of several queries has its own keys`() throws {
         let client = try client()
         let body: JSON = ["queries": [["startkey": "c"], ["keys": ["a", "d"]]]]
         let results = try client.send("POST", "/db/_all_docs/queries?keys=[%22x%22,%22y%22]", body).json["results"]
@@ -44,7 +44,7 @@ import Testing
         #expect(results?[1]?["rows"]?.array?.compactMap { $0["id"] } == ["a", "d"])
     }
 
-    @Test func `a key that is no text is shown as it is, with no document`() throws {
+    @Test func `a key that is not text is listed unchanged, without a document`() throws {
         let client = try client()
         let keys: JSON = [1, nil, "a", ["a"], ["x": 1.5], true]
         let rows = try client.send("POST", "/db/_all_docs?include_docs=true", ["keys": keys]).json["rows"]

@@ -3,7 +3,7 @@ import Testing
 @testable import SettleServer
 
 @Suite struct PageSizeTests {
-    @Test func `small documents come many at once, and large ones one by one`() {
+    @Test func `pages have many small documents, or a single large one`() {
         var size = PageSize()
         for _ in 0..<5 { size.learn(count: size.count, bytes: size.count * 500) }
         #expect(size.count == 256)

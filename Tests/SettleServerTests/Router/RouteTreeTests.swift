@@ -33,7 +33,7 @@ import Testing
         return found
     }
 
-    @Test func `the tree finds what trying one route after the other finds`() {
+    @Test func `the tree finds the same route as trying one after the other`() {
         for path in Self.paths {
             let found = RoutingTable.tree.match(path)
             let first = RoutingTable.routes.first { $0.pattern.match(path) != nil }
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `no route stands behind another of the same form`() {
+    @Test func `no route is hidden by another of the same form`() {
         for route in RoutingTable.routes {
             let path = route.pattern.parts.flatMap { part in
                 switch part {

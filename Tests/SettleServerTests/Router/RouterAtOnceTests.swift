@@ -21,7 +21,7 @@ struct RouterAtOnceTests {
     }
 
     @Test(arguments: ["/", "/_up", "/db/a", "/db/a?conflicts=true&revs_info=true&local_seq=true", "/db/_design/d"])
-    func `a plain read is answered at once as it is on a worker`(path: String) throws {
+    func `a plain read is answered on the polling thread like on a worker`(path: String) throws {
         let client = try RouterClient.withDatabase()
         for name in ["a", "_design/d"] { #expect(try client.send("PUT", "/db/\(name)", ["n": 1.0]).status == 201) }
         let later = try client.send("GET", path)
@@ -33,7 +33,7 @@ struct RouterAtOnceTests {
         #expect(now?.headers["ETag"] == later.headers["ETag"])
     }
 
-    @Test func `what may take long is left to a worker`() throws {
+    @Test func `a request that may take long is left to a worker`() throws {
         let client = try RouterClient.withDatabase()
         let long = JSON.string(String(repeating: "x", count: Waiting.mostBytes))
         #expect(try client.send("PUT", "/db/a", ["n": 1]).status == 201)
@@ -53,7 +53,7 @@ struct RouterAtOnceTests {
         #expect(atOnce(client, "HEAD", "/db/a")?.status == 200)
     }
 
-    @Test func `a password is not looked at on the thread that polls before a worker has`() throws {
+    @Test func `the polling thread checks no password before a worker has`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("PUT", "/db/a", ["n": 1]).status == 201)
         #expect(atOnce(client, "GET", "/db/a", "YWRtaW46d3Jvbmc=") == nil)
@@ -62,7 +62,7 @@ struct RouterAtOnceTests {
         #expect(atOnce(fresh, "GET", "/") == nil)
     }
 
-    @Test func `a database that is not open is opened by a worker`() throws {
+    @Test func `a closed database is opened by a worker`() throws {
         let client = try RouterClient { $0.openDatabases = 1 }
         for name in ["one", "two"] { #expect(try client.send("PUT", "/\(name)").status == 201) }
         #expect(try client.send("PUT", "/one/a", ["n": 1]).status == 201)
@@ -72,7 +72,7 @@ struct RouterAtOnceTests {
         #expect(atOnce(client, "GET", "/one/a") == nil)
     }
 
-    @Test func `a read is left to a worker while others read with all connections`() throws {
+    @Test func `a read is left to a worker while others use all connections`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("PUT", "/db/a", ["n": 1]).status == 201)
         #expect(try client.send("GET", "/db/a").status == 200)
@@ -84,7 +84,7 @@ struct RouterAtOnceTests {
         #expect(atOnce(client, "GET", "/db/a")?.status == 200)
     }
 
-    @Test func `who may read is asked at once too, and a change of it counts for the next request`() throws {
+    @Test func `read access is checked at once too, and a change of it applies to the next request`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("PUT", "/db/a", ["n": 1]).status == 201)
         func stranger() -> HTTPResponse? {
@@ -106,7 +106,7 @@ struct RouterAtOnceTests {
         }
     }
 
-    @Test func `a database made anew has nothing of who might use the old one`() throws {
+    @Test func `a database created again has no access rights of the old one`() throws {
         let client = try RouterClient.withDatabase()
         let open: JSON = ["members": ["roles": [], "names": []], "admins": ["roles": [], "names": []]]
         #expect(try client.send("PUT", "/db/_security", open).status == 200)

@@ -8,7 +8,7 @@ import Testing
 @testable import SettleServer
 
 @Suite struct RouterAttachmentTests {
-    @Test func `an attachment is put, read in parts, and taken away`() throws {
+    @Test func `an attachment is put, read in parts, and deleted`() throws {
         let client = try RouterClient.withDatabase()
         let put = try client.send("PUT", "/db/a/x/y", bytes: Array(0..<10), headers: ["Content-Type": "image/x"])
         #expect(put.status == 201 && put.headers["Location"] == "http://test/db/a/x%2Fy")
@@ -23,7 +23,7 @@ import Testing
         #expect(try client.send("GET", "/db/a/x/y").error == "not_found: Document is missing attachment")
     }
 
-    @Test func `a document goes out and comes in with its attachments behind it`() throws {
+    @Test func `a document is sent and received with its attachments as multipart`() throws {
         let client = try RouterClient.withDatabase()
         let attachments: JSON = [
             "f": ["data": "AAEC", "content_type": "image/x"], "t": ["data": "aGVsbG8=", "content_type": "text/plain"],
@@ -40,7 +40,7 @@ import Testing
         #expect(try client.send("GET", "/db/b/t").text == "hello")
     }
 
-    @Test func `many documents come as parts where JSON is not wanted`() throws {
+    @Test func `many documents are sent as parts where JSON is not accepted`() throws {
         let client = try RouterClient.withDatabase()
         _ = try client.send("PUT", "/db/a", ["_attachments": ["f": ["data": "AAEC"]]])
         _ = try client.send("PUT", "/db/b", [:])
@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Two spellings of one accented letter, which Swift takes for equal and CouchDB does not.
-    @Test func `contents of names that look alike are not mixed up`() throws {
+    @Test func `contents with similar names are not mixed up`() throws {
         let client = try RouterClient.withDatabase()
         let names = ["\u{E9}", "e\u{301}"]
         let members = names.map { ($0, ["follows": true, "length": 1] as JSON) }
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: [10, 40_000, 100_000])
-    func `an upload into a database that is deleted meanwhile finds none, and leaves nothing`(size: Int) throws {
+    func `an upload into a database that is deleted meanwhile is not found, and leaves nothing`(size: Int) throws {
         let client = try RouterClient.withDatabase()
         let piece = [UInt8](repeating: 7, count: size)
         let body = InterruptedBody([piece, piece]) { try? client.server.state.databases.delete("db") }

@@ -9,7 +9,7 @@ import Testing
         ["_id": .string(id), "_revisions": ["start": .number(JSONNumber(start)), "ids": .array(ids)]]
     }
 
-    @Test func `a document that would get a branch is refused, and the others are stored`() throws {
+    @Test func `a document that would branch is refused, and the others are stored`() throws {
         let client = try RouterClient.withDatabase()
         let first: JSON = [document("a", 2, ["b", "a"]), document("b", 2, ["b", "a"])]
         #expect(try client.send("POST", "/db/_bulk_docs", ["new_edits": false, "docs": first]).status == 201)
@@ -32,7 +32,7 @@ import Testing
         #expect(try client.send("GET", "/db/a?conflicts=true").json["_conflicts"] == ["2-b"])
     }
 
-    @Test func `so is one that is put by itself`() throws {
+    @Test func `a single document that would branch is refused`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("PUT", "/db/a?new_edits=false", document("a", 1, ["a"])).status == 201)
         let refused = try client.send("PUT", "/db/a?new_edits=false&conflicts=refuse", document("a", 1, ["b"]))

@@ -5,7 +5,7 @@ import Testing
 @testable import SettleServer
 
 @Suite struct RouterChangesTests {
-    @Test func `a feed goes on from where it was`() throws {
+    @Test func `a feed resumes from its position`() throws {
         let client = try RouterClient.withDatabase()
         for name in ["a", "b", "c"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
         let first = try client.send("GET", "/db/_changes?limit=2").json
@@ -26,7 +26,7 @@ import Testing
         #expect(timedOut["results"] == [] && timedOut["last_seq"] == woken["last_seq"])
     }
 
-    @Test func `a filter by ids is asked for before anything is sent`() throws {
+    @Test func `a filter by ids is checked before anything is sent`() throws {
         let client = try RouterClient.withDatabase()
         for name in ["a", "b", "c"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
         let body: JSON = ["doc_ids": ["c", "a", "none"]]
@@ -35,7 +35,7 @@ import Testing
         #expect(try client.send("POST", "/db/_changes?filter=_doc_ids", [:]).status == 400)
     }
 
-    @Test func `continuous feeds send a line each and end with where they are`() throws {
+    @Test func `continuous feeds send one line per change and end with their position`() throws {
         let client = try RouterClient.withDatabase()
         for name in ["a", "b", "c"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
         let lines = try client.send("GET", "/db/_changes?feed=continuous&timeout=50").lines
@@ -45,7 +45,7 @@ import Testing
         #expect(two.map { $0["id"] } == ["a", "b", nil])
     }
 
-    @Test func `events carry their place`() throws {
+    @Test func `events have their position as id`() throws {
         let client = try RouterClient.withDatabase()
         _ = try client.send("PUT", "/db/a", [:])
         let answer = try client.send("GET", "/db/_changes?feed=eventsource&timeout=50")
@@ -58,7 +58,7 @@ import Testing
         #expect(later.text.isEmpty)
     }
 
-    @Test func `a position in a database of the same name that is no more counts for nothing`() throws {
+    @Test func `a position in a deleted database of the same name is ignored`() throws {
         let client = try RouterClient.withDatabase()
         for name in ["a", "b"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
         let old = try #require(try client.send("GET", "/db").json["update_seq"]?.string)
@@ -70,7 +70,7 @@ import Testing
         #expect(try client.send("GET", "/db/_changes?since=2").json["results"] == [])
     }
 
-    @Test func `purging is not waited for again and again`() throws {
+    @Test func `long polling does not wait repeatedly for a purge`() throws {
         let client = try RouterClient.withDatabase()
         let revision = try #require(try client.send("PUT", "/db/a", [:]).json["rev"])
         _ = try client.send("POST", "/db/_purge", ["a": [revision]])
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: ["continuous", "eventsource", "longpoll"])
-    func `a feed that goes backward ends at the beginning instead of turning round for ever`(feed: String) throws {
+    func `a descending feed ends at the beginning`(feed: String) throws {
         let client = try RouterClient.withDatabase()
         for name in ["a", "b"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
         let path = "/db/_changes?feed=\(feed)&descending=true&filter=_doc_ids&doc_ids=[%22none%22]&heartbeat=60000"
@@ -95,7 +95,7 @@ import Testing
         #expect(hasEnded)
     }
 
-    @Test func `a feed whose filter shows nothing gives way after a few pages`() throws {
+    @Test func `a feed whose filter passes nothing yields after a few pages`() throws {
         let client = try RouterClient.withDatabase()
         let docs = (0..<4000).map { JSON.object(JSONObject([("_id", .string("d\($0)"))])) }
         _ = try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)])
@@ -119,7 +119,7 @@ import Testing
         #expect(try JSON(parsing: text)["results"] == [] && text.contains("\"last_seq\":\"4000-"))
     }
 
-    @Test func `a POST that means a GET needs no body`() throws {
+    @Test func `a POST in place of a GET needs no body`() throws {
         let client = try RouterClient.withDatabase()
         _ = try client.send("PUT", "/db/a", [:])
         let answer = try client.send(

@@ -20,7 +20,7 @@ import Testing
         #expect(try client.send("GET", "/db/a").error == "not_found: deleted")
     }
 
-    @Test func `a revision of a document that is not there is a conflict`() throws {
+    @Test func `a revision of a missing document is a conflict`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("PUT", "/db/a", ["_rev": "1-abc"]).status == 409)
         #expect(try client.send("DELETE", "/db/a?rev=1-abc").error == "not_found: missing")
@@ -38,7 +38,7 @@ import Testing
         #expect(try client.send("PUT", "/db/a", ["v": 1]).json["rev"]?.string?.hasPrefix("2-") == true)
     }
 
-    @Test func `a client that has the revision is told so`() throws {
+    @Test func `a client that has the revision gets 304`() throws {
         let client = try RouterClient.withDatabase()
         let tag = try #require(try client.send("PUT", "/db/a", ["v": 1]).headers["ETag"])
         let answer = try client.send("GET", "/db/a", headers: ["If-None-Match": "\"x\", \(tag)"])
@@ -46,14 +46,14 @@ import Testing
         #expect(try client.send("GET", "/db/a", headers: ["If-None-Match": "\"x\""]).status == 200)
     }
 
-    @Test func `the revisions named in one request must agree`() throws {
+    @Test func `the revisions in one request must agree`() throws {
         let client = try RouterClient.withDatabase()
         _ = try client.send("PUT", "/db/a", ["v": 1])
         #expect(try client.send("PUT", "/db/a?rev=1-a", ["_rev": "1-b"]).status == 400)
         #expect(try client.send("PUT", "/db/a?rev=1-a", [:], headers: ["If-Match": "\"1-b\""]).status == 400)
     }
 
-    @Test func `numbers are printed as CouchDB prints them`() throws {
+    @Test func `numbers are printed like CouchDB's`() throws {
         let client = try RouterClient.withDatabase()
         let text = #"{"a":1e3,"b":[1.50,-0,-0.0,1E22,10],"c":"1e3 -0 \"1.0\"","d":{"e":1e-7}}"#
         _ = try client.send("PUT", "/db/a", bytes: Array(text.utf8))
@@ -61,7 +61,7 @@ import Testing
         #expect(answer.contains(#""a":1000.0,"b":[1.5,0,0.0,1e+22,10],"c":"1e3 -0 \"1.0\"","d":{"e":1e-7}}"#))
     }
 
-    @Test func `a batch is written in the order of its ids and answered in its own`() throws {
+    @Test func `a batch is written in the order of its ids and answered in its own order`() throws {
         let client = try RouterClient.withDatabase()
         let docs: JSON = ["docs": [["_id": "c"], ["_id": "a"], ["_id": "a"], ["_id": "b"]]]
         let answer = try client.send("POST", "/db/_bulk_docs", docs)
@@ -72,7 +72,7 @@ import Testing
         #expect(changes.map { $0["id"]?.string } == ["a", "b", "c"])
     }
 
-    @Test func `a batch that is refused leaves no local document either`() throws {
+    @Test func `a refused batch leaves no local document either`() throws {
         let client = try RouterClient.withDatabase()
         let stub: JSON = ["_id": "b", "_attachments": ["x": ["stub": true]]]
         let docs: JSON = ["docs": [["_id": "_local/a", "v": 1], stub]]

@@ -41,7 +41,7 @@ import Testing
         if status == 405 { #expect(answer.headers["Allow"] != nil) }
     }
 
-    @Test func `a body that is no JSON is told so`() throws {
+    @Test func `a body that is not JSON is refused as such`() throws {
         let client = try RouterClient.withDatabase()
         for text in ["", "{", "{\"a\":1}x", "\u{7F}"] {
             let answer = try client.send("PUT", "/db/a", bytes: Array(text.utf8))
@@ -50,7 +50,7 @@ import Testing
         #expect(try client.send("PUT", "/db/a", [1]).error == "bad_request: Document must be a JSON object")
     }
 
-    @Test func `a document that is too large is refused, and its batch with it`() throws {
+    @Test func `a document too large is refused, and its batch with it`() throws {
         let client = try RouterClient { $0.largestDocument = 100 }
         _ = try client.send("PUT", "/db")
         let large: JSON = ["_id": "big", "text": .string(String(repeating: "x", count: 100))]
@@ -60,7 +60,7 @@ import Testing
         #expect(try client.send("GET", "/db/a").status == 404)
     }
 
-    @Test func `a body larger than memory may take is refused`() throws {
+    @Test func `a body over the memory limit is refused`() throws {
         let client = try RouterClient { $0.largestBody = 100 }
         _ = try client.send("PUT", "/db")
         let answer = try client.send("POST", "/db/_bulk_docs", ["docs": [.string(String(repeating: "x", count: 100))]])
@@ -74,7 +74,7 @@ import Testing
         "a?rev=9223372036854775807-a", "a?rev=18446744073709551616-a", "a?open_revs=[%229223372036854775807-a%22]",
         "_local_docs?skip=9223372036854775807",
     ])
-    func `numbers at the end of what there is do no harm`(path: String) throws {
+    func `extreme numbers are handled`(path: String) throws {
         let client = try RouterClient.withDatabase()
         _ = try client.send("PUT", "/db/_revs_limit", 9_223_372_036_854_775_807)
         _ = try client.send("PUT", "/db/a", ["_rev": nil])
@@ -93,7 +93,7 @@ import Testing
         #expect(answer.status == 400)
     }
 
-    @Test func `errors of the server itself tell nobody where its files are`() throws {
+    @Test func `the server's own errors do not reveal the places of its files`() throws {
         let client = try RouterClient.withDatabase()
         client.server.state.databases.closeAll()
         let path = client.folder("db.settle/database.sqlite")
@@ -102,7 +102,7 @@ import Testing
         #expect(answer.status == 500 && !answer.text.contains("/") && !answer.text.contains("sqlite"), "\(answer.text)")
     }
 
-    @Test func `a name that is no UTF-8 is refused where it would be written`() throws {
+    @Test func `a name that is not UTF-8 is refused where it would be written`() throws {
         let client = try RouterClient.withDatabase()
         _ = try client.send("PUT", "/db/a", [:])
         let id = "illegal_docid: Document id must be valid UTF-8"
@@ -118,7 +118,7 @@ import Testing
         #expect(try client.send("PUT", "/db/%C3%A4%2Fb/%C3%A4", [:]).status == 201)
     }
 
-    @Test func `a gzip body that is cut off is not taken for a whole one`() throws {
+    @Test func `a gzip body that is cut off is not taken for a complete one`() throws {
         let client = try RouterClient.withDatabase()
         let gzip = try Gzip(.compress)
         var bytes: [UInt8] = []

@@ -15,7 +15,7 @@ import Testing
         answer.json["rows"]?.array?.compactMap { $0["id"]?.string } ?? []
     }
 
-    @Test func `a list that is longer than a page is whole`() throws {
+    @Test func `a list longer than a page is complete`() throws {
         let names = (0..<1234).map { String(100_000 + $0) }
         let client = try client(names)
         #expect(ids(try client.send("GET", "/db/_all_docs")) == names)
@@ -25,14 +25,14 @@ import Testing
         #expect(part.json["offset"] == 400 && part.json["total_rows"] == 1234)
     }
 
-    @Test func `design and local documents have lists of their own`() throws {
+    @Test func `design and local documents have separate lists`() throws {
         let client = try client(["a", "_design/d", "_local/l"])
         #expect(ids(try client.send("GET", "/db/_all_docs")) == ["_design/d", "a"])
         #expect(ids(try client.send("GET", "/db/_design_docs")) == ["_design/d"])
         #expect(ids(try client.send("GET", "/db/_local_docs")) == ["_local/l"])
     }
 
-    @Test func `keys come in their order, with those that are not there`() throws {
+    @Test func `keys are listed in their order, with missing ones`() throws {
         let client = try client(["a", "b"])
         let answer = try client.send("POST", "/db/_all_docs", ["keys": ["b", "none", "a", "b"]])
         #expect(answer.json["rows"]?.array?.map { $0["key"] } == ["b", "none", "a", "b"])
@@ -40,9 +40,7 @@ import Testing
         #expect(answer.json["offset"] == .null)
     }
 
-    @Test func `a list of one key tells of a document that is missing or deleted, but not in a query of several`()
-        throws
-    {
+    @Test func `a list of one key includes a missing or deleted document, but not one of several queries`() throws {
         let client = try client(["a", "gone"])
         let rev = try client.send("GET", "/db/gone").json["_rev"]?.string ?? ""
         _ = try client.send("DELETE", "/db/gone?rev=\(rev)")
@@ -58,7 +56,7 @@ import Testing
         #expect(try client.send("GET", "/db/_all_docs?keys=[%22a%22]&key=%22b%22").status == 400)
     }
 
-    @Test func `a list of what was deleted gives way after each page`() throws {
+    @Test func `a list of deleted documents yields after each page`() throws {
         let names = (0..<1000).map { "d\($0)" }
         let client = try RouterClient.withDatabase()
         let docs = names.map { ["_id": .string($0), "_deleted": true] as JSON }

@@ -23,7 +23,7 @@ import Testing
         return .object(members)
     }
 
-    @Test func `the checkpoints of a CouchDB are stored, one after the other`() throws {
+    @Test func `the checkpoints of a CouchDB are stored in sequence`() throws {
         let client = try RouterClient.withDatabase()
         var revision: String?
         for number in 1...4 {
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `what is read with its history can be written back, whichever member comes first`() throws {
+    @Test func `a document read with its history can be written back, in any order of members`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("PUT", "/db/_local/a", ["v": 1]).status == 201)
         for number in 2...4 {
@@ -55,7 +55,7 @@ import Testing
         #expect(try client.send("PUT", "/db/_local/a", both).json["rev"] == "0-8")
     }
 
-    @Test func `in a batch each local document has an outcome of its own`() throws {
+    @Test func `each local document of a batch has its own outcome`() throws {
         let client = try RouterClient.withDatabase()
         let docs: JSON = [
             ["_id": "_local/a", "_rev": "0-1", "_revisions": ["start": 0, "ids": ["1"]], "v": 1],
@@ -79,7 +79,7 @@ import Testing
         #expect(try client.send("PUT", "/db/_local/b", ["_rev": "1-abc"]).error == "bad_request: Invalid rev format")
     }
 
-    @Test func `revisions of peers do not fail for a local document beside them`() throws {
+    @Test func `replicated revisions do not fail because of a local document in their batch`() throws {
         let client = try RouterClient.withDatabase()
         let docs: JSON = [
             ["_id": "_local/a", "_rev": "0-4", "_revisions": ["start": 0, "ids": ["4"]], "v": 1],

@@ -5,7 +5,7 @@ import Testing
 @testable import SettleServer
 
 @Suite struct RouterMonitoringTests {
-    @Test func `a compaction that runs is an active task`() throws {
+    @Test func `a running compaction is an active task`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("GET", "/_active_tasks").json == [])
         let begun = DispatchSemaphore(value: 0)
@@ -27,7 +27,7 @@ import Testing
         #expect(try client.send("GET", "/_active_tasks").json == [])
     }
 
-    @Test func `what was done is counted`() throws {
+    @Test func `completed requests are counted`() throws {
         let client = try RouterClient.withDatabase()
         _ = try client.send("PUT", "/db/a", [:])
         _ = try client.send("PUT", "/db/a", [:])
@@ -51,7 +51,7 @@ import Testing
         #expect(try client.send("GET", "/_node/_local/_stats/couchdb/none").status == 404)
     }
 
-    @Test func `open feeds are counted while they are open`() throws {
+    @Test func `open feeds are counted`() throws {
         let client = try RouterClient.withDatabase()
         let database = try client.server.state.databases.open("db")
         let metrics = client.server.state.metrics
@@ -71,7 +71,7 @@ import Testing
         #expect(gauge() == 0)
     }
 
-    @Test func `settings can be read, secrets can't`() throws {
+    @Test func `the configuration can be read, but not its secrets`() throws {
         let client = try RouterClient {
             $0.security.crossOrigin = CrossOriginOptions(origins: ["https://app.example"])
             $0.security.proxy = ProxyOptions(secret: "hush-hush")

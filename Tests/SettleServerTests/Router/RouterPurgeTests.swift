@@ -22,7 +22,7 @@ import Testing
         #expect(try purges() == "3")
     }
 
-    @Test func `the revisions that were purged come as CouchDB orders them`() throws {
+    @Test func `the purged revisions are listed in CouchDB's order`() throws {
         let client = try RouterClient.withDatabase()
         let docs: [JSON] = ["c1", "c2", "c3"].map { name in
             ["_id": "x", "_rev": .string("2-\(name)"), "_revisions": ["start": 2, "ids": [.string(name), "a"]]]

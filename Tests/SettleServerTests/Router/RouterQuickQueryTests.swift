@@ -35,7 +35,7 @@ import Testing
         return nil
     }
 
-    @Test func `a query of a few rows is answered at once as it is on a worker, once its index is up to date`() throws {
+    @Test func `a query of a few rows is answered at once like on a worker, once its index is up to date`() throws {
         let client = try client()
         for query: JSON in [
             ["selector": ["n": 7]], ["selector": ["n": ["$gte": 3, "$lt": 30], "name": "N3"]],
@@ -55,7 +55,7 @@ import Testing
         #expect(atOnce(client, "POST", "/db/_find", one) == found.body)
     }
 
-    @Test func `a query that is left to a worker is answered there with its body`() throws {
+    @Test func `a query left to a worker is answered there with its body`() throws {
         let client = try client()
         #expect(try client.send("PUT", "/db/new", ["n": 7]).status == 201)
         let query: JSON = ["selector": ["n": 7]]
@@ -73,7 +73,7 @@ import Testing
         if case .bytes(let bytes) = response.body { #expect(try JSON(utf8: bytes)["docs"]?.array?.count == 2) }
     }
 
-    @Test func `a query that looks at many documents, or at each by a pattern, is left to a worker`() throws {
+    @Test func `a query that reads many documents, or each by a pattern, is left to a worker`() throws {
         let client = try client()
         for query: JSON in [
             ["selector": ["n": ["$gte": 0]], "limit": 100], ["selector": ["name": "N3"]], ["selector": [:]],
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `a view's few rows are given at once as on a worker, once its index is up to date`() throws {
+    @Test func `a view's few rows are answered at once like on a worker, once its index is up to date`() throws {
         let client = try client()
         for query in [
             "n?key=7", "n?startkey=3&endkey=9&include_docs=true", "n?limit=3&skip=2&descending=true", "n?key=-1",
@@ -105,9 +105,7 @@ import Testing
         #expect(stale == found.body)
     }
 
-    @Test func `a view of many rows, a reduction, and one of a design document that was changed are left to a worker`()
-        throws
-    {
+    @Test func `a view of many rows, a reduction, or of a changed design document is left to a worker`() throws {
         let client = try client()
         for query in ["n", "n?limit=100", "sum", "sum?group=true", "n?key=7&update=lazy", "n?key=7&attachments=true"] {
             let path = "/db/_design/v/_view/" + query

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: ["normal", "longpoll", "continuous", "eventsource"])
-    func `each feed shows what matches`(feed: String) throws {
+    func `each feed lists the matching changes`(feed: String) throws {
         let answer = try client().send(
             "POST", Self.path + "&timeout=50&feed=\(feed)", ["selector": ["n": ["$gt": 1]]])
         #expect(answer.status == 200)
@@ -25,19 +25,19 @@ import Testing
         #expect(answer.text.contains("\"id\":\"b\"") && answer.text.contains("\"id\":\"c\""))
     }
 
-    @Test func `fields cut documents to what is named`() throws {
+    @Test func `fields reduce documents to the given members`() throws {
         let body: JSON = ["selector": ["t": "x"], "fields": ["_id", "in.city", "none", "n.deep"]]
         let rows = try client().send("POST", Self.path + "&include_docs=true", body).json["results"]?.array
         #expect(rows?.map { $0["doc"] } == [["_id": "a", "in": ["city": "B"]], ["_id": "c"]])
     }
 
-    @Test func `no fields are all of them`() throws {
+    @Test func `an empty list of fields selects all`() throws {
         let body: JSON = ["selector": ["_id": "c"], "fields": []]
         let row = try client().send("POST", Self.path + "&include_docs=true", body).json["results"]?[0]
         #expect(row?["doc"]?["t"] == "x" && row?["doc"]?["_rev"] == row?["changes"]?[0]?["rev"])
     }
 
-    @Test func `each leaf is asked about for itself`() throws {
+    @Test func `each leaf is matched separately`() throws {
         let client = try RouterClient.withDatabase()
         let docs: JSON = [
             ["_id": "a", "_rev": "1-b", "keep": false], ["_id": "a", "_rev": "1-a", "keep": true],
@@ -52,7 +52,7 @@ import Testing
         #expect(try client.send("POST", Self.path + "&conflicts=true", conflicts).json["results"]?.array?.count == 1)
     }
 
-    @Test func `tombstones can be asked for`() throws {
+    @Test func `tombstones are listed on request`() throws {
         let client = try client()
         let revision = try #require(try client.send("GET", "/db/b").json["_rev"]?.string)
         _ = try client.send("DELETE", "/db/b?rev=\(revision)")
@@ -69,16 +69,16 @@ import Testing
             (["selector": [:], "fields": [7]], "Invalid JSON for field spec: 7"),
             (["selector": [:], "fields": ["a..b"]], "Invalid field name: a..b"),
         ] as [(JSON, JSON)])
-    func `what is no selector is refused`(body: JSON, reason: JSON) throws {
+    func `an invalid selector is refused`(body: JSON, reason: JSON) throws {
         let answer = try client().send("POST", Self.path, body)
         #expect(answer.status == 400 && answer.json["error"] == "bad_request" && answer.json["reason"] == reason)
     }
 
-    @Test func `a selector comes in a body`() throws {
+    @Test func `a selector may be given in a body`() throws {
         #expect(try client().send("GET", Self.path).json["reason"] == "Selector must be specified in POST payload")
     }
 
-    @Test func `a heartbeat comes also while a filter shows nothing`() throws {
+    @Test func `heartbeats are sent while a filter passes nothing`() throws {
         let client = try RouterClient.withDatabase()
         let docs = (0..<3000).map { JSON.object(["_id": .string("d\($0)"), "n": 1]) }
         _ = try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)])
@@ -91,14 +91,14 @@ import Testing
         ("filter=_view&view=zz/zz", 404), ("filter=_view&view=f/v", 501), ("filter=f/zz", 404), ("filter=zz/f", 404),
         ("filter=f/f/f", 400), ("filter=f", 400), ("filter=_no", 400), ("filter=f/f", 501), ("filter=/", 200),
     ])
-    func `a function that is not there is told from one that can't be run`(query: String, status: Int) throws {
+    func `a missing function is distinguished from one that can't run`(query: String, status: Int) throws {
         let client = try client()
         let design: JSON = ["filters": ["f": "function(doc, req){}"], "views": ["v": ["map": "function(doc){}"]]]
         #expect(try client.send("PUT", "/db/_design/f", design).status == 201)
         #expect(try client.send("GET", "/db/_changes?\(query)").status == status)
     }
 
-    @Test func `ids that are no texts are refused`() throws {
+    @Test func `ids that are not text are refused`() throws {
         #expect(try client().send("POST", "/db/_changes?filter=_doc_ids", ["doc_ids": ["a", 1]]).status == 400)
     }
 }

@@ -13,7 +13,7 @@ import Testing
         #expect(try client.send(method, "/none/_temp_view", [:]).status == 404)
     }
 
-    @Test func `what follows _index and is no index is missing, whatever the method`() throws {
+    @Test func `an unknown endpoint below _index is missing, whatever the method`() throws {
         let client = try RouterClient.withDatabase()
         for method in ["GET", "HEAD", "POST", "PUT", "DELETE", "COPY"] {
             for path in ["a", "a/json", "a/json/b/c/d"] {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a path of views without the name of one has no method`() throws {
+    @Test func `a path of views without a name is not allowed, whatever the method`() throws {
         let client = try RouterClient.withScripts()
         try client.design("d", ["views": ["v": ["map": "function (doc) {}"]]])
         for path in ["_view", "_view/v/other", "_view/v/queries/more"] {
@@ -43,7 +43,7 @@ import Testing
         #expect(try client.send("GET", "/db/_design/d/_view/v/queries").headers["Allow"] == "POST")
     }
 
-    @Test func `a path of update functions without the name of one is none`() throws {
+    @Test func `a path of update functions without a name is an invalid path`() throws {
         let client = try RouterClient.withScripts()
         try client.design("d", [:])
         for method in ["GET", "POST", "PUT"] {
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: ["GET", "PUT", "POST", "DELETE", "COPY", "HEAD"])
-    func `a local document has a name`(method: String) throws {
+    func `a local document needs a name`(method: String) throws {
         let client = try RouterClient.withDatabase()
         for path in ["_local", "_local%2F"] {
             let answer = try client.send(method, "/db/" + path, [:])
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a batch of all or nothing is refused, and nothing is written`() throws {
+    @Test func `a batch with all_or_nothing is refused, and nothing is written`() throws {
         let client = try RouterClient.withDatabase()
         let batch: JSON = [
             "all_or_nothing": true,

@@ -32,7 +32,7 @@ import Testing
     ]
 
     @Test(arguments: wrong)
-    func `one that can't be one is refused, whichever way it comes`(
+    func `an invalid design document is refused, however it is written`(
         design: JSON, error: String, reason: String
     ) throws {
         let client = try RouterClient.withScripts()
@@ -63,7 +63,7 @@ import Testing
         ("_stats foo", #"{"sum":6,"count":3,"min":1,"max":3,"sumsqr":14}"#), ("_approx_count_distinct ", "1"),
         ("_first\n", "1"), ("_last\n", "3"), ("_top_02", "[3,2]"), ("_bottom_+1", "[1]"),
     ])
-    func `CouchDB's own reduce functions are known by how they begin`(name: String, expected: String) throws {
+    func `CouchDB's built-in reduce functions are recognised by their prefix`(name: String, expected: String) throws {
         for isReplicated in [false, true] {
             let client = try RouterClient.withScripts()
             var design: JSON = ["views": ["v": ["map": Self.map, "reduce": .string(name)]]]
@@ -81,7 +81,7 @@ import Testing
         "var s = new Array(1000).join('x'); while (true) emit(s, {s: s})",
         "var all = []; while (true) all.push(new Array(1000).fill(1.5))",
     ])
-    func `a map function without end is an error each time, and nothing is kept of it`(body: String) throws {
+    func `an endless map function is an error each time, and none of its rows are kept`(body: String) throws {
         let client = try RouterClient.withScripts(timeLimit: 4000)
         try client.load([["_id": "a"]])
         try client.design("d", ["views": ["v": ["map": .string("function (doc) { \(body) }")]]])

@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5))) struct KilledIndexTests {
     private static let count = 3000
 
-    @Test func `an index whose building was cut is whole in the end`() throws {
+    @Test func `an index whose build was interrupted becomes complete`() throws {
         let folder = try TemporaryFolder()
         let view = "/db/_design/d/_view/v"
         do {

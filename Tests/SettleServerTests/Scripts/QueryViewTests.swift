@@ -17,7 +17,7 @@ import Testing
         return client
     }
 
-    @Test func `an index is a view that counts, whose rows have the fields as key`() throws {
+    @Test func `a query index can be read as a view that counts, with its fields as the key`() throws {
         let client = try client()
         #expect(try client.send("GET", "/db/_design/x/_view/n").json == ["rows": [["key": nil, "value": 3]]])
         let rows = try client.send("GET", "/db/_design/x/_view/n?reduce=false").json
@@ -38,7 +38,7 @@ import Testing
         #expect(try client.send("GET", "/db/_design/x/_view/n?reduce=false&limit=1").json["rows"]?[0]?["id"] == "5")
     }
 
-    @Test func `the index says what it is`() throws {
+    @Test func `the index describes itself`() throws {
         let client = try client()
         #expect(try client.send("GET", "/db/_design/x/_view/n").status == 200)
         let info = try client.send("GET", "/db/_design/x/_info")
@@ -52,7 +52,7 @@ import Testing
         #expect(try client.send("GET", "/db/_design/t/_view/i").error == "not_found: missing_named_view")
     }
 
-    @Test func `a filter, another reduction and raw order hold`() throws {
+    @Test func `its filter, another reduction and raw order are applied`() throws {
         let client = try client()
         let fields: JSON = ["a": "desc"]
         let design: JSON = [
@@ -73,7 +73,7 @@ import Testing
         #expect(raw.map { $0["key"] } == [[nil], ["a"], ["x"]])
     }
 
-    @Test func `an index that a query has brought up to date is not behind, and is one with the view`() throws {
+    @Test func `an index that a query has updated is up to date, and shared with the view`() throws {
         let client = try client()
         func info() throws -> JSON? { try client.send("GET", "/db/_design/x/_info").json["view_index"] }
         #expect(try info()?["updates_pending"]?["total"] == 5)
@@ -99,7 +99,7 @@ import Testing
         #expect(try info()?["updates_pending"]?["total"] == 0)
     }
 
-    @Test func `many rows are counted by what their chunks have`() throws {
+    @Test func `many rows are counted by the counts of their chunks`() throws {
         let client = try RouterClient.withScripts()
         let made: JSON = ["index": ["fields": ["g", "n"]], "ddoc": "x", "name": "n"]
         #expect(try client.send("POST", "/db/_index", made).status == 200)
@@ -112,7 +112,7 @@ import Testing
         #expect(try client.send("GET", "/db/_design/x/_view/n").json["rows"]?[0]?["value"] == 3000)
     }
 
-    @Test func `a design document of a language that is not spoken has an index with nothing in it`() throws {
+    @Test func `a design document of an unknown language has an empty index`() throws {
         let client = try RouterClient.withScripts()
         let map = "fun({Doc}) -> Emit(proplists:get_value(<<\"n\">>, Doc, null), null) end."
         let design: JSON = ["language": "erlang", "views": ["n": ["map": .string(map)]]]

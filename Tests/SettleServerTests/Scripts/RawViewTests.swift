@@ -57,7 +57,7 @@ import Testing
         #expect(last.json["rows"]?[0]?["value"] == "😀")
     }
 
-    @Test func `ranges have their ends in that order`() throws {
+    @Test func `ranges are bounded in that order`() throws {
         let client = try client()
         let view = "raw?reduce=false"
         #expect(try keys(client, view, ["startkey": "A", "endkey": "a"]) == ["A", "B", "[", "a"])
@@ -74,7 +74,7 @@ import Testing
         #expect(try client.send("POST", "/db/_design/d/_view/plain", ["startkey": "a", "endkey": "B"]).status == 200)
     }
 
-    @Test func `a view that changes its order gets other rows`() throws {
+    @Test func `a view that changes its order is sorted again`() throws {
         let client = try client()
         #expect(try keys(client, "plain").array?.first == .null)
         let revision = try client.send("GET", "/db/_design/d").json["_rev"]?.string ?? ""

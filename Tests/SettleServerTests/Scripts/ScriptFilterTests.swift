@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: ["normal", "longpoll"])
-    func `a function says which changes are shown`(feed: String) throws {
+    func `a function decides which changes are shown`(feed: String) throws {
         let client = try client()
         let all = try client.send("GET", "/db/_changes?feed=\(feed)&filter=f/even&no=d2").json["results"]?.array ?? []
         #expect(all.count == 149)
@@ -28,7 +28,7 @@ import Testing
         #expect(few["results"]?.array?.count == 3)
     }
 
-    @Test func `feeds without end are filtered as well`() throws {
+    @Test func `continuous feeds are filtered as well`() throws {
         let client = try client()
         let lines = try client.send("GET", "/db/_changes?feed=continuous&filter=f/even&limit=5").text.split(
             separator: "\n")
@@ -37,14 +37,14 @@ import Testing
         #expect(events.split(separator: "\n").count { $0.hasPrefix("data: {") } == 5)
     }
 
-    @Test func `a view's map function is a filter`() throws {
+    @Test func `a view's map function can be a filter`() throws {
         let client = try client()
         let shown = try client.send("GET", "/db/_changes?filter=_view&view=f/odd").json["results"]?.array ?? []
         #expect(shown.count == 150)
     }
 
     @Test(arguments: [("throws", "Error"), ("loops", "os_process_error")])
-    func `what goes wrong is told before the answer begins`(name: String, error: String) throws {
+    func `errors are reported before the answer begins`(name: String, error: String) throws {
         let answer = try client().send("GET", "/db/_changes?filter=f/\(name)")
         #expect(answer.status == 500 && answer.json["error"] == .string(error))
     }

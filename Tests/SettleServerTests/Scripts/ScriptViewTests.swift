@@ -35,7 +35,7 @@ import Testing
         return answer.json["rows"]?.array ?? []
     }
 
-    @Test func `rows follow documents`() throws {
+    @Test func `rows follow changes of documents`() throws {
         let client = try client()
         #expect(try rows(client, "n?startkey=998").map { $0["id"] } == ["d998", "d999"])
         let revision = try client.send("GET", "/db/d998").json["_rev"]?.string ?? ""
@@ -45,7 +45,7 @@ import Testing
         #expect(try rows(client, "l?key=20").map { $0["id"] } == ["d10"])
     }
 
-    @Test func `JavaScript reduces over many chunks, and over parts of them`() throws {
+    @Test func `JavaScript reduces many chunks, and parts of them`() throws {
         let client = try client(3000)
         #expect(try rows(client, "t").first?["value"] == .number(JSONNumber(2999 * 1500)))
         #expect(try rows(client, "t?group_level=1").map { $0["value"]?.int } == [2_248_500, 2_250_000])
@@ -59,7 +59,7 @@ import Testing
             ])
     }
 
-    @Test func `a long answer comes in pieces and is whole`() throws {
+    @Test func `a long response is sent in pieces and is complete`() throws {
         let client = try client(20_000)
         let all = try rows(client, "n?include_docs=true")
         #expect(all.map { $0["key"]?.int } == (0..<20_000).map { $0 })
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// SEMANTICS 142
-    @Test func `a losing branch that changes is seen`() throws {
+    @Test func `a change of a losing branch is seen`() throws {
         let client = try client(1)
         for revision in ["1-bb", "1-aa"] {
             #expect(try client.send("PUT", "/db/k?new_edits=false", ["_rev": .string(revision)]).status == 201)
@@ -77,7 +77,7 @@ import Testing
         #expect(try rows(client, "c").isEmpty)
     }
 
-    @Test func `an index that is not wanted any more is removed, and others stay`() throws {
+    @Test func `an unused index is removed, and others stay`() throws {
         let client = try client(10)
         _ = try rows(client, "n")
         let folder = URL(filePath: client.folder.path).appending(path: "db.settle/views")
@@ -95,7 +95,7 @@ import Testing
         #expect(try rows(client, "n").count == 10)
     }
 
-    @Test func `what is wrong with a view is told`() throws {
+    @Test func `an error in a view is reported`() throws {
         let client = try RouterClient.withScripts(timeLimit: 300)
         #expect(
             try client.send("PUT", "/db/_design/s", ["views": ["a": ["map": "function ("]]]).json["error"]
@@ -108,7 +108,7 @@ import Testing
         #expect(try client.send("GET", "/db/_design/l/_info").json["view_index"]?["updates_pending"]?["total"] == 2)
     }
 
-    @Test func `a hundred hostile views at once keep nobody else from being answered`() throws {
+    @Test func `a hundred hostile views at once block no other request`() throws {
         let client = try RouterClient.withScripts(timeLimit: 1000)
         let scripts = [
             "while (true) {}", "var a = []; while (true) a.push(new Array(1000).fill(1.5))", "(function f() { f() })()",

@@ -14,14 +14,14 @@ import Testing
     }
 
     @Test(arguments: ["100", "101", "199", "600", "0", "-1", "'200'", "1e9", "200.5"])
-    func `a status that is none of an answer's is an error, and nothing is written`(code: String) throws {
+    func `an invalid status is an error, and nothing is written`(code: String) throws {
         let client = try client(["f": "return [{_id: 'a'}, {code: \(code), body: 'x'}]"])
         let answer = try client.send("POST", "/db/_design/u/_update/f")
         #expect(answer.status == 500 && answer.json["error"] == "render_error", "\(answer.status)")
         #expect(try client.send("GET", "/db/a").status == 404)
     }
 
-    @Test func `an answer without a body has none`() throws {
+    @Test func `a response without a body has none`() throws {
         let client = try client([
             "f": "return [null, {code: 204, body: 'x'}]", "g": "return [null, {code: 304, body: 'x'}]",
         ])
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `headers that are the server's business are left out`() throws {
+    @Test func `headers that the server controls are ignored`() throws {
         let client = try client([
             "f": """
             return [{_id: 'a'}, {body: 'x', headers: {
@@ -59,7 +59,7 @@ import Testing
         #expect(answer.headers["Content-Disposition"] == "attachment")
     }
 
-    @Test func `a header that breaks a line is an error, and nothing is written`() throws {
+    @Test func `a header with a line break is an error, and nothing is written`() throws {
         let client = try client(["f": "return [{_id: 'a'}, {headers: {'X-A': 'b\\r\\nX-C: d'}}]"])
         #expect(try client.send("POST", "/db/_design/u/_update/f").status == 500)
         #expect(try client.send("GET", "/db/a").status == 404)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: ["POST", "PUT"])
-    func `a path without a function is none`(method: String) throws {
+    func `a path without a function is not found`(method: String) throws {
         let client = try client(["f": "return [null, 'x']"])
         for path in ["_update", "_update/"] {
             let answer = try client.send(method, "/db/_design/u/" + path)
@@ -88,7 +88,7 @@ import Testing
         #expect(try client.send("GET", "/db/_design/u").json["_attachments"] == nil)
     }
 
-    @Test func `what a function stores is asked about by validation functions`() throws {
+    @Test func `a function's document is validated`() throws {
         let client = try client(["f": "return [{_id: 'a', bad: 1}, 'x']"])
         try client.design("v", ["validate_doc_update": "function (doc) { if (doc.bad) throw({forbidden: 'bad'}) }"])
         #expect(try client.send("POST", "/db/_design/u/_update/f").status == 403)

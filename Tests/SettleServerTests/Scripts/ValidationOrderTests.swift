@@ -16,7 +16,7 @@ import Testing
 
     private static let noEvil = "if (doc.evil) throw({forbidden: 'evil'});"
 
-    @Test func `a deletion does not open the way for what follows it in a batch`() throws {
+    @Test func `a deletion does not relax the validation of later documents in its batch`() throws {
         let client = try client(Self.noEvil)
         let first = try client.send("PUT", "/db/a", ["n": 1]).json["rev"] ?? .null
         let answer = try client.send(
@@ -28,7 +28,7 @@ import Testing
         #expect(now["n"] == 2 && now["_rev"]?.string?.hasPrefix("3-") == true)
     }
 
-    @Test func `an edit of a revision that the same batch makes is asked about, with that as the old one`() throws {
+    @Test func `an edit of a revision in the same batch is validated with that as the old one`() throws {
         let client = try client("if (old && doc.n !== old.n + 1) throw({forbidden: 'n was ' + old.n});")
         #expect(try client.send("PUT", "/other").status == 201)
         let predicted = try client.send("PUT", "/other/a", ["n": 1]).json["rev"] ?? .null
@@ -41,7 +41,7 @@ import Testing
         #expect(try client.send("GET", "/db/a").json["n"] == 2)
     }
 
-    @Test func `an ancestor that comes after its child is asked about`() throws {
+    @Test func `an ancestor that follows its child is validated`() throws {
         let client = try client(Self.noEvil)
         let child: JSON = ["_id": "a", "_rev": "2-b", "_revisions": ["start": 2, "ids": ["b", "a"]]]
         let ancestor: JSON = ["_id": "a", "_rev": "1-a", "evil": 1]
@@ -57,7 +57,7 @@ import Testing
         #expect(try client.send("GET", "/db/b?rev=1-a").status == 404)
     }
 
-    @Test func `a child sees the ancestor that the same batch brings`() throws {
+    @Test func `a child sees the ancestor in the same batch`() throws {
         let client = try client("if (old && old.locked) throw({forbidden: 'locked'});")
         let docs: JSON = [
             ["_id": "a", "_rev": "1-a", "locked": true],
@@ -68,8 +68,7 @@ import Testing
         #expect(try client.send("GET", "/db/a").json["_rev"] == "1-a")
     }
 
-    @Test func `an ancestor that others store while a function is asked is shown to it when it is asked again`() throws
-    {
+    @Test func `an ancestor stored during a validation is shown to the function when it runs again`() throws {
         let client = try client("if (old && old.locked) throw({forbidden: 'locked'});")
         let database = try client.server.state.databases.open("db")
         let (older, newer) = (try #require(RevisionSignature("a")), try #require(RevisionSignature("b")))
@@ -100,7 +99,7 @@ import Testing
         #expect(try client.send("GET", "/db/a").json["_rev"] == "1-a")
     }
 
-    @Test func `changes of attributes are asked about`() throws {
+    @Test func `changes of attributes are validated`() throws {
         let client = try client("if (doc.evil || (old && old.locked)) throw({forbidden: old ? 'locked' : 'evil'});")
         #expect(try client.send("PUT", "/db/_attribute_clocks", true).status == 200)
         func change(_ id: String, _ name: String) throws -> JSON {
@@ -117,7 +116,7 @@ import Testing
         #expect(try client.send("GET", "/db/b").json["name"] == nil)
     }
 
-    @Test func `a large batch with long lists of names is asked about and stored`() throws {
+    @Test func `a large batch with long lists of names is validated and stored`() throws {
         let client = try client("if (doc.evil) throw({forbidden: security.members.names[0]});")
         let names = JSON.array((0..<400).map { .string("somebody-\($0)@example.com") })
         #expect(try client.send("PUT", "/db/_security", ["members": ["names": names, "roles": []]]).status == 200)
@@ -129,7 +128,7 @@ import Testing
         #expect(rows.first { $0["ok"] == nil }?["reason"] == "somebody-0@example.com")
     }
 
-    @Test func `a function can't leave anything in the security object for the next document`() throws {
+    @Test func `a function can't leave data in the security object for the next document`() throws {
         let client = try client(
             """
             if (security.seen || user.seen) throw({forbidden: 'not fresh'});
@@ -139,7 +138,7 @@ import Testing
         #expect(answer.json.array?.allSatisfy { $0["ok"] == true } == true, "\(answer.text)")
     }
 
-    @Test func `a long security object does not take its length for each document`() throws {
+    @Test func `the cost of a long security object does not grow with each document`() throws {
         let client = try client("if (security.note.length < 2000000) throw({forbidden: 'short'});")
         let note = JSON.string(String(repeating: "n", count: 2 << 20))
         let security: JSON = ["members": ["names": [], "roles": []], "note": note]

@@ -23,7 +23,7 @@ import Testing
         return client
     }
 
-    @Test func `every way of writing asks`() throws {
+    @Test func `every way of writing is validated`() throws {
         let client = try client()
         #expect(try client.send("PUT", "/db/a", ["bad": 1]).status == 403)
         #expect(try client.send("POST", "/db", ["bad": 1]).json["reason"] == "bad")
@@ -46,13 +46,13 @@ import Testing
         #expect(try client.send("PUT", "/db/_design/x", ["bad": 1]).status == 201)
     }
 
-    @Test func `a function sees who writes`() throws {
+    @Test func `a function sees the user`() throws {
         let client = try client()
         #expect(try client.send("PUT", "/db/s", ["secret": 1]).status == 201)
         #expect(try client.send("PUT", "/db/t", ["secret": 1], headers: Self.nobody).status == 401)
     }
 
-    @Test func `a function that changes or goes is asked as it is at once`() throws {
+    @Test func `a function that is changed or deleted takes effect at once`() throws {
         let client = try client()
         let revision = try client.send("GET", "/db/_design/v").json["_rev"] ?? .null
         try client.design("v", ["_rev": revision, "validate_doc_update": "function () { throw({forbidden: 'all'}) }"])
@@ -62,7 +62,7 @@ import Testing
         #expect(try client.send("PUT", "/db/a", [:]).status == 201)
     }
 
-    @Test func `an endless function refuses, and its neighbours in the batch are told the same`() throws {
+    @Test func `an endless function refuses, and other documents of the batch get the same error`() throws {
         let client = try RouterClient.withScripts(timeLimit: 300)
         try client.design("v", ["validate_doc_update": "function (doc) { if (doc.loop) while (true) {} }"])
         let answer = try client.send("PUT", "/db/a", ["loop": true])
@@ -71,7 +71,7 @@ import Testing
         #expect(try client.send("PUT", "/db/a", [:]).status == 201)
     }
 
-    @Test func `a server without workers writes nothing that it can't ask about`() throws {
+    @Test func `a server without workers writes nothing that it can't validate`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send("PUT", "/db/a", [:]).status == 201)
         try client.design("v", ["validate_doc_update": "function () {}"])

@@ -19,7 +19,7 @@ import Testing
     private static let numbered: [JSON] = ["a", "b", "c", "d"].map { ["_id": .string($0), "n": 1] }
     private static let byNumber: JSON = ["n": ["map": "function (doc) { emit(doc.n, null) }", "reduce": "_count"]]
 
-    @Test func `a parameter of the query goes before the one of the body`() throws {
+    @Test func `a parameter of the query overrides the one of the body`() throws {
         let client = try client(Self.byNumber, Self.numbered)
         let path = "/db/_design/d/_view/n"
         let body: JSON = ["reduce": true, "limit": 4, "skip": 0, "descending": false]
@@ -34,7 +34,7 @@ import Testing
         #expect(refused.error.hasPrefix("query_parse_error: `keys` is incompatible"))
     }
 
-    @Test func `each of several queries says itself which keys it wants`() throws {
+    @Test func `each of several queries has its own keys`() throws {
         let client = try client(Self.byNumber, Self.numbered)
         let path = "/db/_design/d/_view/n/queries?reduce=false&limit=1&keys=[5,6]"
         let answer = try client.send("POST", path, ["queries": [["skip": 1], ["keys": [1, 2], "limit": 2]]])
@@ -42,7 +42,7 @@ import Testing
         #expect(answer.json["results"]?[1]?["rows"]?.array?.count == 2)
     }
 
-    @Test func `keys may have ends among the documents of each key`() throws {
+    @Test func `a range with keys selects among the documents of each key`() throws {
         let documents: [JSON] = ["a", "b", "c"].flatMap { id -> [JSON] in
             [["_id": .string(id + "1"), "n": 1], ["_id": .string(id + "2"), "n": 2]]
         }
@@ -59,7 +59,7 @@ import Testing
         #expect(reduced.json["rows"] == [["key": 2, "value": 2], ["key": 1, "value": 2]])
     }
 
-    @Test func `a value that names a revision shows that revision of the document it was emitted for`() throws {
+    @Test func `a value that names a revision includes that revision of the emitted document`() throws {
         let client = try client(
             [
                 "old": ["map": "function (doc) { if (doc.old) emit(null, {_rev: doc.old}) }"],
@@ -75,7 +75,7 @@ import Testing
         #expect(none?[0]?["doc"] == .null)
     }
 
-    @Test func `a reduction that does not become smaller is an error in its row`() throws {
+    @Test func `a reduction that does not shrink is an error in its row`() throws {
         let client = try client(
             [
                 "big": [
@@ -98,7 +98,7 @@ import Testing
         ("_top_99999999999999999999", "rank value must be between 1 and 100"), ("_top_x", "invalid rank reducer"),
         ("_bottom_", "invalid rank reducer"), ("_top", "`_top` is not a supported reduce function."),
     ])
-    func `a rank that can't be is refused with its reason`(name: String, reason: String) throws {
+    func `an impossible rank is refused with its reason`(name: String, reason: String) throws {
         let client = try RouterClient.withScripts()
         let views: JSON = ["v": ["map": "function (doc) { emit(1, 1) }", "reduce": .string(name)]]
         let answer = try client.send("PUT", "/db/_design/d", ["views": views])
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: [("_top_100", "[3,2,1]"), ("_bottom_+2", "[1,2]"), ("_sum_of_all", "6"), ("_counts", "3")])
-    func `a reduce function is known by what its name begins with`(name: String, text: String) throws {
+    func `a built-in reduce function is recognised by its prefix`(name: String, text: String) throws {
         let value = try JSON(parsing: text)
         let client = try client(
             ["v": ["map": "function (doc) { emit(null, doc.n) }", "reduce": .string(name)]],
@@ -114,7 +114,7 @@ import Testing
         #expect(try client.send("GET", "/db/_design/d/_view/v").json["rows"]?[0]?["value"] == value)
     }
 
-    @Test func `rows of one document with one key are sorted by value, whichever way the keys go`() throws {
+    @Test func `rows of one document with one key are sorted by value, in either direction`() throws {
         let values: JSON = ["B", "a", [1], true, ["x": 1], nil, 2, false, "", -1, [0, 5], [:], 1.5, 2]
         let sorted: JSON = [-1, 1.5, 2, 2, false, nil, true, [:], ["x": 1], [0, 5], [1], "", "B", "a"]
         let views: JSON = ["v": ["map": "function (doc) { doc.v.forEach(function (v) { emit(doc.k, v) }) }"]]

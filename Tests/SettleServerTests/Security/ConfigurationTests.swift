@@ -4,7 +4,7 @@ import Testing
 @testable import SettleServer
 
 @Suite struct ConfigurationTests {
-    @Test func `a configuration sets what it names, and nothing else`() throws {
+    @Test func `a configuration sets only the options that it names`() throws {
         let text = #"""
             {"session_timeout": 60, "same_site": "strict", "anonymous": "up", "lockout_threshold": 0,
              "users_security_editable": true, "live_settings": true, "public_user_fields": ["name"], "www_authenticate": "Basic",
@@ -34,7 +34,7 @@ import Testing
         #"{"proxy": {}}"#, #"{"proxy": {"secret": "hush!", "x": 1}}"#, #"{"cors": {"origins": []}}"#,
         #"{"cors": {"origins": ["*"], "credentials": true}}"#, #"{"public_user_fields": "name"}"#,
     ])
-    func `a slip is told, and no secret with it`(text: String) {
+    func `an error is reported, without any secret`(text: String) {
         #expect {
             try SecurityOptions(configuration: Array(text.utf8))
         } throws: { error in

@@ -9,14 +9,14 @@ import Testing
         "Access-Control-Request-Headers": "Content-Type, If-Match",
     ]
 
-    @Test func `by default no page of another origin is let in`() throws {
+    @Test func `by default no page of another origin is allowed`() throws {
         let client = try RouterClient.withDatabase()
         #expect(try client.send(as: "", "OPTIONS", "/db", headers: ask).status != 204)
         let answer = try client.send("GET", "/", headers: ["Origin": "https://app.example"])
         #expect(!answer.headers.fields.contains { $0.name.hasPrefix("Access-Control") })
     }
 
-    @Test func `a known origin is let in, and only a known one`() throws {
+    @Test func `an allowed origin is answered, and only an allowed one`() throws {
         let client = try RouterClient {
             $0.security.crossOrigin = CrossOriginOptions(origins: ["https://app.example"])
             $0.security.crossOrigin?.allowsCredentials = true
@@ -37,7 +37,7 @@ import Testing
         #expect(try client.send(as: "", "OPTIONS", "/db", headers: strange).status != 204)
     }
 
-    @Test func `with every origin no credentials go along`() throws {
+    @Test func `with every origin allowed no credentials are`() throws {
         let client = try RouterClient {
             $0.security.crossOrigin = CrossOriginOptions(origins: ["*"])
             $0.security.crossOrigin?.allowsCredentials = true

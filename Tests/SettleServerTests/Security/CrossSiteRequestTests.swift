@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: forms)
-    func `pages of the server itself, and clients that are no browsers, may send forms`(type: String) throws {
+    func `pages of the server itself, and clients other than browsers, may send forms`(type: String) throws {
         let (client, cookie) = try client()
         for sign in [
             ["Sec-Fetch-Site": "same-origin"], ["Sec-Fetch-Site": "none"], ["Origin": "http://test"],
@@ -79,7 +79,7 @@ import Testing
         #expect(try client.send(as: "", "POST", path, headers: foreign).status != 403)
     }
 
-    @Test func `what a page has to ask for first is CORS's business`() throws {
+    @Test func `preflighted requests are left to CORS`() throws {
         let (client, cookie) = try client { options in
             options.security.crossOrigin = CrossOriginOptions(origins: ["https://app.example"])
             options.security.crossOrigin?.allowsCredentials = true

@@ -7,7 +7,7 @@ import Testing
 
 /// What the server and the library make is for its owner alone.
 @Suite struct FilePermissionTests {
-    @Test func `folders are 0700 and files 0600, whatever they are for`() throws {
+    @Test func `all folders are 0700 and all files 0600`() throws {
         let folder = try TemporaryFolder()
         let path = folder("inner/data")
         do {
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `a database that the library makes by itself is too`() throws {
+    @Test func `a database that the library creates on its own is protected too`() throws {
         let folder = try TemporaryFolder()
         let database = try Database.create(folder("a.settle"))
         _ = try database.save(Document(id: "a", body: ["n": 1]), onConflict: .fail)

@@ -12,7 +12,7 @@ import Testing
         "7fffffffffffffff", "-1", "%", "AAAA", "////", "____", "\"", ";", "\u{FFFF}", "YWRtaW46", "Basic ", "Bearer ",
     ]
 
-    @Test func `parsers take anything`() throws {
+    @Test func `parsers survive any input`() throws {
         var generator = SystemRandomNumberGenerator()
         let key = try #require(TokenKey(secret: [1]))
         let token = SignedToken(options: TokenOptions(keys: [key]))
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a request with them is answered`() throws {
+    @Test func `a request with hostile credentials is answered`() throws {
         let client = try RouterClient.with(users: [:]) {
             $0.security.tokens = TokenOptions(keys: [TokenKey(secret: [1])].compactMap(\.self))
             $0.security.proxy = ProxyOptions(secret: "x")

@@ -23,7 +23,7 @@ import Testing
     }
 
     // SEMANTICS 114, 115
-    @Test func `each way of writing over HTTP is asked about`() throws {
+    @Test func `each way of writing over HTTP is validated`() throws {
         let live = try serve()
         _ = try live.send("PUT", "/db")
         func json(_ method: String, _ path: String, _ body: String) throws -> (status: String, json: JSON) {
@@ -56,7 +56,7 @@ import Testing
     }
 
     // SEMANTICS 114, 117
-    @Test func `a push to such a server and a pull into such a database list what is refused and go on`() async throws {
+    @Test func `a push to such a server and a pull into such a database list refusals and continue`() async throws {
         let live = try serve()
         _ = try live.send("PUT", "/db")
         let device = try TemporaryDatabase(.memory)

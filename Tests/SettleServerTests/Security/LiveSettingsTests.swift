@@ -13,7 +13,7 @@ import Testing
         try client.send("PUT", "\(Self.config)/\(name)", value)
     }
 
-    @Test func `unless the options let them, administrators change one switch only`() throws {
+    @Test func `unless the options allow more, administrators change one switch only`() throws {
         let client = try RouterClient()
         for setting in LiveSetting.all where setting.key != "users_db_security_editable" {
             let name = "\(setting.section)/\(setting.key)"
@@ -25,7 +25,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: client.folder("server.json")))
     }
 
-    @Test func `where they do, a change counts from the next request on`() throws {
+    @Test func `where the options allow it, a change applies from the next request on`() throws {
         let client = try RouterClient { $0.security.allowsLiveSettings = true }
         #expect(try client.send("PUT", "/db").status == 201)
         let page: HTTPHeaders = ["Origin": "https://app.example"]
@@ -55,7 +55,7 @@ import Testing
         ("cors/max_age", "-1"), ("couchdb/max_document_size", "0"), ("couchdb/max_document_size", "1 MB"),
         ("chttpd/enable_cors", "yes"), ("chttpd/max_http_request_size", "99999999999999999999"),
     ])
-    func `what is no value is refused, and nothing changes`(name: String, value: String) throws {
+    func `an invalid value is refused, and nothing changes`(name: String, value: String) throws {
         let client = try RouterClient { $0.security.allowsLiveSettings = true }
         let before = try client.send("GET", "\(Self.config)/\(name)").json
         let answer = try set(client, name, .string(value))
@@ -64,7 +64,7 @@ import Testing
         #expect(try client.send("GET", "\(Self.config)/\(name)").json == before)
     }
 
-    @Test func `credentials never go with every origin, whichever comes first`() throws {
+    @Test func `credentials are never allowed with every origin, whichever is set first`() throws {
         let client = try RouterClient { $0.security.allowsLiveSettings = true }
         #expect(try set(client, "cors/credentials", "true").status == 200)
         #expect(try set(client, "cors/origins", "*").status == 400)
@@ -73,7 +73,7 @@ import Testing
         #expect(try set(client, "cors/credentials", "true").status == 400)
     }
 
-    @Test func `nothing that names a program, a path, an address or a person can be set`() throws {
+    @Test func `no setting that names a program, a path, an address or a person can be changed`() throws {
         let client = try RouterClient { $0.security.allowsLiveSettings = true }
         for name in [
             "admins/eve", "chttpd/bind_address", "chttpd/port", "chttpd_auth/secret", "query_servers/x",
@@ -86,7 +86,7 @@ import Testing
             try user.send(as: "eve:pw", "PUT", "\(Self.config)/cors/origins", "*").status == 401)
     }
 
-    @Test func `a change lasts, as long as changes are allowed`() async throws {
+    @Test func `a change persists, as long as changes are allowed`() async throws {
         let folder = try TemporaryFolder()
         func serve(_ isAllowed: Bool) throws -> LiveServer {
             try LiveServer(in: folder) { $0.security.allowsLiveSettings = isAllowed }

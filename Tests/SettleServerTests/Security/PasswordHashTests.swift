@@ -19,7 +19,7 @@ import Testing
         #expect(PasswordHash(line: hash.line) == hash)
     }
 
-    @Test func `users' documents of all ages are understood`() throws {
+    @Test func `users' documents of all versions are understood`() throws {
         let old = try #require(
             PasswordHash([
                 "password_scheme": "pbkdf2", "iterations": 1, "salt": "salt",
@@ -42,7 +42,7 @@ import Testing
         #expect(try upgraded.verify(Array("password".utf8)))
     }
 
-    @Test func `what is no hash verifies nothing`() throws {
+    @Test func `a malformed hash verifies no password`() throws {
         #expect(PasswordHash(["name": "a"]) == nil)
         #expect(PasswordHash(["password_scheme": "plain", "derived_key": "x"]) == nil)
         #expect(PasswordHash(["password_scheme": "pbkdf2", "pbkdf2_prf": "md5", "derived_key": "x"]) == nil)
@@ -58,7 +58,7 @@ import Testing
         #expect(PasswordHash(line: "-pbkdf2:md5-00,salt,1") == nil)
     }
 
-    @Test func `a new hash is CouchDB's own kind`() throws {
+    @Test func `a new hash has CouchDB's form`() throws {
         let hash = PasswordHash(of: Array("pw".utf8), iterations: 5)
         #expect(try hash.verify(Array("pw".utf8)))
         #expect(hash.salt.utf8.count == 32 && hash.hash.utf8.count == 64)
@@ -66,14 +66,14 @@ import Testing
         #expect(ServerOptions().security.passwordIterations == 600_000)
     }
 
-    @Test func `comparing takes equal bytes for equal and nothing for nothing`() {
+    @Test func `comparing accepts equal bytes only, and no empty ones`() {
         #expect(Secrets.areEqual([1, 2, 3], [1, 2, 3]))
         #expect(!Secrets.areEqual([1, 2, 3], [1, 2, 4]))
         #expect(!Secrets.areEqual([1, 2, 3], [1, 2]))
         #expect(!Secrets.areEqual([], []))
     }
 
-    @Test func `what was verified is remembered, but not for another password or hash`() {
+    @Test func `a verification is cached, but not for another password or hash`() {
         let verified = VerifiedPasswords(capacity: 4, seconds: 60)
         let hash = PasswordHash(of: [1], iterations: 1)
         verified.insert([1], hash, "a")

@@ -6,7 +6,7 @@ import Testing
 @testable import SettleServer
 
 @Suite struct PasswordHasherTests {
-    @Test func `a few hash at once, a few wait, and the rest are sent away`() throws {
+    @Test func `a few passwords are hashed at once, a few wait, and the rest are refused`() throws {
         let hasher = PasswordHasher(iterations: 1, places: 1, seats: 1)
         let (entered, leave, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchGroup())
         for _ in 0..<2 {
@@ -28,7 +28,7 @@ import Testing
         #expect(try hasher.hash([1]).verify([1]))
     }
 
-    @Test func `what is remembered is asked for without hashing, and only with the right password`() throws {
+    @Test func `a cached verification needs no hashing, and accepts only the right password`() throws {
         let hasher = PasswordHasher(iterations: 1)
         let hash = try hasher.hash([1])
         #expect(try hasher.verify([1], against: hash, of: "a") {})

@@ -17,7 +17,7 @@ import Testing
         #expect(!Secrets.areEqual(secret, nearly))
     }
 
-    @Test func `CVE-2010-2234: a page of another site can't have a browser write`() throws {
+    @Test func `CVE-2010-2234: a page of another site can't make a browser write`() throws {
         // What a form of another site can send without asking: GET, and POST with three types of content.
         let client = try RouterClient.withDatabase()
         for type in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: ["<script>alert(1)</script>", "\"><img src=x>"])
-    func `CVE-2010-3854, CVE-2012-5650: what a request says never comes back as a page`(text: String) throws {
+    func `CVE-2010-3854, CVE-2012-5650: text of a request never comes back as a page`(text: String) throws {
         let client = try RouterClient.withDatabase()
         let escaped = PercentCoding.encode(text)
         for path in ["/\(escaped)", "/db/\(escaped)", "/db/_changes?filter=\(escaped)", "/db/_all_docs?key=\(escaped)"]
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `CVE-2014-2668: the number of uuids has a bound`() throws {
+    @Test func `CVE-2014-2668: the number of uuids is limited`() throws {
         let client = try RouterClient()
         #expect(try client.send("GET", "/_uuids?count=1000").json["uuids"]?.array?.count == 1000)
         for count in ["1001", "99999999", "99999999999999999999999", "-1", "1e9"] {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `CVE-2017-12635: of members of one name the one that is checked is the one that counts`() throws {
+    @Test func `CVE-2017-12635: of duplicate members the one that is checked is the one that counts`() throws {
         let client = try RouterClient.with(users: [:]) { $0.security.isUsersSecurityEditable = true }
         #expect(try client.send("PUT", "/_users/_security", [:]).status == 200)
         let id = "/_users/org.couchdb.user:mal"
@@ -116,7 +116,7 @@ import Testing
         "couch_httpd_auth/authentication_db", "external/x", "httpd_global_handlers/x", "vendor/x",
         "couchdb/database_dir",
     ])
-    func `CVE-2017-12636, CVE-2018-8007, CVE-2018-11769, CVE-2018-17188: nothing that runs is configured over HTTP`(
+    func `CVE-2017-12636, CVE-2018-8007, CVE-2018-11769, CVE-2018-17188: no program is configured over HTTP`(
         key: String
     ) throws {
         let client = try RouterClient.withDatabase()
@@ -132,7 +132,7 @@ import Testing
         #expect(try client.send(as: "", "PUT", "/_node/_local/_config/\(key)", "/bin/sh").status == 401)
     }
 
-    @Test func `CVE-2020-1955: asking everybody to log in asks everybody, but for the one page`() throws {
+    @Test func `CVE-2020-1955: requiring authentication covers everything but the one page`() throws {
         let client = try RouterClient { $0.security.anonymousAccess = .upOnly }
         #expect(try client.send("PUT", "/db").status == 201)
         #expect(try client.send("PUT", "/db/_security", [:]).status == 200)
@@ -164,7 +164,7 @@ import Testing
         #expect(try client.send("GET", "/db/_design/x/_list/y/z").status == 501)
     }
 
-    @Test func `CVE-2022-24706: there is no second port, and no secret that all installations share`() throws {
+    @Test func `CVE-2022-24706: there is no second port, and no default secret`() throws {
         #expect(ServerOptions().host == "127.0.0.1")
         #expect(ServerOptions().security.admins.isEmpty)
         #expect(ServerSettings().secret != ServerSettings().secret)
@@ -178,9 +178,7 @@ import Testing
     }
 
     /// Functions of design documents run, so this looks at what they are shown.
-    @Test func `CVE-2023-26268, CVE-2023-45725: no design function sees what lets somebody in, or another's secrets`()
-        throws
-    {
+    @Test func `CVE-2023-26268, CVE-2023-45725: no design function sees credentials or another's secrets`() throws {
         let client = try RouterClient { options in
             options.scripts = .built
             options.security.proxy = ProxyOptions(secret: "proxy-secret")
@@ -240,7 +238,7 @@ import Testing
         #expect(try client.send("POST", "/db/_design/two/_update/f").text == "undefined")
     }
 
-    @Test func `no error tells a secret`() throws {
+    @Test func `no error reveals a secret`() throws {
         let client = try RouterClient.with(users: ["anna": []])
         let settings = client.server.state.administration
         let secret = String(decoding: settings.secret, as: UTF8.self)

@@ -18,7 +18,7 @@ import Testing
     ]
     private static let methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "COPY"]
 
-    @Test func `no path below a database answers one who may not see it, by no method`() throws {
+    @Test func `no path below a database answers a client without access, by any method`() throws {
         let client = try RouterClient.with(users: ["eve": ["some"]])
         #expect(try client.send("PUT", "/db/doc", ["v": 1]).status == 201)
         for path in Self.paths {
@@ -36,7 +36,7 @@ import Testing
         #expect(try client.send("GET", "/db/doc").status == 200)
     }
 
-    @Test func `every route of a database asks for a member at least`() {
+    @Test func `every route of a database requires a member at least`() {
         let routes = RoutingTable.routes.filter {
             $0.pattern.match(["db"]) != nil || $0.pattern.match(["db", "x"]) != nil
         }
@@ -61,7 +61,7 @@ import Testing
         ("/db/_purge", "POST"),
         ("/_users", "DELETE"), ("/_users/_all_docs", "GET"), ("/_users/_changes", "GET"), ("/_replicator", "PUT"),
     ])
-    func `what is the administrators' is theirs`(path: String, method: String) throws {
+    func `administrators' endpoints refuse others`(path: String, method: String) throws {
         let client = try RouterClient.with(users: ["eve": ["_metrics"]])
         for who in ["", "eve:pw"] {
             let answer = try client.send(as: who, method, path, [:])
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `members read and write, administrators of the database do more, by name or role`() throws {
+    @Test func `members read and write, and a database's administrators do more, by name or role`() throws {
         let client = try RouterClient.with(users: ["mia": [], "max": ["team"], "dora": [], "dirk": ["boss"], "eve": []])
         let security: JSON = [
             "admins": ["names": ["dora"], "roles": ["boss"]], "members": ["names": ["mia"], "roles": ["team"]],
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `no way of writing brings a member's design document in`() throws {
+    @Test func `no way of writing stores a member's design document`() throws {
         let client = try RouterClient.with(users: ["mia": []])
         #expect(try client.send("PUT", "/db/_security", ["members": ["names": ["mia"]]]).status == 200)
         #expect(try client.send("PUT", "/db/_design/a", ["v": 1]).status == 201)
@@ -124,7 +124,7 @@ import Testing
         #expect(try client.send("GET", "/db/c").status == 200)
     }
 
-    @Test func `a security object that is none is refused, and an empty one opens the database`() throws {
+    @Test func `an invalid security object is refused, and an empty one opens the database`() throws {
         let client = try RouterClient.with(users: [:])
         let broken: [JSON] = [
             [], 5, ["admins": 5], ["admins": ["names": "x"]], ["members": ["names": [1]]], ["members": ["roles": [:]]],
@@ -138,7 +138,7 @@ import Testing
                 == "unauthorized: You are not a db or server admin.")
     }
 
-    @Test func `nobody is let in where everybody has to log in`() throws {
+    @Test func `anonymous requests are refused where authentication is required`() throws {
         let nowhere = try RouterClient { $0.security.anonymousAccess = .nowhere }
         let upOnly = try RouterClient { $0.security.anonymousAccess = .upOnly }
         for path in ["/", "/_uuids", "/_session", "/_all_dbs", "/db", "/_up/", "//"] {
@@ -151,7 +151,7 @@ import Testing
         #expect(login.status == 200)
     }
 
-    @Test func `the numbers are shown to the role for it, which opens nothing else`() throws {
+    @Test func `the metrics are open to their role, which opens nothing else`() throws {
         let client = try RouterClient.with(users: ["watch": ["_metrics"], "eve": ["other"]])
         for path in ["_prometheus", "_stats", "_stats/couchdb/httpd"] {
             #expect(try client.send(as: "watch:pw", "GET", "/_node/_local/\(path)").status == 200)

@@ -15,7 +15,7 @@ import Testing
         return String(header.prefix { $0 != ";" })
     }
 
-    @Test func `a cookie is CouchDB's, and opens what its owner may open`() throws {
+    @Test func `a cookie has CouchDB's form, and gives its owner's access`() throws {
         let client = try RouterClient.with(users: ["anna": ["writer"]])
         let answer = try login(client, "anna")
         #expect(answer.status == 200 && answer.json["roles"] == ["writer"])
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a session ends with its time, is renewed before, and ends with the password`() throws {
+    @Test func `a session expires, is renewed before, and ends with the password`() throws {
         let cookies = SessionCookie(options: SecurityOptions(), isSecure: true)
         let header = cookies.header("anna", salt: "s", secret: [1], now: 1000)
         #expect(header.contains("; Secure; HttpOnly"))
@@ -69,7 +69,7 @@ import Testing
         #expect(try client.send(as: "anna:other", "GET", "/").status == 200)
     }
 
-    @Test func `an answer to an old session brings a new cookie`() throws {
+    @Test func `an answer to an aging session has a new cookie`() throws {
         let client = try RouterClient.with(users: ["anna": []]) { $0.security.sameSite = .strict }
         let server = client.server.state
         let account = try #require(try server.authenticator.accounts.find("anna"))
@@ -80,7 +80,7 @@ import Testing
         #expect(renewed.hasPrefix("AuthSession=") && renewed.hasSuffix("SameSite=Strict"))
     }
 
-    @Test func `the way on leads nowhere but to this server`() throws {
+    @Test func `a redirect after login stays on this server`() throws {
         let client = try RouterClient.with(users: ["anna": []])
         let body: JSON = ["name": "anna", "password": "pw"]
         let answer = try client.send(as: "", "POST", "/_session?next=/db", body)
@@ -103,7 +103,7 @@ import Testing
         #expect(try client.send(as: "nobody:x", "GET", "/").status == 403)
     }
 
-    @Test func `a lock ends`() throws {
+    @Test func `a lock expires`() throws {
         let lockout = LoginLockout(threshold: 1, seconds: 0)
         lockout.fail("p", "n", "s")
         try lockout.check("p", "n", "s")
@@ -113,7 +113,7 @@ import Testing
         try lasting.check("p", "n", "t")
     }
 
-    @Test func `a browser is asked for a password only where it is wanted`() throws {
+    @Test func `a browser is asked for a password only where this is enabled`() throws {
         let client = try RouterClient.with(users: [:])
         #expect(try client.send(as: "", "GET", "/db").headers["WWW-Authenticate"] == nil)
         let asked = try client.send(as: "", "GET", "/db", headers: ["X-CouchDB-WWW-Authenticate": "Cookie"])
@@ -122,7 +122,7 @@ import Testing
         #expect(try strict.send(as: "", "GET", "/").headers["WWW-Authenticate"] == "Basic realm=\"server\"")
     }
 
-    @Test func `a proxy's word counts with its proof only`() throws {
+    @Test func `a proxy's headers count only with its token`() throws {
         let client = try RouterClient { $0.security.proxy = ProxyOptions(secret: "s3cret") }
         let code = Hexadecimal.encode(HashFunction.sha256.code(of: Array("anna".utf8), key: Array("s3cret".utf8)))
         var headers: HTTPHeaders = [
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test(arguments: [["key": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"] as JSON, .null, "on"])
-    func `a password does not do for an account that needs a second factor`(totp: JSON) throws {
+    func `a password alone does not open an account with a second factor`(totp: JSON) throws {
         let client = try RouterClient.with(users: [:])
         var user = try #require(RouterClient.user("anna").object)
         user["totp"] = totp

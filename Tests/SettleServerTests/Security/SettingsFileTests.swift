@@ -6,7 +6,7 @@ import Testing
 @testable import SettleServer
 
 @Suite struct SettingsFileTests {
-    @Test func `an administrator is made once, and only a hash is kept, for the owner's eyes`() throws {
+    @Test func `an administrator is created once, and only a hash is kept, readable by the owner`() throws {
         let folder = try TemporaryFolder()
         var options = ServerOptions()
         options.security.passwordIterations = 10
@@ -29,7 +29,7 @@ import Testing
         #expect(try second.state.authenticator.login("admin", [], peer: "") == nil)
     }
 
-    @Test func `without an administrator nobody is one`() throws {
+    @Test func `without an administrator no request has administrator access`() throws {
         let client = try RouterClient { $0.security.admins = [:] }
         #expect(try client.send(as: "", "PUT", "/db").status == 401)
         #expect(try client.send(as: "", "GET", "/_session").json["userCtx"]?["roles"] == [])
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `names and passwords that can't be are refused`() throws {
+    @Test func `impossible names and passwords are refused`() throws {
         let folder = try TemporaryFolder()
         let server = Server(store: try Store(path: folder.path))
         for (name, password) in [("", "x"), ("_x", "x"), ("a:b", "x"), ("a", "")] {

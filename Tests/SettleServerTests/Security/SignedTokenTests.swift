@@ -25,13 +25,13 @@ import Testing
     }
 
     @Test(arguments: [("HS256", HashFunction.sha256), ("HS384", .sha384), ("HS512", .sha512)])
-    func `a token with a shared secret tells a name and roles`(name: String, hash: HashFunction) throws {
+    func `a token with a shared secret gives a name and roles`(name: String, hash: HashFunction) throws {
         let user = try options().user(signed(message(name, claims), hash))
         #expect(user.name == "anna" && user.roles == ["a", "b"] && user.handler == "jwt")
     }
 
     @Test(arguments: ["RS256", "RS384", "RS512"])
-    func `a token signed with an RSA key is taken, and by no other algorithm`(name: String) throws {
+    func `a token signed with an RSA key is accepted, with no other algorithm`(name: String) throws {
         let folder = try TemporaryFolder()
         let openSSL = OpenSSL(folder: folder.path)
         try openSSL.run("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", "k.pem")
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [("ES256", "P-256", 32), ("ES384", "P-384", 48), ("ES512", "P-521", 66)])
-    func `a token signed with an elliptic key is taken`(name: String, curve: String, half: Int) throws {
+    func `a token signed with an elliptic key is accepted`(name: String, curve: String, half: Int) throws {
         let folder = try TemporaryFolder()
         let openSSL = OpenSSL(folder: folder.path)
         try openSSL.run("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:\(curve)", "-out", "k.pem")
@@ -78,7 +78,7 @@ import Testing
         #expect(throws: HTTPError.self) { try token.user(message(other, claims) + ".AAAA") }
     }
 
-    @Test func `claims are looked at, also those nobody asked for`() throws {
+    @Test func `standard claims are checked, also those not required`() throws {
         let token = try options()
         let cases: [(JSON, String)] = [
             (["sub": "a", "exp": 1], "exp not in future"),
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `an issuer, an audience and a path of roles can be asked for`() throws {
+    @Test func `an issuer, an audience and a path of roles can be required`() throws {
         let token = try options {
             $0.issuer = "me"
             $0.audience = "db"
@@ -119,14 +119,14 @@ import Testing
         #expect(try token.user(signed(message("HS256", claims))).roles == ["c", "d"])
     }
 
-    @Test func `a secret serves its own algorithms only`() throws {
+    @Test func `a secret is valid for its own algorithms only`() throws {
         for name in ["RS256", "ES256", "none", "hs256"] {
             #expect(throws: HTTPError.self) { try options().user(signed(message(name, claims))) }
         }
         #expect(throws: HTTPError.self) { try options().user(signed(message("HS512", claims), .sha256)) }
     }
 
-    @Test func `over HTTP a token is a credential where tokens are on`() throws {
+    @Test func `over HTTP a token authenticates where tokens are enabled`() throws {
         let client = try RouterClient {
             $0.security.tokens = TokenOptions(keys: [TokenKey(secret: Array("s3cret".utf8))].compactMap(\.self))
         }
@@ -139,7 +139,7 @@ import Testing
         #expect(nobody.json["userCtx"]?["name"] == JSON.null)
     }
 
-    @Test func `weak and foreign keys are refused`() throws {
+    @Test func `weak and unknown keys are refused`() throws {
         let folder = try TemporaryFolder()
         let openSSL = OpenSSL(folder: folder.path)
         try openSSL.run("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024", "-out", "k.pem")

@@ -10,7 +10,7 @@ import Testing
     @Test(arguments: [
         ("sha", 59, "94287082"), ("sha", 1_111_111_109, "07081804"), ("sha", 20_000_000_000, "65353130"),
     ])
-    func `codes are those of the standard`(algorithm: String, time: Int, code: String) throws {
+    func `codes equal the standard's examples`(algorithm: String, time: Int, code: String) throws {
         let wanted: JSON = ["key": .string(Self.secret), "algorithm": .string(algorithm), "length": 8]
         let maker = try #require(TimeCode(wanted))
         #expect(maker.code(at: time) == code)
@@ -25,7 +25,7 @@ import Testing
         JSON.null, "x", [:], ["key": 1], ["key": ""], ["key": "1!"], ["key": "GEZDGNBV", "algorithm": "md5"],
         ["key": "GEZDGNBV", "length": 9], ["key": "GEZDGNBV", "length": 0],
     ])
-    func `what is not understood makes no code`(json: JSON) { #expect(TimeCode(json) == nil) }
+    func `a malformed secret makes no code`(json: JSON) { #expect(TimeCode(json) == nil) }
 
     @Test func `password and code together open a session`() throws {
         let client = try RouterClient.with(users: [:])

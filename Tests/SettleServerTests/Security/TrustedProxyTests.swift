@@ -31,7 +31,7 @@ import Testing
         return String(try connection.readAnswer().head.dropFirst(9).prefix(3))
     }
 
-    @Test func `a stranger behind the proxy does not lock the administrator out`() throws {
+    @Test func `a stranger at the proxy does not lock the administrator out`() throws {
         let live = try live(#"["127.0.0.1"]"#)
         for _ in 0..<4 { _ = try status(live, "admin:wrong", "198.51.100.7") }
         #expect(try status(live, "admin:admin", "198.51.100.7") == "403")
@@ -41,7 +41,7 @@ import Testing
         #expect(try status(live, "admin:admin", "203.0.113.9, 198.51.100.7") == "403")
     }
 
-    @Test func `without trusted proxies the header means nothing`() throws {
+    @Test func `without trusted proxies the header is ignored`() throws {
         for ranges in [nil, "[]", #"["10.0.0.0/8", "::1"]"#] as [String?] {
             let live = try live(ranges)
             for number in 0..<3 { _ = try status(live, "admin:wrong", "198.51.100.\(number)") }
@@ -54,7 +54,7 @@ import Testing
         "1.2.3.4 5.6.7.8", "[::1", "::1]", "_hidden", "1.2.3.4:", "1.2.3.4:99999999", "fe80::1%eth0", "0x7f.1", "1",
         "127.0.0.1", "127.0.0.1, 127.0.0.1",
     ])
-    func `a value that names no client leaves the proxy's own address`(value: String) throws {
+    func `a value that is not a client's address leaves the proxy's`(value: String) throws {
         let live = try live(#"["127.0.0.0/8"]"#)
         for _ in 0..<3 { _ = try status(live, "admin:wrong", value) }
         #expect(try status(live, "admin:admin", nil) == "403")
@@ -67,7 +67,7 @@ import Testing
         ("198.51.100.7", "::ffff:198.51.100.7"), ("198.51.100.7", "\"198.51.100.7\""),
         ("198.51.100.7", "203.0.113.1, 198.51.100.7 , 127.0.0.5"),
     ])
-    func `an address is the same however it is spelled`(plain: String, spelled: String) throws {
+    func `addresses are equal in every spelling`(plain: String, spelled: String) throws {
         let live = try live(#"["127.0.0.0/8"]"#)
         for _ in 0..<3 { _ = try status(live, "admin:wrong", plain) }
         #expect(try status(live, "admin:admin", spelled) == "403")
@@ -104,7 +104,7 @@ import Testing
         #""127.0.0.1""#, #"["localhost"]"#, #"["10.0.0.0/33"]"#, #"["10.0.0.0/-1"]"#, #"["10.0.0.0/"]"#, #"["::/129"]"#,
         #"["1.2.3"]"#, #"[""]"#, #"["/8"]"#, #"["10.0.0.0/8/8"]"#, #"["10.0.0.0/+8"]"#, "[1]",
     ])
-    func `what is no address or range is refused`(ranges: String) {
+    func `an invalid address or range is refused`(ranges: String) {
         #expect {
             try options(ranges)
         } throws: { error in

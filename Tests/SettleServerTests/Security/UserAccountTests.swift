@@ -23,7 +23,7 @@ import Testing
         #expect(try client.send("POST", "/_users/_bulk_docs", batch).json == [])
     }
 
-    @Test func `nobody logs in by a document in conflict`() throws {
+    @Test func `a document in conflict authenticates no user`() throws {
         let client = try RouterClient.with(users: ["anna": [], "bert": []])
         let cookie = String(try #require(try session(client, "anna").headers["Set-Cookie"]).prefix { $0 != ";" })
         try branch(client, "anna", password: "other")
@@ -60,7 +60,7 @@ import Testing
         #expect(try client.send("GET", "/_session").json["userCtx"]?["roles"] == ["_admin"])
     }
 
-    @Test func `a users database that is made anew has its design document`() throws {
+    @Test func `a users database that is created again has its design document`() throws {
         let client = try RouterClient()
         #expect(try client.send("PUT", "/_users").status == 201)
         for _ in 0..<2 {

@@ -16,7 +16,7 @@ import Testing
         return client
     }
 
-    @Test func `a password is nowhere to be found`() throws {
+    @Test func `a password is stored nowhere`() throws {
         let client = try RouterClient.with(users: ["anna": []])
         let paths = [
             anna, anna + "?revs=true&open_revs=all", "/_users/_all_docs?include_docs=true",
@@ -43,7 +43,7 @@ import Testing
         for name in ["b", "c"] { #expect(try client.send(as: "\(name):sesame", "GET", "/").status == 200) }
     }
 
-    @Test func `a document that a CouchDB made logs in`() throws {
+    @Test func `a document made by a CouchDB authenticates`() throws {
         let client = try RouterClient.with(users: [:])
         let document: JSON = [
             "_id": "org.couchdb.user:old", "_rev": "1-aa", "name": "old", "roles": ["r"], "type": "user",
@@ -56,7 +56,7 @@ import Testing
         #expect(try client.send(as: "old:Password", "GET", "/_session").status == 401)
     }
 
-    @Test func `another's document is not there, whatever the way`() throws {
+    @Test func `another user's document is not found, by any endpoint`() throws {
         let client = try open()
         let rev = try client.send("GET", anna).json["_rev"]?.string ?? ""
         let who = "eve:pw"
@@ -96,7 +96,7 @@ import Testing
         #expect(try client.send(as: "anna:pw", "GET", anna).status == 200)
     }
 
-    @Test func `nobody gives roles to themselves`() throws {
+    @Test func `users can't give themselves roles`() throws {
         let client = try open()
         var document = try client.send(as: "anna:pw", "GET", anna).json
         document["roles"] = ["writer", "boss"]
@@ -120,7 +120,7 @@ import Testing
         #expect(try client.send(as: "", "GET", anna + "/file").status == 404)
     }
 
-    @Test func `a system's role in a document counts for nothing`() throws {
+    @Test func `a system role in a document is ignored`() throws {
         let client = try RouterClient.with(users: ["eve": []])
         // As a copy of the file, or a tool, would bring it: past all rules.
         let users = try client.server.state.databases.open("_users")
@@ -133,7 +133,7 @@ import Testing
         #expect(try client.send(as: "mal:pw", "GET", "/_all_dbs").status == 401)
     }
 
-    @Test func `who signs up can't make logging in a long work for everybody`() throws {
+    @Test func `a self-registered user can't make authentication slow for others`() throws {
         let client = try open()
         var members: [(String, JSON)] = [
             ("name", "slow"), ("roles", []), ("type", "user"), ("password_scheme", "pbkdf2"), ("salt", "s"),

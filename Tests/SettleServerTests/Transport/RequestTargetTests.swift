@@ -7,7 +7,7 @@ struct RequestTargetTests {
         ("/", []), ("//a//b/", ["a", "b"]), ("/a%2Fb/c+d", ["a/b", "c d"]), ("/a%zz%4", ["a%zz%4"]), ("/a#b/c", ["a"]),
         ("/a?b/c", ["a"]),
     ])
-    func `a path is split, and then decoded`(text: String, segments: [String]) {
+    func `a path is split before it is decoded`(text: String, segments: [String]) {
         #expect(RequestTarget(text).segments == segments)
     }
 

@@ -13,7 +13,7 @@ import Testing
         func next() -> ResponseStep { isOver.withLock { $0 } ? .end : .piece([]) }
     }
 
-    @Test func `a stream that has nothing to send yet lets others have the worker`() {
+    @Test func `a stream without data frees its worker for others`() {
         let pool = WorkerPool(limit: 1)
         defer { pool.close() }
         let stream = Searching()
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `a client that takes nothing holds two pieces of a feed and no more, and gets the rest later`() {
+    @Test func `a client that does not read buffers two pieces of a feed and no more, and gets the rest later`() {
         let (pool, feeds) = (WorkerPool(limit: 1), WorkerPool(limit: 1))
         defer {
             pool.close()

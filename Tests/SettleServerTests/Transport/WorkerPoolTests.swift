@@ -23,7 +23,7 @@ import Testing
         for _ in 0..<17 { #expect(begun.wait(timeout: .now() + 20) == .success) }
     }
 
-    @Test func `a job that comes after the pool was closed runs, and keeps nothing alive`() {
+    @Test func `a job submitted after the pool was closed runs, and keeps nothing alive`() {
         final class Owner: Sendable {
             let pool = WorkerPool(limit: 1)
         }

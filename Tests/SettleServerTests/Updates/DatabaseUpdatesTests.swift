@@ -53,7 +53,7 @@ import Testing
         #expect(events(try json(live, "/_db_updates?since=\(rest)")).count == 2)
     }
 
-    @Test func `databases that were there before the first request are shown as created`() throws {
+    @Test func `databases that existed before the first request are listed as created`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")
         #expect(events(try json(live, "/_db_updates")).contains(Event(type: "created", name: "db")))
@@ -81,7 +81,7 @@ import Testing
         #expect(try feed.read(through: "}\n").contains(#"{"db_name":"db","type":"updated""#))
     }
 
-    @Test func `a position holds after a restart, and what happened to the folder meanwhile is noticed`() throws {
+    @Test func `a position is valid after a restart, and changes of the folder meanwhile are noticed`() throws {
         let folder = try TemporaryFolder()
         var options = ServerOptions()
         options.port = 0
@@ -113,7 +113,7 @@ import Testing
         #expect(found == expected)
     }
 
-    @Test func `only server administrators may ask`() throws {
+    @Test func `only server administrators may read database updates`() throws {
         let client = try RouterClient()
         _ = try client.send("PUT", "/_users")
         let user: JSON = ["name": "anna", "password": "pw", "roles": [], "type": "user"]
@@ -126,7 +126,7 @@ import Testing
         #expect(try client.send("POST", "/_db_updates", [:]).status == 405)
     }
 
-    @Test func `the node tells its name, that it is alone, and what it is made of`() throws {
+    @Test func `the node reports its name, a cluster of one, and its versions`() throws {
         let client = try RouterClient()
         let members = try client.send("GET", "/_membership").json
         #expect(members == ["all_nodes": ["nonode@nohost"], "cluster_nodes": ["nonode@nohost"]])

@@ -36,18 +36,18 @@ private final class Trickle: RequestBody, @unchecked Sendable {
     }
 
     @Test(arguments: [1, 2, 3, 5, 7, 100_000])
-    func `parts are found wherever the pieces are cut`(step: Int) throws {
+    func `parts are found, however the body is cut into pieces`(step: Int) throws {
         let text = "--b\r\nX: 1\r\n\r\none\r\n--b\r\n\r\n\r\n--ax\r\n\r\n--b\r\nx:3\r\nY: z\r\n\r\n\r\n--b--\r\nrest"
         #expect(try parts(text, step: step) == ["1:one", "-:\r\n--ax\r\n", "3:"])
     }
 
-    @Test func `a long content comes in bounded pieces`() throws {
+    @Test func `a long content is delivered in bounded pieces`() throws {
         let long = String(repeating: "x\r\n--", count: 100_000)
         #expect(try parts("--b\r\nX: 1\r\n\r\n\(long)\r\n--b--", step: 10_000) == ["1:\(long)"])
     }
 
     @Test(arguments: ["", "--b", "--b\r\nX: 1", "--b\r\nX: 1\r\n\r\n", "--b\r\nX: 1\r\n\r\none\r\n--", "nothing"])
-    func `a body that breaks off is refused`(text: String) {
+    func `a truncated body is refused`(text: String) {
         #expect(throws: HTTPError.self) { _ = try parts(text + (text == "--b" ? "\r\n" : ""), step: 3) }
     }
 

@@ -13,7 +13,7 @@ import Testing
         (#"{"1e3":"1e3","a":[1e3,-0],"b\"1e3":"\\"}"#, #"{"1e3":"1e3","a":[1000.0,0],"b\"1e3":"\\"}"#),
         ("[]", "[]"), (#""""#, #""""#),
     ])
-    func `numbers have CouchDB's spelling, and nothing else changes`(given: String, printed: String) throws {
+    func `numbers are printed like CouchDB's, and nothing else changes`(given: String, printed: String) throws {
         #expect(String(decoding: WireJSON.bytes(try JSON(parsing: given)), as: UTF8.self) == printed)
     }
 }

@@ -15,7 +15,7 @@ struct BookmarkTests {
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `a bookmark goes on behind its document, whatever comes and goes before it`(
+    func `a bookmark continues after its document, whatever is written before it`(
         isIndexed: Bool, isDescending: Bool
     ) throws {
         let database = try Database.inMemory()
@@ -51,7 +51,7 @@ struct BookmarkTests {
         #expect(seen == expected)
     }
 
-    @Test func `a bookmark is kept where nothing more is found, and there is none of nothing`() throws {
+    @Test func `the last bookmark is repeated where no more is found, and an empty result has none`() throws {
         let database = try Database.inMemory()
         #expect(try database.find(Query<JSON>()).bookmark == nil)
         try numbers(0..<3, in: database)
@@ -63,14 +63,14 @@ struct BookmarkTests {
     }
 
     @Test(arguments: ["nil", "garbage", "*", "W10", "WzFd", "WyJhIl0", "bnVsbA", "W10=", "\u{FFFF}", "W10\u{0}"])
-    func `what is no bookmark is refused`(text: String) throws {
+    func `an invalid bookmark is refused`(text: String) throws {
         let database = try Database.inMemory()
         let error = #expect(throws: QueryError.self) { try database.find(Query<JSON>().after(text)) }
         #expect(error?.code == .invalidBookmark)
         #expect(error?.reason == "Invalid bookmark value: \(JSON.string(text))")
     }
 
-    @Test func `a bookmark of another query is a place like any other`() throws {
+    @Test func `a bookmark of another query is used as a position`() throws {
         let database = try Database.inMemory()
         try numbers(0..<10, in: database)
         try database.createIndex(on: "n")
@@ -82,7 +82,7 @@ struct BookmarkTests {
         #expect(try database.find(Query<JSON>().after(byNumber)).rows.count == 7)
     }
 
-    @Test func `pages are all of it, each once`() async throws {
+    @Test func `the pages have all results, each once`() async throws {
         let database = try Database.inMemory()
         try numbers(0..<95, in: database)
         try database.createIndex(on: "n")
@@ -98,7 +98,7 @@ struct BookmarkTests {
         }
     }
 
-    @Test func `an observer sees what is found now and then each change of it`() async throws {
+    @Test func `a live query delivers its results now and then each change of them`() async throws {
         let database = try Database.inMemory()
         try numbers(0..<3, in: database)
         try database.createIndex(on: "n")

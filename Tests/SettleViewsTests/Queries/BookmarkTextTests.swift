@@ -5,13 +5,13 @@ import Testing
 
 /// Bookmarks have CouchDB's form.
 struct BookmarkTextTests {
-    @Test func `a place is written as CouchDB 3.5 writes it`() {
+    @Test func `a bookmark is written like CouchDB 3.5 does`() {
         #expect(
             BookmarkText.encode(id: "a12", key: "a12")
                 == "g1AAAAA2eJzLYWBgYMpgSmHgKy5JLCrJTq2MT8lPzkzJBYozJxoagaQ4YFIwwSwAg1EOQw")
     }
 
-    @Test func `what is written is read, whatever the key`() throws {
+    @Test func `a bookmark is read back, with any key`() throws {
         let keys: [JSON] = [
             nil, true, false, 0, 255, -1, 300, -70000, 1.5, -0.0, 1e300, "", "é", "x\u{0}y", [], [1, 2, 3],
             [1, 300, "a"],
@@ -28,7 +28,7 @@ struct BookmarkTextTests {
         }
     }
 
-    @Test(arguments: 1...8) func `bytes by chance are refused or read, and end`(seed: UInt64) {
+    @Test(arguments: 1...8) func `random bytes are refused or read, and end`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let whole = BookmarkText.encode(id: "document", key: [["a": [1, 2.5, nil]], "text", -70000])
         for _ in 0..<400 {

@@ -17,7 +17,7 @@ struct FindPropertyTests {
     }
 
     @Test(arguments: 1...24)
-    func `a query finds the same by each index, by none, and by looking at each document`(seed: UInt64) throws {
+    func `a query finds the same with each index, without one, and by a scan`(seed: UInt64) throws {
         var questions = RandomQuestions(seed: seed)
         let pair = Pair(indexed: try Database.inMemory(), plain: try Database.inMemory())
         for round in 0..<6 {

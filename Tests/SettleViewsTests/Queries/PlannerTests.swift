@@ -14,7 +14,7 @@ struct PlannerTests {
             ([:], "_all_docs"), (["$or": [["a": 1], ["b": 2]]], "_all_docs"), (["a.x": 1], "_all_docs"),
             (["$or": [["a": 1], ["a": ["$exists": false]]]], "_all_docs"), (["b": 1, "$or": []], "_all_docs"),
         ] as [(JSON, String)])
-    func `an index is used by selectors that only documents with all of its members match`(
+    func `an index is used if every matching document has all its members`(
         selector: JSON, name: String
     ) throws {
         let room = try PlannerRoom()
@@ -22,7 +22,7 @@ struct PlannerTests {
         #expect(try room.used(selector) == name)
     }
 
-    @Test func `every member of an index has to be asked for`() throws {
+    @Test func `the selector must require every member of an index`() throws {
         let room = try PlannerRoom()
         try room.index("a", "b")
         #expect(try room.used(["a": 1]) == "_all_docs")
@@ -30,7 +30,7 @@ struct PlannerTests {
         #expect(try room.used(["a": 1, "b": ["$type": "string"]]) == "a-b")
     }
 
-    @Test func `each document has an id and a revision, which need not be asked for`() throws {
+    @Test func `id and revision need no condition, because every document has them`() throws {
         let room = try PlannerRoom()
         try room.index("a", "_id", "_rev")
         #expect(try room.used(["a": 1]) == "a-_id-_rev")
@@ -38,7 +38,7 @@ struct PlannerTests {
         #expect(try room.used([:]) == "_id")
     }
 
-    @Test func `most conditions on the first members count, then fewest members, then the names`() throws {
+    @Test func `most conditions on the first members decide, then fewest members, then the names`() throws {
         let room = try PlannerRoom()
         try room.index("a", "c", "b", name: "one")
         try room.index("a", "b", "c", name: "two")
@@ -52,7 +52,7 @@ struct PlannerTests {
         #expect(try room.used(["a": 1]) == "earlier")
     }
 
-    @Test func `an index of some documents is used only by its name`() throws {
+    @Test func `a partial index is used only by its name`() throws {
         let room = try PlannerRoom()
         try room.index("a", name: "open", filter: ["done": false])
         #expect(try room.used(["a": 1]) == "_all_docs")
@@ -61,7 +61,7 @@ struct PlannerTests {
         #expect(try room.used(["b": 1]) { $0.useIndex = ["open"] } == "_all_docs")
     }
 
-    @Test func `another index does where the named one does not fit, unless it may not`() throws {
+    @Test func `another index is used where the named one does not fit, unless fallback is off`() throws {
         let room = try PlannerRoom()
         try room.index("a")
         let other = try room.plan(["a": 1]) { $0.useIndex = ["none"] }
@@ -86,7 +86,7 @@ struct PlannerTests {
         #expect(try room.used(["a": 1]) { $0.allowsFallback = false } == "a")
     }
 
-    @Test func `an order has to be that of an index`() throws {
+    @Test func `an order must be that of an index`() throws {
         let room = try PlannerRoom()
         try room.index("a", "b")
         #expect(try room.used([:], sort: ["a", "b"]) == "a-b")
@@ -105,7 +105,7 @@ struct PlannerTests {
         #expect(try room.used(["_id": ["$gt": nil]], sort: ["_id"]) == "_all_docs")
     }
 
-    @Test func `what is asked for and shown may all be in an index`() throws {
+    @Test func `a covering index answers without documents`() throws {
         let room = try PlannerRoom()
         try room.index("a", "b")
         #expect(try room.plan(["a": 1, "b": 2]) { $0.fields = ["_id", "a"] }.isCovering)
@@ -114,7 +114,7 @@ struct PlannerTests {
         #expect(try !room.plan(["a": 1, "b": 2, "c": 3]) { $0.fields = ["a"] }.isCovering)
     }
 
-    @Test func `why not by another index is told`() throws {
+    @Test func `the plan says why other indexes are not used`() throws {
         let room = try PlannerRoom()
         for fields in [["a"], ["b"], ["a", "c"]] { try room.index(fields[0], name: fields.joined()) }
         try room.index("a", "c", name: "ac", in: "later")

@@ -43,7 +43,7 @@ struct QueryTests {
         try database.find(query).values.map(\.name).sorted()
     }
 
-    @Test func `conditions read like Swift`() throws {
+    @Test func `conditions are written like Swift`() throws {
         let database = try people()
         let all = Query<Person>()
         #expect(try names(all.where { $0.age > 30 && $0.name.hasPrefix("A") }, in: database) == ["Ada", "Alan"])
@@ -67,7 +67,7 @@ struct QueryTests {
         #expect(try names(all.where { _ in young }, in: database) == ["Cid"])
     }
 
-    @Test func `a property without a name is an error, not another question`() throws {
+    @Test func `a property without a name is an error, not a different query`() throws {
         let database = try people()
         let error = #expect(throws: QueryError.self) {
             try database.find(Query<Person>().where { $0.secret == 0 })
@@ -90,7 +90,7 @@ struct QueryTests {
         #expect(throws: DecodingError.self) { try database.find(Query<Address>()) }
     }
 
-    @Test func `an index serves an order, and its rows in part`() throws {
+    @Test func `an index serves an order, and parts of it`() throws {
         let database = try people()
         try database.createIndex(on: "age", "name")
         let sorted = Query<Person>().where { $0.age > 0 && $0.name > "" }.sorted(by: "age", "name")
@@ -109,7 +109,7 @@ struct QueryTests {
         #expect(mixed?.code == .mixedSort)
     }
 
-    @Test func `indexes are made once, listed and removed, and live in design documents`() throws {
+    @Test func `indexes are created once, listed and removed, and are stored in design documents`() throws {
         let database = try people()
         let index = try database.createIndex(on: "age")
         #expect(index.name == "ae8325de4e40689e6a6f4843a539d4b91f68c4f1")
@@ -129,7 +129,7 @@ struct QueryTests {
         #expect(try database.indexes().map(\.name) == ["_all_docs", index.name])
     }
 
-    @Test func `a design document of functions can't have indexes`() throws {
+    @Test func `a design document of functions can't have query indexes`() throws {
         let database = try people()
         try database.save(Document(id: "_design/js", body: ["language": "javascript"]), onConflict: .fail)
         let error = #expect(throws: QueryError.self) { try database.createIndex(on: "age", designDocument: "js") }
@@ -137,7 +137,7 @@ struct QueryTests {
         #expect(throws: QueryError.self) { try database.createIndex(on: "") }
     }
 
-    @Test func `an index of some documents has only those`() throws {
+    @Test func `a partial index has only its documents`() throws {
         let database = try people()
         let old = try Selector(["age": ["$gte": 40]])
         try database.createIndex(on: "name", name: "old", designDocument: "old", partialFilter: old)
@@ -150,7 +150,7 @@ struct QueryTests {
         #expect(try names(query, in: database).count == 4)
     }
 
-    @Test func `without updating, an index answers as it is`() throws {
+    @Test func `without updating, an index answers with its last state`() throws {
         let database = try people()
         try database.createIndex(on: "age")
         let query = Query<Person>().where { $0.age > 40 }
@@ -160,7 +160,7 @@ struct QueryTests {
         #expect(try names(query.withoutUpdating(), in: database) == ["Alan"])
     }
 
-    @Test func `conflicts can be asked about and are in indexes`() throws {
+    @Test func `conflicts can be queried and are in indexes`() throws {
         let database = try people()
         let branch = ReplicatedRevision(
             id: "ada", history: RevisionHistory(try #require(RevisionID("1-0"))), body: ["age": 1])

@@ -14,7 +14,7 @@ struct RangeTests {
             (["a": ["$exists": true]], [], ["<MAX>"]), (["a": 5, "b": 6], [5, 6], [5, 6, "<MAX>"]),
             (["a": ["$gt": 5], "b": ["$lt": 6]], [5], ["<MAX>"]), (["a": ["$gte": nil], "b": 6], [nil, 6], ["<MAX>"]),
         ] as [(JSON, JSON, JSON)])
-    func `conditions are bounds`(selector: JSON, start: JSON, end: JSON) throws {
+    func `conditions become bounds`(selector: JSON, start: JSON, end: JSON) throws {
         let room = try PlannerRoom()
         try room.index("a")
         try room.index("a", "b")
@@ -31,7 +31,7 @@ struct RangeTests {
             ["$and": [["a": 1], ["a": 2]]], ["a": ["$beginsWith": "b", "$lt": "a"]], ["$and": []], ["$or": []],
             ["$nor": []],
         ] as [JSON])
-    func `conditions that contradict each other search nothing`(selector: JSON) throws {
+    func `contradicting conditions search nothing`(selector: JSON) throws {
         let room = try PlannerRoom()
         try room.index("a")
         #expect(try room.plan(selector).bounds == nil)
@@ -39,7 +39,7 @@ struct RangeTests {
         #expect(try room.database.find(Query<JSON>(Selector(selector))).rows.isEmpty)
     }
 
-    @Test func `ids have bounds of their own`() throws {
+    @Test func `ids have bounds in byte order`() throws {
         let room = try PlannerRoom()
         func bounds(_ selector: JSON) throws -> [JSON] {
             let bounds = try #require(try room.plan(selector).bounds)
@@ -55,7 +55,7 @@ struct RangeTests {
         try database.find(Query<JSON>(Selector(selector))).rows.map(\.id.string).sorted()
     }
 
-    @Test func `ids are compared by their bytes, also where an index has them in another order`() throws {
+    @Test func `ids are compared by their bytes, also in an index of another order`() throws {
         let room = try PlannerRoom()
         for id in ["B", "a", "b", "Z"] {
             try room.database.save(
@@ -75,7 +75,7 @@ struct RangeTests {
         }
     }
 
-    @Test func `what begins with a text is found where letters change places or become others`() throws {
+    @Test func `a prefix is found where collation reorders or combines letters`() throws {
         let room = try PlannerRoom()
         let texts = ["เก", "เ", "ก", "й", "и", "и\u{306}", "Äb", "A\u{308}b", "ab", "aB", "a\u{301}b", "漢字", "漢", ""]
         for (number, text) in texts.enumerated() {
@@ -90,7 +90,7 @@ struct RangeTests {
         }
     }
 
-    @Test func `a range reads no more rows than are in it`() throws {
+    @Test func `a range reads only its rows`() throws {
         let room = try PlannerRoom()
         for number in 0..<50 {
             let body: DocumentBody = ["a": .number(JSONNumber(number / 5)), "b": .number(JSONNumber(number % 5))]

@@ -7,7 +7,7 @@ import Testing
 /// With a sort order, only a bounded number of documents is kept in memory, and all are found.
 struct TextFinderTests {
     @Test(arguments: [1, 3, 10, 40, 41, 100], [false, true])
-    func `all are found, a part at a time`(largest: Int, isDescending: Bool) throws {
+    func `all results are found, a part at a time`(largest: Int, isDescending: Bool) throws {
         let database = try Database.inMemory()
         let index = TextIndex("words", fields: [TextField("words")])
         for number in 0..<40 {

@@ -8,7 +8,7 @@ struct TextQueryPropertyTests {
     private static let words = ["red", "blue", "cat", "dog", "Käse", "42"]
 
     @Test(arguments: 1...16)
-    func `words and conditions by an index find what a filter of all documents finds`(seed: UInt64) throws {
+    func `full-text search with conditions by an index equals a filter of all documents`(seed: UInt64) throws {
         var questions = RandomQuestions(seed: seed)
         let database = try Database.inMemory()
         try database.createTextIndex(on: "words")

@@ -24,7 +24,7 @@ struct TextQueryTests {
         try database.find(change(Query(Selector(selector)))).rows.map(\.id.string)
     }
 
-    @Test func `words are found best first, one of several being enough`() throws {
+    @Test func `documents with any of the words are found, best first`() throws {
         try database.createTextIndex(on: "title")
         #expect(try ids(["$text": "red"]) == ["d", "a", "c"])
         #expect(try Set(ids(["$text": "red cat"])) == ["a", "b", "c", "d"])
@@ -35,7 +35,7 @@ struct TextQueryTests {
         #expect(try ids(["$default": ["$text": "fox"]]) == ["d"])
     }
 
-    @Test func `other conditions are asked of what was found`() throws {
+    @Test func `other conditions filter the documents found`() throws {
         try database.createTextIndex()
         #expect(try ids(["$text": "red", "kind": "book"]) == ["d", "a"])
         #expect(try ids(["$text": "red", "year": ["$gt": 1980]]) == ["a", "c"])
@@ -47,7 +47,7 @@ struct TextQueryTests {
         #expect(try ids(["$text": "red", "$or": []]).count == 3)
     }
 
-    @Test func `an order is of the members, with those first that lack none`() throws {
+    @Test func `sorting is by members, with documents that have all of them first`() throws {
         try database.createTextIndex()
         try database.save(Document(id: "z", body: ["title": "red", "kind": "book"]), onConflict: .fail)
         #expect(try ids(["$text": "red"]) { $0.sorted(by: "year") } == ["d", "a", "c"])
@@ -58,7 +58,7 @@ struct TextQueryTests {
     }
 
     @Test(arguments: [false, true])
-    func `pages go on behind a bookmark, whatever was written meanwhile`(isSorted: Bool) throws {
+    func `pages continue after a bookmark, whatever is written meanwhile`(isSorted: Bool) throws {
         try database.createTextIndex()
         let query = try Query<JSON>(Selector(["$text": "red OR green OR cat"])).prefix(2)
         let sorted = isSorted ? query.sorted(by: "year") : query
@@ -104,19 +104,19 @@ struct TextQueryTests {
     }
 
     @Test(arguments: ["", "\"red", "nofield:red", "OR"])
-    func `a search that can't be understood is an error`(text: String) throws {
+    func `a malformed search is an error`(text: String) throws {
         try database.createTextIndex(on: "title")
         let error = #expect(throws: QueryError.self) { try ids(["$text": .string(text)]) }
         #expect(error?.code == .textSearch)
     }
 
-    @Test func `an index of some documents is used by its name`() throws {
+    @Test func `a partial index is used by its name`() throws {
         try database.createTextIndex(designDocument: "books", partialFilter: Selector(["kind": "book"]))
         #expect(throws: QueryError.self) { try ids(["$text": "red"]) }
         #expect(try ids(["$text": "red"]) { $0.using("books") } == ["d", "a"])
     }
 
-    @Test func `the plan tells the search, and why other indexes are not used`() throws {
+    @Test func `the plan shows the search, and why other indexes are not used`() throws {
         try database.createIndex(on: "year", designDocument: "years")
         let index = try database.createTextIndex(on: "title", designDocument: "texts")
         let plan = try database.explain(Query<JSON>(Selector(["$text": "red", "year": 1])))
@@ -129,7 +129,7 @@ struct TextQueryTests {
         #expect(try !Selector(["$text": "x"]).matches(["a": "x"]))
     }
 
-    @Test func `what it took is counted`() throws {
+    @Test func `execution statistics are counted`() throws {
         try database.createTextIndex()
         let result = try database.find(Query<JSON>(Selector(["$text": "red", "kind": "book"])))
         #expect(result.statistics.keysExamined == 3 && result.statistics.documentsExamined == 3)

@@ -13,7 +13,7 @@ struct IncrementalSearchTests {
         "\"red blue\"~2", "x-y", "日本", "n*", "don't",
     ]
 
-    @Test(arguments: 1...10) func `following changes is as good as beginning anew`(seed: UInt64) throws {
+    @Test(arguments: 1...10) func `an incremental update gives the same results as a rebuild`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         let database = try Database.inMemory()
         let fields: [[TextField]] = [[], ["a", "b.c"]]

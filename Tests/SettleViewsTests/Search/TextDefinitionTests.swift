@@ -8,7 +8,7 @@ struct TextDefinitionTests {
         try TextDefinition(JSON(parsing: text), name: "i", of: "_design/d").index
     }
 
-    @Test func `a design document's index has the fields and the analyzer it names`() throws {
+    @Test func `a text index has the fields and the analyzer of its design document`() throws {
         let plain = try define("{}")
         #expect(plain.hasDefaultColumn && plain.fields.isEmpty && plain.tokenizer == .words)
         let fields = try define(
@@ -32,12 +32,12 @@ struct TextDefinitionTests {
         (#"{"default_analyzer":{"name":"perfield","default":"german"}}"#, "no analyzer perfield"),
         (#"{"partial_filter_selector":{"$text":"a"}}"#, "Unsupported operator: $text"),
     ])
-    func `a definition that can't be used says why`(text: String, complaint: String) throws {
+    func `an unusable definition gives the reason`(text: String, complaint: String) throws {
         let error = #expect(throws: DatabaseError.self) { try define(text) }
         #expect(error?.message.contains(complaint) == true, "\(error?.message ?? "")")
     }
 
-    @Test func `the one tokenizer is that of all texts, or else that of the fields`() throws {
+    @Test func `the tokenizer is that of the default field, or else that of the fields`() throws {
         let fields = #""fields":[{"name":"a","type":"string"}]"#
         #expect(try define(#"{"default_analyzer":"english",\#(fields)}"#).tokenizer == .english)
         // CouchDB writes `keyword` if nothing is given.

@@ -40,7 +40,7 @@ struct TextSearchTests {
         ("title:old OR pies", ["a", "d"]), ("pies +cakes", ["d"]), ("(pies)", ["d"]), ("\"old fr\"*", ["b"]),
         ("catalogue \\NOT", []), ("and", ["a", "c", "d"]), ("\"AND\"", ["a", "c", "d"]), ("zebra", []),
     ])
-    func `words, beginnings, phrases, fields and what joins them are understood`(text: String, found: [String]) throws {
+    func `words, prefixes, phrases, fields and operators are parsed`(text: String, found: [String]) throws {
         #expect(try ids(text, library()) == found)
     }
 
@@ -55,13 +55,13 @@ struct TextSearchTests {
         ("title:", "character 6: a colon"), ("a [1 TO 2]", "character 3: ranges"), ("a \"b\"~x", "character 6: ~"),
         ("a NOT", "character 3: a word is missing"),
     ])
-    func `what can't be understood is told with its place`(text: String, complaint: String) throws {
+    func `a malformed search is reported with its position`(text: String, complaint: String) throws {
         let error = #expect(throws: DatabaseError.self) { try Database.inMemory().search(text, in: books) }
         #expect(error?.code == .invalid)
         #expect(error?.message.contains(complaint) == true, "\(error?.message ?? "")")
     }
 
-    @Test func `those that fit best come first, by the weights of fields`() throws {
+    @Test func `the best matches come first, by the weights of fields`() throws {
         let database = try library()
         let found = try database.search("catalogue", in: books)
         #expect(found.map(\.id) == ["a", "b"])
@@ -75,7 +75,7 @@ struct TextSearchTests {
         #expect(try database.count(of: "old", in: books) == 3)
     }
 
-    @Test func `snippets say what was found, and where`() throws {
+    @Test func `snippets show the match and its place`() throws {
         let database = try library()
         let match = try #require(try database.search("debris OR catalogue", in: books).first)
         #expect(match.snippets.map(\.field) == ["title", "summary"])
@@ -90,7 +90,7 @@ struct TextSearchTests {
         #expect(try database.search("zebra", in: books).first?.snippets.first?.marked() == "x  y   [zebra]")
     }
 
-    @Test func `all texts of a document are searched unless fields are named`() throws {
+    @Test func `all texts of a document are searched unless fields are given`() throws {
         let database = try library()
         let all = TextIndex("all")
         try database.save(
@@ -111,7 +111,7 @@ struct TextSearchTests {
         #expect(try ids("other", in: lists, database).isEmpty)
     }
 
-    @Test func `tokenizers take texts apart as they say`() throws {
+    @Test func `each tokenizer splits text as documented`() throws {
         let database = try Database.inMemory()
         let text = "Connected café foo_bar ann@example.com v2beta Über-Straße"
         try database.save(Document(id: "x", body: ["t": .string(text)]), onConflict: .fail)
@@ -132,7 +132,7 @@ struct TextSearchTests {
         }
     }
 
-    @Test func `texts that are whole are found by all of them, lines and numbers too`() throws {
+    @Test func `the whole tokenizer matches entire texts only, lines and numbers too`() throws {
         let database = try Database.inMemory()
         for (id, text) in [("two", "blue cat\nred dog"), ("one", "red dog"), ("number", "-1.5")] {
             try database.save(
@@ -153,7 +153,7 @@ struct TextSearchTests {
     }
 
     @Test(arguments: ["standard", "classic", "email", "simple", "whitespace", "keyword", "english"])
-    func `each analyzer that has a tokenizer finds a word`(analyzer: String) throws {
+    func `each analyzer with a tokenizer finds a word`(analyzer: String) throws {
         let database = try Database.inMemory()
         try database.save(Document(id: "x", body: ["t": "Word"]), onConflict: .fail)
         let tokenizer = try #require(TextTokenizer(analyzer: analyzer))
@@ -161,7 +161,7 @@ struct TextSearchTests {
         #expect(TextTokenizer(analyzer: "german") == nil)
     }
 
-    @Test func `what a person types is no more than words`() throws {
+    @Test func `text typed by a person is treated as words`() throws {
         let database = try library()
         #expect(TextIndex.typed("old bo") == #""old" "bo"*"#)
         #expect(TextIndex.typed(" (-\"") == "")
@@ -173,9 +173,7 @@ struct TextSearchTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func `an observed search gives what it finds, then each time it is something else`()
-        async throws
-    {
+    @Test(.timeLimit(.minutes(5))) func `a live search delivers its results, then each change of them`() async throws {
         let database = try library()
         var iterator = database.observe("catalogue", in: books).makeAsyncIterator()
         #expect(try await iterator.next()?.map(\.id) == ["a", "b"])
@@ -189,7 +187,7 @@ struct TextSearchTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func `an index is kept, a damaged one is built anew, and one that was changed replaces the old one`() throws {
+    @Test func `an index is kept, a damaged one is rebuilt, and a changed one replaces the old one`() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/books.settle"
         for round in 1...3 {

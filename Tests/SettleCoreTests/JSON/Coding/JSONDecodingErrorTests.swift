@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: ["2.5", "1e-1", "1.00000000000000000001"])
-    func `name a number that is no integer`(text: String) throws {
+    func `name a number that is not an integer`(text: String) throws {
         #expect(try failure("[\(text)]", as: [Int].self) == "data/0")
         #expect(try failure("[\(text)]", as: [Int128].self) == "data/0")
     }

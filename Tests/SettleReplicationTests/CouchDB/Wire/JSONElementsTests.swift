@@ -26,7 +26,7 @@ struct JSONElementsTests {
         return (elements, try reader.finish())
     }
 
-    @Test func `elements and frame are the same wherever the pieces part`() throws {
+    @Test func `elements and frame are the same, however the text is cut into pieces`() throws {
         let whole = try read([text[...]])
         #expect(whole.elements == [#"{"a":"}]\"{"}"#, #"{"b":[1,{}]}"#])
         #expect(whole.frame["total"] == 2 && whole.frame["last"] == #"9-\"# && whole.frame["results"] == [])
@@ -38,7 +38,7 @@ struct JSONElementsTests {
         #expect(single.elements == whole.elements && single.frame == whole.frame)
     }
 
-    @Test func `what is cut off anywhere is no answer`() throws {
+    @Test func `a text cut off anywhere is refused`() throws {
         let end = text.count - 2
         for count in 0..<end {
             #expect(throws: (any Error).self, "cut at \(count)") { try read([text[..<count]]) }
@@ -46,13 +46,13 @@ struct JSONElementsTests {
         _ = try read([text[...end]])
     }
 
-    @Test func `an element that is too long is passed over, in one piece or in many`() throws {
+    @Test func `an element that is too long is skipped, in one piece or in many`() throws {
         let expected = ["overlong", #"{"b":[1,{}]}"#]
         #expect(try read([text[...]], longest: 12).elements == expected)
         #expect(try read(text.indices.map { text[$0...$0] }, longest: 12).elements == expected)
     }
 
-    @Test func `reading ends when there is enough`() throws {
+    @Test func `reading ends when the consumer stops`() throws {
         var reader = JSONElements(of: "results", longestElement: 100)
         var count = 0
         let goesOn = try reader.take(text) { _ in
@@ -67,11 +67,11 @@ struct JSONElementsTests {
         #"{"results":[1]}"#, #"{"results":["a"]}"#, #"{"results":{}}"#, "[]", "null", "<html>", "",
         #"{"results":[{}]},"#, #"{"results":[{}]}{"#, #"{"error":"x","reason":"y"}"#,
     ])
-    func `what is no object with a list of objects is none`(_ text: String) {
+    func `a text that is not an object with a list of objects is refused`(_ text: String) {
         #expect(throws: (any Error).self) { try read([Array(text.utf8)[...]]) }
     }
 
-    @Test func `an empty list is one`() throws {
+    @Test func `an empty list is accepted`() throws {
         let read = try read([Array(#"{"results":[ ],"last_seq":0}"#.utf8)[...]])
         #expect(read.elements.isEmpty && read.frame["last_seq"] == 0)
     }

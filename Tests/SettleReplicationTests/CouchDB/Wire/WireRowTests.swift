@@ -20,7 +20,7 @@ struct WireRowTests {
 
     // SEMANTICS 204
     @Test(arguments: ["\"12-g1AAA\"", "12", "[12,\"g1AAA\"]", "\"3:7\""])
-    func `a sequence is kept as it came`(_ sequence: String) throws {
+    func `a sequence is kept unchanged`(_ sequence: String) throws {
         let row = try change(
             #"{"seq":\#(sequence),"id":"a","changes":[{"rev":"2-b"}, {"rev" : "2-a" }],"deleted":true}"#)
         #expect(row.change?.sequence.json.description == sequence)
@@ -28,7 +28,7 @@ struct WireRowTests {
         #expect(row.change?.isDeleted == true)
     }
 
-    @Test func `a sequence that is not told is the one before`() throws {
+    @Test func `a missing sequence is the one before`() throws {
         for text in [#"{"seq":null,"id":"a","changes":[{"rev":"1-a"}]}"#, #"{"id":"a","changes":[{"rev":"1-a"}]}"#] {
             let row = try change(text)
             #expect(
@@ -36,7 +36,7 @@ struct WireRowTests {
         }
     }
 
-    @Test func `a row about no document is passed over, one with no revision is wrong`() throws {
+    @Test func `a row without a document is skipped, one without a revision is refused`() throws {
         #expect(try change(#"{"seq":1,"id":"_user/anna","changes":[]}"#).change == nil)
         #expect(try change(#"{"seq":1,"id":"","changes":[{"rev":"1-a"}]}"#).change == nil)
         #expect(throws: WireFault.self) { try change(#"{"seq":1,"id":"a","changes":[{"rev":"x"}]}"#) }
@@ -70,7 +70,7 @@ struct WireRowTests {
         #"{"_id":"a","_rev":"1-a","_attachments":{"x":{"stub":true,"length":1}}}"#,
         #"{"_id":"a","_rev":"1-a","_attachments":{"x":{"stub":true,"digest":"md5-XUFAKrxLKna5cZ2REBfFkg=="}}}"#,
     ])
-    func `a document without what it needs is refused`(_ text: String) {
+    func `an incomplete document is refused`(_ text: String) {
         #expect(throws: (any Error).self) { try document(text) }
     }
 
@@ -85,7 +85,7 @@ struct WireRowTests {
         }
     }
 
-    @Test func `a revision is written around the bytes of its body`() throws {
+    @Test func `a revision is written without parsing its body`() throws {
         var bytes: [UInt8] = []
         let value = try revision(
             "a\"b", "2-b 1-a", ["x": 1, "y": [1.0]], isDeleted: true,
@@ -102,7 +102,7 @@ struct WireRowTests {
         #expect(read["x"] == 1)
     }
 
-    @Test func `an answer of bulk docs tells what was refused`() throws {
+    @Test func `a bulk docs answer lists refused documents`() throws {
         let answer = try BulkDocsAnswer(
             Array(
                 #"[{"ok":true,"id":"a","rev":"1-a"},{"id":"b","rev":"1-b","error":"forbidden","reason":"no"},{}]"#.utf8)
