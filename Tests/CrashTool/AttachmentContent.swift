@@ -1,4 +1,4 @@
-/// Bytes that writer and checker can both make: so the checker knows a content without being told it.
+/// Bytes that the writer and the checker both compute, so that the checker knows a content without receiving it.
 struct AttachmentContent {
     let seed: UInt64
     let length: Int

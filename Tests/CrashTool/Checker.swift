@@ -1,17 +1,17 @@
 import Settle
 
-/// Compares a database that was reopened after a kill with what it owes.
+/// Compares a database that was reopened after a kill with the acknowledged writes.
 struct Checker {
     let database: Database
     private(set) var problems: [String] = []
-    /// How many settlements that were cut by the kill are there whole.
+    /// How many settlements that the kill interrupted are there completely.
     private(set) var cutAndWhole = 0
-    /// How many settlements that were cut by the kill left the conflict as it was.
+    /// How many settlements that the kill interrupted left the conflict unchanged.
     private(set) var cutAndGone = 0
 
     init(_ database: Database) { self.database = database }
 
-    /// Checks everything, and makes what is there now what the next round owes.
+    /// Checks everything, and records the current state as what the next round must find.
     mutating func check(_ ledger: inout Ledger) throws {
         problems += ledger.complaints
         problems += try database.verify().problems
@@ -52,7 +52,7 @@ struct Checker {
         }
     }
 
-    /// A settlement that was cut: all of it is there, or the conflict as it was.
+    /// An interrupted settlement: either all of it is there, or the conflict is unchanged.
     private mutating func check(_ id: DocumentID, _ plan: [RevisionID: Bool]) throws {
         let tree = try database.tree(of: id)
         let written = plan.filter { tree?[$0.key]?.isDeleted == $0.value }
@@ -66,7 +66,7 @@ struct Checker {
         }
     }
 
-    /// Settles what is left in conflict, as whoever opens the database might: a few documents, or all of them.
+    /// Settles remaining conflicts, as an app that opens the database may do: a few documents, or all of them.
     mutating func settleAgain(everything: Bool) throws {
         guard everything else {
             for id in try database.conflictedDocumentIDs(limit: 3) {
@@ -87,7 +87,7 @@ struct Checker {
     }
 
     private mutating func check(_ content: Ledger.Content) throws {
-        // A later revision may have taken its place, and compaction its content.
+        // A later revision may have replaced it, and compaction may have removed its content.
         guard let document = try database.document(content.id, revision: content.revision) else { return }
         guard let attachment = document.attachment(content.name) else {
             return problems.append("\(content.id) \(content.revision) lacks \(content.name)")

@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 import Settle
 
-/// Seeds for the fuzzers that nobody can write by hand: packed trees, and the file of a small database.
+/// Seeds for the fuzzers that can't be written by hand: packed trees, and the file of a small database.
 struct Corpus {
     let folder: String
 

@@ -1,9 +1,9 @@
 import Foundation
 import Settle
 
-/// The program of the crash test, and the maker of the fixture; no part of what Settle ships.
+/// The program of the crash test and of the format fixture; Settle does not ship it.
 ///
-///     CrashTool drive [ROUNDS] [SEED]               kill and check, again and again
+///     CrashTool drive [ROUNDS] [SEED]               kill and check, repeatedly
 ///     CrashTool write FOLDER SEED DURABILITY KIND   write until killed
 ///     CrashTool fixture FOLDER                      make the fixture of the format
 ///     CrashTool corpus FOLDER                       make seeds for the fuzzers
@@ -43,7 +43,7 @@ import Settle
             var options = DatabaseOptions()
             options.journal = hasJournal
             options.durability = durability
-            // Racing answers are made one all the time, which an app would want to know.
+            // Racing answers are merged constantly, and each would print a warning.
             options.warn = { _ in }
             let database = try Database.openOrCreate(folder, options: options)
             Journal.note("ready")

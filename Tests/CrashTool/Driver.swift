@@ -1,10 +1,10 @@
 import Foundation
 import Settle
 
-/// Starts the writing process, kills it, and looks at what is left, again and again.
+/// Repeatedly starts the writing process, kills it, and checks the database.
 ///
-/// Each database lives for a few rounds, half of them with `full` durability, half of them with a journal. The seed brings the same choices back: the
-/// operations of each thread and the moment of each kill; how far the process has come by then is the machine's.
+/// Each database is used for a few rounds, half of them with `full` durability, half with a journal. The seed determines the
+/// operations of each thread and the moment of each kill, but not how far the process has come by then.
 struct Driver {
     let rounds: Int
     let seed: UInt64
@@ -25,7 +25,7 @@ struct Driver {
         try FileManager.default.createDirectory(at: room, withIntermediateDirectories: true)
     }
 
-    /// Runs all rounds; returns how many failed.
+    /// Runs all rounds; returns the number of failed ones.
     mutating func run() throws -> Int {
         var failed = 0
         var operations = 0
@@ -71,7 +71,7 @@ struct Driver {
         } catch { return ["\(error)"] }
     }
 
-    /// How long the process may live, in microseconds: often long enough to write, sometimes only to begin.
+    /// How long the process may run, in microseconds: often long enough to write, sometimes only to start.
     private mutating func lifetime() -> UInt32 {
         switch Int.random(in: 0..<4, using: &random) {
         case 0: UInt32.random(in: 0..<60_000, using: &random)
@@ -117,13 +117,13 @@ struct Driver {
         return false
     }
 
-    /// Opens what the process left, which no lock of the dead prevents, and checks it.
+    /// Opens the database after the kill, which must not be locked any more, and checks it.
     private mutating func check() throws -> [String] {
         let database: Database
         do { database = try Database.open(folder, options: Self.quiet) } catch let error as DatabaseError
             where error.code == .notFound
         {
-            // Killed before it had made the database; then nothing can have been acknowledged.
+            // Killed before it had created the database, so nothing can have been acknowledged.
             return ledger.isReady || !ledger.debts.isEmpty ? ["the database is gone"] : []
         }
         defer { database.close() }
@@ -137,7 +137,7 @@ struct Driver {
         return checker.problems
     }
 
-    /// Racing answers are made one all the time, which an app would want to know.
+    /// Suppresses the warnings about racing answers, which are merged constantly.
     private static var quiet: DatabaseOptions {
         var options = DatabaseOptions()
         options.warn = { _ in }

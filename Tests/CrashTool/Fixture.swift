@@ -1,11 +1,11 @@
 import Foundation
 import Settle
 
-/// A small database with something of everything, always the same: the fixture of the format, and the fuzzer's seed.
+/// A small database with every feature, always the same: the format fixture, and the fuzzer's seed.
 struct Fixture {
     let folder: String
 
-    /// Makes the database in a new folder.
+    /// Creates the database in a new folder.
     func make() throws {
         let database = try Database.create(folder, options: options)
         defer { database.close() }
@@ -21,7 +21,7 @@ struct Fixture {
         try database.setExpiration(of: "expires", at: Date(timeIntervalSince1970: 4_102_444_800))
     }
 
-    /// It keeps a journal, whose operations are all of one moment.
+    /// Options with a journal whose operations all have one time.
     private var options: DatabaseOptions {
         var options = DatabaseOptions()
         options.journal = true
@@ -68,7 +68,7 @@ struct Fixture {
         try database.insertReplicated([ReplicatedRevision(id: "other root", history: root)])
     }
 
-    /// A settled conflict, a contested deletion, and two answers to one question.
+    /// A settled conflict, a contested deletion, and two racing answers.
     private func settleConflicts(in database: Database) throws {
         let settled = try part("settled", signature: "theirs", in: database)
         try database.settle("settled", using: .threeWayMerge())
@@ -76,7 +76,7 @@ struct Fixture {
         _ = try part("contested", signature: "gone", isDeleted: true, in: database)
         guard let base = try part("racing", signature: "theirs", in: database) else { return }
         try database.settle("racing", using: .threeWayMerge())
-        // Another replica has taken its own side, and closed the same branch for it.
+        // Another replica has kept its own side, and closed the same branch for it.
         guard let winner = try database.document("racing")?.revision,
             let tree = try database.tree(of: "racing"), let parent = tree.parent(of: winner),
             let closed = tree.leaves.last.flatMap({ tree.parent(of: $0.revision) }),
@@ -94,7 +94,7 @@ struct Fixture {
         ])
     }
 
-    /// Edits a document here, and lets an edit or a deletion of the same base arrive; returns the base.
+    /// Edits a document here, and inserts a replicated edit or deletion of the same base; returns the base.
     private func part(
         _ id: DocumentID, signature: String, isDeleted: Bool = false, in database: Database
     ) throws -> RevisionID? {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where the writing process says what was acknowledged: its standard output, one line and one system call each, so
+/// The writing process's record of acknowledged writes: its standard output, one line and one system call each, so
 /// that a kill leaves whole lines.
 ///
 ///     S id revision                    saved             D id revision              deleted

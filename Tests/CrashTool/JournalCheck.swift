@@ -1,11 +1,11 @@
 import Settle
 
-/// Checks after a kill that the database's journal and its documents are of one piece: no change without its entry, no
-/// entry without its change.
+/// Checks after a kill that the database's journal and its documents agree: every change has its entry, and every
+/// entry its change.
 struct JournalCheck {
     let database: Database
 
-    /// What is wrong, in words.
+    /// The violations, as text.
     func problems() throws -> [String] {
         guard let journal = database.journal else { return [] }
         var problems: [String] = []
@@ -21,8 +21,8 @@ struct JournalCheck {
         return problems
     }
 
-    /// Replays the entries of a document without conflicts on what a peer has: they must follow one another and lead to
-    /// the document as it is. Where nothing was undone or acknowledged there is one entry for each revision.
+    /// Replays the entries of a document without conflicts on a peer's state: they must follow one another and give the current
+    /// document. If nothing was undone or acknowledged there is one entry for each revision.
     private func replayProblems(_ id: DocumentID, _ entries: [JournalEntry], isWhole: Bool) throws -> [String] {
         guard let tree = try database.tree(of: id), let winner = tree.winner?.revision,
             let path = tree.history(of: winner)?.revisions

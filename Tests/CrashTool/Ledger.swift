@@ -1,18 +1,18 @@
 import Settle
 
-/// What a database owes: everything that was acknowledged, as the journal of the killed process has it.
+/// What a database must contain: everything acknowledged, according to the journal of the killed process.
 struct Ledger {
-    /// What one document owes.
+    /// What one document must contain.
     struct Debt {
-        /// Revisions that were acknowledged, and whether as deleted, where that is known.
+        /// Acknowledged revisions, and whether they are deletions, if known.
         var revisions: [RevisionID: Bool?] = [:]
         /// Revisions that were purged and must not come back.
         var purged: Set<RevisionID> = []
-        /// Whether a purge had begun and was not acknowledged: the document may be there or not.
+        /// Whether a purge was started and not acknowledged: the document may be there or not.
         var isBeingPurged = false
     }
 
-    /// A content that was acknowledged.
+    /// An acknowledged attachment.
     struct Content {
         let id: DocumentID
         let revision: RevisionID
@@ -24,18 +24,18 @@ struct Ledger {
     var contents: [Content] = []
     var stamps: [String: Int] = [:]
     var locals: [DocumentID: Int64] = [:]
-    /// What settlements that had begun and were not acknowledged would write, live or deleted: all of it is there or none.
+    /// The revisions that unacknowledged settlements would write, live or deleted: all of them are there, or none.
     var plans: [DocumentID: [RevisionID: Bool]] = [:]
     /// How many operations were acknowledged in the last round.
     private(set) var acknowledged = 0
     /// How many settlements were acknowledged in the last round.
     private(set) var settled = 0
-    /// Whether the process said that it had the database open.
+    /// Whether the process reported that the database was open.
     private(set) var isReady = false
-    /// What the process said went wrong.
+    /// The failures that the process reported.
     private(set) var complaints: [String] = []
 
-    /// Begins a round: the contents of the one before are checked, and `verify` goes on watching them.
+    /// Starts a round: the contents of the previous one are checked, and `verify` still watches them.
     mutating func beginRound() {
         contents = []
         acknowledged = 0
@@ -43,7 +43,7 @@ struct Ledger {
         isReady = false
     }
 
-    /// Takes a journal; a last line without an end was cut by the kill and does not count.
+    /// Reads a journal; an incomplete last line was cut by the kill and is ignored.
     mutating func read(_ journal: String) {
         guard let end = journal.lastIndex(of: "\n") else { return }
         for line in journal[..<end].split(separator: "\n") {

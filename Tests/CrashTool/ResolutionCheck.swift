@@ -1,12 +1,12 @@
 import Settle
 
-/// Looks at one document for the traces of a resolution that was written in part.
+/// Checks one document for a partly written resolution.
 struct ResolutionCheck {
     let id: DocumentID
     let tree: RevisionTree
     let database: Database
 
-    /// What is wrong, in words.
+    /// The violations, as text.
     func problems() throws -> [String] {
         var problems: [String] = []
         for node in tree.allNodes where node.isDeleted {
@@ -19,11 +19,11 @@ struct ResolutionCheck {
                 problems.append("\(id) \(node.revision) is closed for \(survivor), which is not there")
             }
         }
-        // Only those documents have one question at a time.
+        // Only these documents have a single conflict at a time.
         return id.string.hasPrefix("c-") ? problems + halfSettled() : problems
     }
 
-    /// Where branches part and some are closed, all but one are: none of the others is live besides.
+    /// Where branches part and some are closed, all but one are closed.
     private func halfSettled() -> [String] {
         var children: [RevisionID: [RevisionID]] = [:]
         for revision in tree.revisions {

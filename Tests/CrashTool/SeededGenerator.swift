@@ -1,4 +1,4 @@
-/// Random numbers that a seed brings back: SplitMix64.
+/// Random numbers that a seed reproduces: SplitMix64.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

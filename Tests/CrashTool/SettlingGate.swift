@@ -1,8 +1,8 @@
 import Foundation
 
-/// Lets threads change documents of their own at the same time, or one thread the documents of all.
+/// Lets threads change documents of their own concurrently, or one thread the documents of all.
 ///
-/// Unchecked: what changes is guarded by the condition.
+/// Unchecked: the condition guards the mutable state.
 final class SettlingGate: @unchecked Sendable {
     private let condition = NSCondition()
     private var sharing = 0

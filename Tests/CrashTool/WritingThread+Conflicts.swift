@@ -1,9 +1,9 @@
 import Settle
 
-/// Documents that are edited apart and settled, over and over: `c-…`.
+/// Documents that are edited concurrently and settled, repeatedly: `c-…`.
 ///
-/// Each is asked one question at a time: branches come in one transaction where there was one leaf, and nobody edits them
-/// until they are settled. So a half resolution can be told by the tree alone, besides by the plan that was noted before.
+/// Each has one conflict at a time: branches are made in one transaction where there was one leaf, and stay unedited until
+/// they are settled. So a partial resolution shows in the tree alone, without the plan that was noted before.
 extension WritingThread {
     private static let policies: [ConflictPolicy] = [
         .threeWayMerge(), .threeWayMerge(deletionsWin: true), .mostRevisions, .deletesWin, .localWins, .remoteWins,
@@ -19,14 +19,14 @@ extension WritingThread {
         try DocumentID(validating: "c-\(number)-\(Int.random(in: 0..<8, using: &random))")
     }
 
-    /// Edits a document apart, or settles it where that was done before.
+    /// Makes branches, or settles those made before.
     mutating func partOrSettle() throws {
         let id = try partedID()
         if try database.conflict(of: id) == nil { return try part(id) }
         try settle(id)
     }
 
-    /// Makes branches, in one transaction, on the live leaf of a document; one that is new or deleted is written first.
+    /// Makes branches, in one transaction, on the live leaf of a document; a new or deleted document is written first.
     private mutating func part(_ id: DocumentID) throws {
         let attachments = try (0..<3).map { _ in try attachment() }
         var lines: [[String]] = []
@@ -38,7 +38,7 @@ extension WritingThread {
                 lines.append(["S", id.string, name(base.revision)])
             }
             guard let start = base.revision, let path = try database.tree(of: id)?.history(of: start) else { return }
-            // One side is this database's, most times.
+            // One side is usually this database's.
             if Int.random(in: 0..<5, using: &random) > 0 { lines.append(try editHere(base, attachments[0])) }
             let theirs = Int.random(in: 1...2, using: &random)
             for index in 1...theirs { lines.append(try editThere(base, path, attachments[index], index)) }
@@ -59,7 +59,7 @@ extension WritingThread {
         return line(try database.save(document, onConflict: .fail).revision, of: base.id, attachment)
     }
 
-    /// An edit or a deletion on the same base, as it comes from a peer, one or two revisions long.
+    /// An edit or a deletion on the same base, as a peer sends it, one or two revisions long.
     private mutating func editThere(
         _ base: Document, _ path: RevisionHistory, _ attachment: (Attachment, AttachmentContent)?, _ index: Int
     ) throws -> [String] {
@@ -78,7 +78,7 @@ extension WritingThread {
             ? ["D", base.id.string, name(history.revision)] : line(history.revision, of: base.id, attachment)
     }
 
-    /// Another replica's answer to a question that was settled here, as it arrives: a sibling of the result, and the same
+    /// Inserts another replica's result for a conflict that was settled here: a sibling of the result, and the same
     /// branches closed for it.
     mutating func insertRacingAnswer() throws {
         let id = try partedID()
@@ -112,7 +112,7 @@ extension WritingThread {
         }
     }
 
-    /// Settles the conflict of one document, if it has one: notes what is going to be written, and then that it is.
+    /// Settles the conflict of one document, if it has one: notes the plan before, and the success after.
     mutating func settle(_ id: DocumentID) throws {
         let policy = policy()
         guard let preview = try database.preview(id, using: policy) else { return }
@@ -125,7 +125,7 @@ extension WritingThread {
         if !plan.isEmpty { Journal.note("Z", id.string, plan) }
     }
 
-    /// Settles all conflicts there are, of all threads.
+    /// Settles all conflicts, of all threads.
     mutating func settleAll() throws {
         let policy = policy()
         var plans: [(DocumentID, String)] = []
@@ -145,7 +145,7 @@ extension WritingThread {
         for (id, plan) in plans { Journal.note("Z", id.string, plan) }
     }
 
-    /// What a settlement writes, for the journal: `+` before a live revision, `-` before a tombstone.
+    /// The revisions that a settlement writes, for the journal: `+` before a live revision, `-` before a tombstone.
     private func plan(of preview: SettlementPreview) -> String {
         preview.plan.writes.map { ($0.isDeleted ? "-" : "+") + name($0.revision) }.joined(separator: " ")
     }
@@ -154,7 +154,7 @@ extension WritingThread {
         RevisionSignature(high: random.next(), low: random.next())
     }
 
-    /// An attachment for one branch in three, now and then one that is kept in a file.
+    /// An attachment for one branch in three, sometimes one that is stored in a file.
     private mutating func attachment() throws -> (Attachment, AttachmentContent)? {
         guard Int.random(in: 0..<3, using: &random) == 0 else { return nil }
         let isLarge = Int.random(in: 0..<8, using: &random) == 0

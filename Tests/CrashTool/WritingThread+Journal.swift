@@ -1,7 +1,7 @@
 import Settle
 
 extension WritingThread {
-    /// Changes a document that has no conflicts, lets a peer acknowledge some of it, or undoes what none has.
+    /// Changes a document that has no conflicts, lets a peer acknowledge some changes, or undoes unacknowledged ones.
     mutating func stepInJournal() throws {
         let id = try DocumentID(validating: "j-\(number)-\(Int.random(in: 0..<6, using: &random))")
         switch Int.random(in: 0..<10, using: &random) {

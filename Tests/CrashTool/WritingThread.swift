@@ -1,13 +1,13 @@
 import Foundation
 import Settle
 
-/// One thread of the process that is going to be killed: it changes documents without end, and notes each change after
+/// One thread of the process that is going to be killed: it changes documents endlessly, and notes each change after
 /// the call that made it has returned.
 ///
 /// Threads have documents of their own, so that the order of a document's notes is the order of its changes; a few are
-/// shared, and settling all conflicts changes those of all threads. What happens is chosen by the seed.
+/// shared, and settling all conflicts changes those of all threads. The seed determines the operations.
 struct WritingThread {
-    /// How many documents a group has that is saved in one transaction, or in one batch.
+    /// The number of documents in a group that is saved in one transaction, or in one batch.
     static let groupSizes = ["g": 3, "b": 12]
 
     let database: Database
@@ -33,7 +33,7 @@ struct WritingThread {
         }
     }
 
-    /// Changes a document that no other thread changes.
+    /// Changes a document of this thread.
     private mutating func stepAmongOwn() throws {
         switch Int.random(in: 0..<1000, using: &random) {
         case ..<290: try save()
@@ -92,7 +92,7 @@ struct WritingThread {
         Journal.note("R", id.string, history.revision.description)
     }
 
-    /// The documents of a group with the stamp after the one they have.
+    /// The documents of a group with the next stamp.
     private mutating func group(_ kind: String) throws -> (name: String, stamp: Int, documents: [Document]) {
         let name = "\(kind)-\(number)-\(Int.random(in: 0..<5, using: &random))"
         let documents = try (0..<(Self.groupSizes[kind] ?? 0)).map { index in
@@ -131,7 +131,7 @@ struct WritingThread {
 
     private mutating func saveAttachment(length: Int) throws {
         let id = try ownID()
-        // Now and then a content that other documents have too.
+        // Sometimes a content that other documents have too.
         let isCommon = Int.random(in: 0..<3, using: &random) == 0
         let seed = isCommon ? UInt64.random(in: 0..<4, using: &random) : random.next()
         let content = AttachmentContent(seed: seed, length: isCommon ? length > 65_536 ? 200_000 : 2000 : length)
@@ -170,7 +170,7 @@ struct WritingThread {
         try writeGhost()
     }
 
-    /// Writes a document and undoes it; it must never be seen.
+    /// Writes a document and rolls it back; it must never be visible.
     private func writeGhost() throws {
         do {
             try database.transaction {

@@ -1,7 +1,7 @@
 import FuzzTargets
 import Testing
 
-/// A few thousand inputs in every test run; `make fuzz` is the long form of the same. Inputs that once failed are seeds.
+/// A few thousand inputs in every test run; `make fuzz` runs more. Inputs that once failed are seeds.
 @Suite struct FuzzSmokeTests {
     @Test(arguments: FuzzTarget.allCases)
     func `every seed keeps the laws`(target: FuzzTarget) throws {

@@ -1,7 +1,7 @@
 import SettleScripting
 import Testing
 
-/// Scripts that mean harm, or do it without meaning to.
+/// Scripts that exhaust resources or throw unusual values, on purpose or not.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct HostileScriptTests {
     private static let loop = "function () { while (true) {} }"
 

@@ -12,7 +12,7 @@ func swiftBlocks(in lines: [String]) -> [(line: Int, body: [String])] {
     return blocks
 }
 
-/// Complains about code in an article which is in no compiled snippet, line by line.
+/// Reports code in an article that is in no compiled snippet, line by line.
 func articleComplaints(_ article: SourceFile, snippets: [SourceFile]) -> [Complaint] {
     swiftBlocks(in: article.lines).compactMap { block in
         let isCompiled = snippets.contains { $0.lines.contains(block.body) }

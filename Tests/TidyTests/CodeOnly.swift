@@ -1,13 +1,13 @@
-/// Blanks out everything in Swift source which is not code: comments, the insides of strings, and quoted identifiers.
+/// Blanks out everything in Swift source that is not code: comments, the contents of strings, and quoted identifiers.
 ///
-/// Lines keep their number. Interpolated code inside a string stays. Regular expression literals are not known
-/// to it; one with a lone quote can mislead it, to the end of that line at most.
+/// Lines keep their number. Interpolated code inside a string stays. Regular expression literals are not recognised;
+/// one with a single quote can mislead it, to the end of that line at most.
 func codeOnly(_ text: String) -> String {
     var mask = CodeMask(Array(text.utf8))
     return String(decoding: mask.masked(), as: UTF8.self)
 }
 
-/// One pass over the bytes of a Swift file, with a stack of what we are inside of.
+/// One pass over the bytes of a Swift file, with a stack of the enclosing constructs.
 private struct CodeMask {
     enum Place: Equatable {
         case code

@@ -1,6 +1,6 @@
 import Testing
 
-/// Something in the repository that breaks a house rule: where it stands, and what to do about it.
+/// A violation of a rule: its place, and what to do about it.
 struct Complaint: Equatable, CustomStringConvertible {
     var path: String
     var line: Int
@@ -9,7 +9,7 @@ struct Complaint: Equatable, CustomStringConvertible {
     var description: String { "\(path):\(line): \(advice)" }
 }
 
-/// Fails the test once for each complaint, so that a run reads like a compiler's list.
+/// Fails the test once for each complaint, like a compiler's list of errors.
 func expectNone(_ complaints: [Complaint], sourceLocation: SourceLocation = #_sourceLocation) {
     for complaint in complaints {
         Issue.record("\(complaint)", sourceLocation: sourceLocation)

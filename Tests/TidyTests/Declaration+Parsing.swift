@@ -10,7 +10,7 @@ extension Declaration {
         "unowned", "nonisolated", "isolated", "dynamic", "optional", "prefix", "postfix", "infix", "distributed",
     ]
 
-    /// Reads a piece of masked code which begins with a declaration; anything else gives nothing.
+    /// Parses a piece of masked code that begins with a declaration; `nil` for anything else.
     init?(_ piece: String) {
         var modifiers: [String] = []
         var rest = Substring(piece)
@@ -34,7 +34,7 @@ extension Declaration {
         return nil
     }
 
-    /// Takes one word, with `@` before it if there is one, and drops what stands in parentheses right behind it.
+    /// Takes one word, with `@` before it if there is one, and drops parentheses directly after it.
     private static func nextWord(_ text: Substring) -> (word: String, rest: Substring)? {
         let start = text.drop { $0.isWhitespace || $0 == "`" }
         var end = start.startIndex

@@ -1,4 +1,4 @@
-/// A declaration as far as the house rules care: its modifiers, its keyword, its name, and what it stands in.
+/// A declaration as far as the rules need it: its modifiers, its keyword, its name, and its scope.
 struct Declaration {
     /// What a brace opened.
     enum Scope: Equatable {
@@ -14,7 +14,7 @@ struct Declaration {
     var keyword: String
     var name: String
     var line: Int
-    /// The line of its closing brace; its own line where it has no braces.
+    /// The line of its closing brace; its own line if it has no braces.
     var lastLine = 0
     /// Whether it is the first thing in its line.
     var startsLine: Bool
@@ -32,7 +32,7 @@ struct Declaration {
 
     var isPrivate: Bool { modifiers.contains("private") || modifiers.contains("fileprivate") }
 
-    /// The scope its own braces open.
+    /// The scope that its own braces open.
     var ownScope: Scope {
         switch keyword {
         case "enum" where isPublic: .publicEnum
@@ -75,7 +75,7 @@ func declarations(in code: [String]) -> [Declaration] {
     return found
 }
 
-/// Cuts a line at its braces and semicolons, and drops what is blank.
+/// Cuts a line at its braces and semicolons, and drops blank pieces.
 private func pieces(of line: String) -> [String] {
     var pieces = [""]
     for character in line {

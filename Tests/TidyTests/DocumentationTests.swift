@@ -1,6 +1,6 @@
 import Testing
 
-/// Complains about public declarations without a documentation comment.
+/// Reports public declarations without a documentation comment.
 func documentationComplaints(in file: SourceFile) -> [Complaint] {
     declarations(in: file.code).compactMap { declaration in
         guard declaration.isPublic, !["import", "extension"].contains(declaration.keyword),
@@ -11,7 +11,7 @@ func documentationComplaints(in file: SourceFile) -> [Complaint] {
     }
 }
 
-/// Looks upwards from a declaration: attributes and plain comments may stand between it and its documentation.
+/// Searches upwards from a declaration: attributes and plain comments may stand between it and its documentation.
 private func isDocumented(_ line: Int, in file: SourceFile) -> Bool {
     var unopened = 0
     for index in stride(from: line - 2, through: 0, by: -1) {

@@ -1,9 +1,9 @@
 import Testing
 
-/// A file longer than this is two things, unless its first lines say why not.
+/// A longer file must give the reason in its first lines.
 private let longest = 500
 
-/// Complains about a file which is too long and gives no reason.
+/// Reports a file that is too long and gives no reason.
 func lengthComplaints(in file: SourceFile) -> [Complaint] {
     let hasReason = file.lines.prefix(5).contains { line in
         line.hasPrefix("// Length:") && line.count > "// Length: ".count

@@ -1,14 +1,14 @@
 import Testing
 
-/// How the folders of a module use each other: a folder uses another one when its code names a type that stands there.
+/// How the folders of a module use each other: a folder uses another one if its code names a type that is declared there.
 ///
-/// Only types of which the module has one of the name are counted; what stands in a folder's subfolders belongs to it. An
-/// extension declares no type, so a file that extends a type of another folder uses that folder.
+/// Only type names that are unique in the module count; files in subfolders belong to the folder. An extension declares no
+/// type, so a file that extends a type of another folder uses that folder.
 struct FolderGraph {
     /// For each folder the folders it uses, with one file and type as the reason.
     private(set) var uses: [String: [String: String]] = [:]
 
-    /// Draws the graph of one module.
+    /// Builds the graph of one module.
     init(_ files: [SourceFile]) {
         var homes: [String: Set<String>] = [:]
         for file in files {
@@ -24,7 +24,7 @@ struct FolderGraph {
         }
     }
 
-    /// The groups of folders that use each other in a circle, each in order.
+    /// The groups of folders that form a cycle, each in order.
     var cycles: [[String]] {
         var rest = Set(uses.keys)
         var found: [[String]] = []
@@ -36,7 +36,7 @@ struct FolderGraph {
         return found
     }
 
-    /// The folders that a folder uses, directly or through others; the folder itself only when it is in a circle.
+    /// The folders that a folder uses, directly or through others; the folder itself only if it is in a cycle.
     private func reached(from folder: String) -> Set<String> {
         var reached: Set<String> = []
         var waiting = [folder]

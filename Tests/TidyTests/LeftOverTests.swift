@@ -5,9 +5,9 @@ import Testing
 private let markers = ["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]
 private let machineFolders = ["/" + "work/", "/" + "root/"]
 
-/// Complains about marks for later and about paths that exist on one machine only.
+/// Reports markers of unfinished work, and paths that exist on one machine only.
 func leftOverComplaints(in file: SourceFile) -> [Complaint] {
-    // Looking through the whole text first keeps this fast: nearly every file has nothing to find.
+    // Searching the whole text first is fast, because nearly every file has no match.
     let words = (markers + machineFolders).filter { file.text.contains($0) }
     guard !words.isEmpty else { return [] }
     return file.lines.enumerated().flatMap { number, line in
@@ -22,7 +22,7 @@ func leftOverComplaints(in file: SourceFile) -> [Complaint] {
     }
 }
 
-/// Whether a line has the word with no letter, digit or underscore right before it, nor right behind it if it ends in one.
+/// Whether a line has the word with no letter, digit or underscore directly before it, nor after it if it ends in one.
 private func stands(_ word: String, aloneIn line: String) -> Bool {
     func joins(_ character: Character?) -> Bool { character.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false }
     let endsInWord = joins(word.last)

@@ -15,7 +15,7 @@ private func links(in line: String) -> [String] {
     }
 }
 
-/// A path from the root for one that is written in a file: `docs/A.md` and `../B.md` give `B.md`.
+/// The path from the root for a link in a file: `docs/A.md` and `../B.md` give `B.md`.
 private func resolved(_ link: Substring, from file: String) -> String {
     var words = file.split(separator: "/").dropLast()
     for word in link.split(separator: "/") where word != "." {
@@ -24,7 +24,7 @@ private func resolved(_ link: Substring, from file: String) -> String {
     return words.joined(separator: "/")
 }
 
-/// Complains about links of a Markdown file to files and headings that don't exist.
+/// Reports links of a Markdown file to missing files and headings.
 func linkComplaints(in file: SourceFile, paths: Set<String>, files: [SourceFile]) -> [Complaint] {
     file.lines.enumerated().flatMap { number, line in
         links(in: line).compactMap { link -> Complaint? in

@@ -1,9 +1,9 @@
 import Testing
 
-/// The most lines that a type has which stands in the file of another one.
+/// The maximum length of a type in the file of another one.
 private let longestCompanion = 40
 
-/// Complains about types of a file that are neither the one its name promises nor a short companion of that one.
+/// Reports types of a file that are neither the one of its name nor a short companion of that one.
 func mainTypeComplaints(in file: SourceFile) -> [Complaint] {
     let expected = file.baseName.split(separator: "+").first.map(String.init) ?? file.baseName
     let types = declarations(in: file.code).filter { declaration in

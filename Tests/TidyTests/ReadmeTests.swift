@@ -10,7 +10,7 @@ func firstSwiftBlock(in lines: [String]) -> (line: Int, body: [String])? {
     return (fence + 2, Array(lines[(fence + 1)...].prefix { $0 != "```" }))
 }
 
-/// Complains when the README is long, or its example is long or not the snippet which is compiled.
+/// Reports a long README, or one whose example is long or differs from the compiled snippet.
 func readmeComplaints(_ readme: SourceFile, snippet: SourceFile) -> [Complaint] {
     var complaints: [Complaint] = []
     if readme.lines.count > longestReadme {

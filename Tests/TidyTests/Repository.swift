@@ -9,11 +9,11 @@ struct Repository {
     /// Every file that belongs to the repository, as paths from its root: tracked, or new and not ignored.
     let paths: [String]
 
-    /// The text files among them; the licence and pictures are nobody's prose to judge.
+    /// The text files among them, without the licence.
     let files: [SourceFile]
 
     private init() {
-        // This file stands in Tests/TidyTests.
+        // This file is in Tests/TidyTests.
         let root = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let listed = Repository.listedByGit(root) ?? Repository.foundByWalking(root)
@@ -46,7 +46,7 @@ struct Repository {
         return paths.isEmpty ? nil : paths
     }
 
-    /// For a copy without git: everything but what is built and what git keeps.
+    /// For a copy without git: everything except build products and git's own files.
     private static func foundByWalking(_ root: URL) -> [String] {
         let skipped: Set = [".git", ".build", ".swiftpm"]
         var paths: [String] = []

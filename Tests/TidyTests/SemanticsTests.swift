@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// The list of promises is what the labels in the code say.
+/// The list of statements equals the labels in the code.
 struct SemanticsTests {
     private static let script = "Scripts/semantics/generate.py"
 
-    /// Runs the script of a repository; returns its status and what it says.
+    /// Runs the script of a repository; returns its status and output.
     private func generate(in root: URL, _ arguments: String...) throws -> (status: Int32, output: String) {
         let python = Process()
         python.executableURL = URL(filePath: "/usr/bin/env")

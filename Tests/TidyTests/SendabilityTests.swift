@@ -1,9 +1,9 @@
 import Testing
 
-/// What makes sharing safe: one of these words has to stand in the comment.
+/// One of these words must be in the comment that justifies unchecked sharing.
 private let guards = ["lock", "mutex", "queue", "atomic", "immutable"]
 
-/// Complains about unchecked sharing between threads which does not say what guards it.
+/// Reports unchecked sharing between threads without its lock.
 func sendabilityComplaints(in file: SourceFile) -> [Complaint] {
     file.code.enumerated().compactMap { number, line in
         guard line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)") else { return nil }

@@ -1,4 +1,4 @@
-/// A text file of the repository, with its lines as written and, for Swift, what is code in them.
+/// A text file of the repository, with its lines and, for Swift, the code in them.
 struct SourceFile {
     let path: String
     let text: String
@@ -6,7 +6,7 @@ struct SourceFile {
     /// The lines as written.
     let lines: [String]
 
-    /// The same lines with the insides of comments, strings and quoted identifiers blanked out.
+    /// The same lines with the contents of comments, strings and quoted identifiers blanked out.
     let code: [String]
 
     init(path: String, text: String) {
@@ -22,7 +22,7 @@ struct SourceFile {
         return name.split(separator: ".", omittingEmptySubsequences: false).first.map(String.init) ?? name
     }
 
-    /// The target a file in `Sources` belongs to.
+    /// The target of a file in `Sources`.
     var target: String? {
         let parts = path.split(separator: "/")
         return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : nil

@@ -1,6 +1,6 @@
 import Testing
 
-/// What may stand at the top of the repository. A new room is added here, on purpose.
+/// The allowed entries at the top of the repository.
 private let topLevel: Set = [
     ".ci", ".editorconfig", ".gitignore", ".swift-format", "Benchmarks", "CHANGELOG.md", "CONTRIBUTING.md", "Examples",
     "Fuzz", "LICENSE", "Makefile", "Package.swift", "README.md", "Scripts", "Snippets", "Sources", "Tests", "docs",
@@ -9,7 +9,7 @@ private let topLevel: Set = [
 private let strayEndings = [".orig", ".rej", ".log", ".bak", ".tmp", ".swp", "~", ".DS_Store"]
 private let strayNames: Set = ["plan.md", "notes.md", "note.md", "notes.txt", "todo.md", "todo.txt", "scratch.swift"]
 
-/// Complains about a file which nobody meant to keep.
+/// Reports an unexpected file.
 func strayFileComplaints(_ path: String) -> [Complaint] {
     let parts = path.split(separator: "/").map(String.init)
     guard let top = parts.first, let name = parts.last else { return [] }

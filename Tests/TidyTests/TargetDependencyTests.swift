@@ -4,7 +4,7 @@ private let system: Set = [
     "Foundation", "FoundationEssentials", "Synchronization", "Dispatch", "SettlePlatform",
 ]
 
-/// What each target may import, as docs/ARCHITECTURE.md draws the house.
+/// The modules that each target may import, as in docs/ARCHITECTURE.md.
 private let allowedImports: [String: Set<String>] = [
     "SettlePlatform": ["Glibc", "Musl", "Android", "Darwin", "CCrypto", "CommonCrypto"],
     "SettleCore": ["Synchronization", "SettlePlatform"],
@@ -23,7 +23,7 @@ private let allowedImports: [String: Set<String>] = [
     "SettleTool": ["SettleCommands"],
 ]
 
-/// Complains about imports a target has no business with.
+/// Reports imports that a target is not allowed.
 func importComplaints(in file: SourceFile) -> [Complaint] {
     guard let target = file.target else {
         return [file.complaint(1, "a source file belongs into the folder of a target")]

@@ -2,7 +2,7 @@ import Testing
 
 private let traps = ["try!", "as!", "fatalError(", "preconditionFailure("]
 
-/// Complains about code which stops the process where an error belongs.
+/// Reports code that stops the process where an error belongs.
 func trapComplaints(in file: SourceFile) -> [Complaint] {
     file.code.enumerated().flatMap { number, line in
         let found = traps.filter(line.contains) + (unwrapsByForce(line) ? ["a forced unwrap"] : [])

@@ -30,7 +30,7 @@ struct ReferenceTests {
         }
     }
 
-    /// The words behind the verb, as a shell splits them, up to a pipe or a redirection.
+    /// The words after the command's name, as a shell splits them, up to a pipe or a redirection.
     private static func words(of command: String, verb: String) -> [String] {
         guard let range = command.range(of: "settle \(verb)") else { return [] }
         var words = [""]

@@ -4,7 +4,7 @@ import Testing
 @testable import SettleCommands
 
 struct ConflictTableTests {
-    /// A document whose first body, the base, was edited apart into the others.
+    /// A document whose first body, the base, was edited concurrently into the others.
     private func conflict(_ base: JSON, _ edits: JSON...) throws -> (Database, Conflict) {
         let database = try Database.inMemory()
         let root = try RevisionHistory(start: 1, signatures: [#require(RevisionSignature("a"))])

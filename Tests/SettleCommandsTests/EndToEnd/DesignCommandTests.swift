@@ -43,7 +43,7 @@ import Testing
         #expect(try run("design", "push", database, "copy", "--json").json["rev"] == first.json["rev"])
         #expect(try run("design", "pull", database, "shop", "copy").status == 4)
 
-        // A function is changed, one is added, one is taken away.
+        // A function is changed, one is added, one is removed.
         try room.write("function (doc) { return true; }", into: "copy/filters/mine.js")
         try room.write("function (doc) { return false; }", into: "copy/filters/none.js")
         try FileManager.default.removeItem(atPath: room.path("copy/updates"))

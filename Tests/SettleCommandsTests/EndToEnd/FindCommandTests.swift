@@ -21,7 +21,7 @@ import Testing
         #expect(found.errors.contains("no index serves these conditions"))
         #expect(found.errors.contains(" age` makes one") && !found.errors.contains("secret-word"), "\(found.errors)")
 
-        // The selector in CouchDB's words, of a file and of standard input.
+        // A CouchDB selector, from a file and from standard input.
         try room.write(#"{"age": {"$gt": 30}}"#, to: "grown.json")
         let json = try run("find", database, "@grown.json", "--json")
         #expect(json.lines.count == 2 && json.lines[0].hasPrefix(#"{"_id":"ann","_rev":"1-"#), "\(json.output)")
@@ -31,7 +31,7 @@ import Testing
         #expect(try run("find", database, "{}", "--count", "--json").json == ["count": 4])
         #expect(try run("find", database, "{}").errors == "")
 
-        // An order needs an index, which the failure tells how to make.
+        // An order needs an index, and the error says how to create it.
         let unsorted = try run("find", database, "address.city = 'Brno'", "--sort", "age")
         #expect(unsorted.status == 5)
         #expect(unsorted.errors.contains("index create ") && unsorted.errors.contains(" address.city age` makes one"))
@@ -51,10 +51,10 @@ import Testing
         let rest = try run(
             "find", database, "address.city > '' && age exists", "--fields", "_id", "--bookmark", bookmark, "--stats")
         #expect(rest.lines == ["ID", "eve", "ann"])
-        // The index has all that is shown.
+        // A covering index.
         #expect(rest.errors.hasPrefix("2 documents found; 2 rows and 0 documents looked at, in "), "\(rest.errors)")
 
-        // How it would be done.
+        // The query plan.
         let plan = try run("find", database, "address.city = 'Brno' && age >= 31 && name matches 'e'", "--explain")
         #expect(
             plan.output == """
@@ -72,7 +72,7 @@ import Testing
         let answer = try run("find", database, "age > 1", "--explain", "--json").json
         #expect(answer["index"]?["name"] == "_all_docs" && answer["selector"] == ["age": ["$gt": 1]])
 
-        // What can't be asked.
+        // Invalid queries.
         let operators = try run("find", database, #"{"age":{"$foo":1}}"#, "--json")
         #expect(operators.status == 5 && operators.error["error"] == "invalid_operator", "\(operators.errors)")
         #expect(try run("find", database, "{age:1}").errors.contains("the selector is no JSON"))
@@ -120,7 +120,7 @@ import Testing
         #expect(built["name"] == "by-age" && built["pending"] == 0 && (!isFolder || built["rows"] == 3))
         #expect(try run("index", "build", database).status == 0)
 
-        // What is meant has to be clear.
+        // An ambiguous name is refused.
         #expect(try run("index", "create", database, "vip", "--ddoc", "grown", "--name", "by-age").status == 0)
         let unclear = try run("index", "delete", database, "by-age")
         #expect(unclear.status == 2 && unclear.errors.contains("2 indexes are called \"by-age\""), "\(unclear.errors)")

@@ -2,7 +2,7 @@ import Foundation
 import Settle
 import Testing
 
-/// The README's lines for curl, word for word, against a live server.
+/// The README's curl commands, verbatim, against a live server.
 @Suite struct ReadmeCurlTests {
     @Test func `the commands of the README work`() throws {
         var root = URL(filePath: #filePath)

@@ -89,7 +89,7 @@ struct ResolveCommandTests {
     }
 
     @Test func `a failed conflict is listed and does not stop the others`() throws {
-        // A revision whose generation is the highest there is can't have a child.
+        // A revision of the highest generation can't have a child.
         let highest = "9223372036854775807"
         let lines = ["a", "b"].map { #"{"_id":"aaa","_rev":"\#(highest)-\#($0)","v":"\#($0)"}"# }
         let imported = try room.run("import", "a", "-", input: lines.joined(separator: "\n"))

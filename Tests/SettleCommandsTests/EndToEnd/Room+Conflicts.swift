@@ -2,7 +2,7 @@ import Settle
 import Testing
 
 extension Room {
-    /// Two databases, `a` and `b`, that started from the same documents, edited them apart and met again:
+    /// Creates two databases, `a` and `b`, from the same documents, edits them independently and exchanges the edits:
     ///
     ///     milk    a: count 3, note gone           b: count 5, other name, an attachment
     ///     bread   a: price                        b: weight
@@ -30,7 +30,7 @@ extension Room {
         return ["milk": milk, "bread": bread, "gone": gone]
     }
 
-    /// Each document's winner and leaves, which two equal databases have alike.
+    /// Each document's winner and leaves, which are equal in two equal databases.
     func leaves(_ database: String) throws -> Set<String> {
         let lines = try run("changes", database, "--all-leaves", "--json").lines
         return Set(

@@ -4,13 +4,13 @@ import Testing
 
 /// A temporary folder in which the real tool runs.
 final class Room {
-    /// What a run of the tool left.
+    /// The status and output of a run.
     struct Outcome {
         let status: Int32
         let output: String
         let errors: String
 
-        /// Standard output without the last line's end.
+        /// Standard output without the final line end.
         var line: String { output.hasSuffix("\n") ? String(output.dropLast()) : output }
 
         var lines: [String] { output.split(separator: "\n").map(String.init) }
@@ -47,13 +47,13 @@ final class Room {
 
     func contents(of name: String) throws -> Data { try Data(contentsOf: folder.appending(path: name)) }
 
-    /// Runs the tool to its end.
+    /// Runs the tool and waits for its end.
     @discardableResult
     func run(_ words: String..., input: String = "", environment: [String: String] = [:]) throws -> Outcome {
         try run(all: words, input: input, environment: environment)
     }
 
-    /// Runs the tool to its end, in so many kilobytes of memory if `memory` is given.
+    /// Runs the tool and waits for its end, limited to `memory` kilobytes if given.
     func run(
         all words: [String], input: String = "", environment: [String: String] = [:], memory: Int? = nil,
         program: String = "settle"
@@ -101,7 +101,7 @@ final class Room {
             errors: String(decoding: try contents(of: "err-\(number)"), as: UTF8.self))
     }
 
-    /// The tool that was built together with these tests: it lies beside the program that runs them.
+    /// The tool that was built with these tests, which is in the folder of the test program.
     static func tool(_ name: String = "settle") throws -> URL {
         var places = [Bundle.main.bundleURL, Bundle.main.executableURL?.deletingLastPathComponent()].compactMap(\.self)
         for argument in CommandLine.arguments where argument.contains(".xctest") {

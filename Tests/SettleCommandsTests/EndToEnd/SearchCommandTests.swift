@@ -20,7 +20,7 @@ import Testing
         #expect(json["id"] == "a" && json["snippets"]?[0]?["field"] == "author.name")
         #expect(json["snippets"]?[0]?["parts"] == [["text": "Ann", "match": true]])
         #expect(try room.run("search", "db", "talog", "--words", "trigrams", "--ids").line == "a")
-        // What was changed since is found, and what is gone is not.
+        // Later changes are found, and removed texts are not.
         #expect(try room.run("put", "db", "d", #"{"title":"Another catalogue"}"#).status == 0)
         #expect(try room.run("delete", "db", "a", "--force").status == 0)
         #expect(try room.run("search", "db", "catalogue", "--ids").line == "d")

@@ -2,7 +2,7 @@ import Foundation
 import Settle
 import Testing
 
-/// The tool as a server, in a process of its own.
+/// The tool as a server, in its own process.
 @Suite struct ServeCommandTests {
     @Test(arguments: [SIGTERM, SIGINT])
     func `the server prints its address, answers, and ends on a signal`(signal: Int32) throws {
@@ -119,7 +119,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: room.path("none")))
     }
 
-    /// Serves until it listens, and returns what it told.
+    /// Serves until it listens, and returns the output.
     private func serve(
         _ room: Room, _ name: String, _ words: [String] = [], _ environment: [String: String] = [:]
     ) throws -> JSON {

@@ -1,7 +1,7 @@
 import Settle
 import Testing
 
-/// The tool `settle-simulate`, which lies beside `settle`.
+/// The tool `settle-simulate`, which is in the folder of `settle`.
 struct SimulateCommandTests {
     let room: Room
 

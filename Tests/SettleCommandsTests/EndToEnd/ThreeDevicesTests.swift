@@ -9,7 +9,7 @@ struct ThreeDevicesTests {
 
     init() throws { room = try Room() }
 
-    /// Runs the tool for each device at the same time.
+    /// Runs the tool for each device concurrently.
     private func atOnce(_ words: (String) -> [String]) throws {
         let processes = try devices.map { device in
             (device, try room.start(words(device), "\(device)-\(UUID().uuidString)"))
@@ -57,7 +57,7 @@ struct ThreeDevicesTests {
                 try room.run("put", device, id, #"{"n":\#(10 * (index + 1)),"by":"\#(device)"}"#, "--rev", revision)
             }
         }
-        // All have all branches, and nobody has settled anything.
+        // All have all branches, and no device has settled anything.
         try atOnce { ["sync", $0, hub] }
         try atOnce { ["sync", $0, hub] }
         #expect(try room.run("conflicts", "c").lines.count >= 3)
@@ -70,7 +70,7 @@ struct ThreeDevicesTests {
         let leaves = try (devices + [hub]).map { try room.leaves($0) }
         #expect(leaves[1] == leaves[0] && leaves[2] == leaves[0] && leaves[3] == leaves[0])
         #expect(try room.run("conflicts", hub, "--json").output == "")
-        // Quiet: another round writes nothing.
+        // Another round writes nothing.
         for (index, device) in devices.enumerated() {
             let again = try room.run(all: ["sync", device, hub, "--json"] + policies[index % policies.count])
             for side in ["sent", "received"] {

@@ -46,7 +46,7 @@ struct TransferCommandTests {
         // Only leaves are exported with their bodies.
         let tree = try room.run("tree", "a", "note").output
         #expect(tree.contains("● 1-") && tree.contains("  base\n"))
-        // What comes of an import counts as a peer's, so its branch has sides.
+        // Imported revisions count as a peer's, so the branch has sides.
         let expected = tree.replacing("● 1-", with: "○ 1-").replacing("  base", with: "")
             .replacing("  winner", with: "  winner, local").replacing("  conflict\n", with: "  conflict, remote\n")
         #expect(try room.run("tree", "b", "note").output == expected)
@@ -99,7 +99,7 @@ struct TransferCommandTests {
         try room.run("import", "a", "-", input: lines)
         let shell = Process()
         shell.executableURL = URL(filePath: "/bin/sh")
-        // The status and the errors of the tool, not of what reads from it.
+        // The status and the errors of the tool, not of the program that reads its output.
         let tool = try #require(try room.start(["version"], "v").executableURL?.path)
         shell.arguments = ["-c", "{ '\(tool)' docs a --bodies 2>err; echo $? >status; } | head -n 1 >out"]
         shell.currentDirectoryURL = room.folder

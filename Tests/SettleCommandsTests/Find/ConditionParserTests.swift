@@ -24,12 +24,12 @@ struct ConditionParserTests {
         ("(a = 1 or b = 2) and c = 3", #"{"$and":[{"$or":[{"a":{"$eq":1}},{"b":{"$eq":2}}]},{"c":{"$eq":3}}]}"#),
         ("!(a = 1)", #"{"$not":{"a":{"$eq":1}}}"#),
         ("not a = 1 && b = 2", #"{"$and":[{"$not":{"a":{"$eq":1}}},{"b":{"$eq":2}}]}"#),
-        // A word of the language may be a member.
+        // A keyword of the language may be a member.
         ("in = 1 && exists exists", #"{"$and":[{"in":{"$eq":1}},{"exists":{"$exists":true}}]}"#),
     ]) func `a condition is translated to a selector`(condition: String, selector: String) throws {
         let made = try ConditionParser.selector(condition)
         #expect(try made == JSON(parsing: selector), "\(made)")
-        // It is one that the library takes.
+        // The library accepts it.
         _ = try Selector(made)
     }
 

@@ -16,7 +16,7 @@ struct OfflineSyncCommandTests {
                 == "Everything is synchronized, 1 operation decided or sent")
     }
 
-    /// Both sides change the milk.
+    /// Both sides change the document `milk`.
     private func quarrel() throws {
         for (place, count) in [("a", 2), (room.url("shop"), 3)] {
             let read = try room.run("get", place, "milk", "--json").json["_rev"]?.string

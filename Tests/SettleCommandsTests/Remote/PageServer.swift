@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A server on this machine that answers whatever it is asked with the same page.
+/// A server on this machine that answers every request with the same page.
 final class PageServer: Sendable {
     let port: Int
     private let socket: Int32
@@ -51,5 +51,5 @@ final class PageServer: Sendable {
     }
 }
 
-/// `socket`, whose name the class has taken.
+/// `socket` under another name, because the class has a member of that name.
 private func makeSocket(_ family: Int32, _ kind: Int32, _ number: Int32) -> Int32 { socket(family, kind, number) }

@@ -3,7 +3,7 @@ import Settle
 import SettleServer
 import Testing
 
-/// Who one is at a server, whom one trusts, and what is said when it does not go.
+/// Authentication at a server, trusted certificates, and the messages of failures.
 struct RemoteAccessTests {
     @Test func `a password comes from a URL, a file, the environment, or a netrc file`() throws {
         let remote = try RemoteRoom()

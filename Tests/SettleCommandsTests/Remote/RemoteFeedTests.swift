@@ -2,7 +2,7 @@ import Foundation
 import Settle
 import Testing
 
-/// What takes long at a server, and ends when it is told to.
+/// Long operations at a server, and how they end.
 struct RemoteFeedTests {
     @Test(.timeLimit(.minutes(5)))
     func `a follower sees concurrent writes and ends with 130`() async throws {
@@ -54,14 +54,14 @@ struct RemoteFeedTests {
             #expect(try remote.run("get", remote.url(), type, "--attachment", "big", "-o", "back").status == 0)
             #expect(try remote.room.contents(of: "back") == Data(bytes))
         }
-        // An export is the same as one of a folder that has the same, and makes the same elsewhere.
+        // An export equals that of a folder with the same documents, and imports to an equal database.
         #expect(try remote.run("export", remote.url(), "there.jsonl").status == 0)
         #expect(try remote.run("import", "copy", "there.jsonl").status == 0)
         #expect(try remote.run("export", "copy", "here.jsonl").status == 0)
         #expect(try remote.room.contents(of: "here.jsonl") == remote.room.contents(of: "there.jsonl"))
         #expect(try remote.run("import", remote.url("twin"), "here.jsonl", "--json").json["imported"] == 2)
         #expect(try remote.run("export", remote.url("twin"), "twin.jsonl").status == 0)
-        // Large ones are sent several at a time, in whatever order.
+        // Large attachments are sent concurrently, in any order.
         let twin = try remote.room.contents(of: "twin.jsonl").split(separator: 10)
         #expect(try Set(twin) == Set(remote.room.contents(of: "there.jsonl").split(separator: 10)))
     }

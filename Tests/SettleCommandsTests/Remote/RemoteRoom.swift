@@ -5,7 +5,7 @@ import SettleServer
 import SettleTesting
 import Testing
 
-/// A temporary folder in which the real tool runs, and a server on this machine with databases in another one.
+/// A temporary folder in which the real tool runs, and a local server with databases in another one.
 final class RemoteRoom {
     let room: Room
     let server: Server
@@ -29,18 +29,18 @@ final class RemoteRoom {
 
     deinit { server.stop() }
 
-    /// The address of a database, by default with user and password.
+    /// The URL of a database, by default with user and password.
     func url(_ database: String = "db", _ credentials: String = "admin:secret-word@") -> String {
         "\(scheme)://\(credentials)127.0.0.1:\(server.port)/\(database)"
     }
 
-    /// Runs the tool to its end, with a home of its own and no password but what is given.
+    /// Runs the tool and waits for its end, with a home folder of its own and no other password than the given.
     @discardableResult
     func run(_ words: String..., input: String = "", environment: [String: String] = [:]) throws -> Room.Outcome {
         try run(all: words, input: input, environment: environment)
     }
 
-    /// Runs the tool to its end, with a home of its own and no password but what is given.
+    /// Runs the tool and waits for its end, with a home folder of its own and no other password than the given.
     func run(all words: [String], input: String = "", environment: [String: String] = [:]) throws -> Room.Outcome {
         let own = ["HOME": room.folder.path, "SETTLE_PASSWORD": "", "SETTLE_TOKEN": ""]
         return try room.run(all: words, input: input, environment: own.merging(environment) { $1 })
@@ -55,7 +55,7 @@ final class RemoteRoom {
         Issue.record("it did not happen within half a minute")
     }
 
-    /// What a started tool has written so far.
+    /// The output of a started tool so far.
     func output(_ number: String) throws -> String {
         String(decoding: try room.contents(of: "out-\(number)"), as: UTF8.self)
     }

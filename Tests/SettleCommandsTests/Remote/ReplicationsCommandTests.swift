@@ -2,7 +2,7 @@ import Foundation
 import Settle
 import Testing
 
-/// Replications that are kept, by the real tool.
+/// Stored replications, with the real tool.
 struct ReplicationsCommandTests {
     let room: RemoteRoom
 

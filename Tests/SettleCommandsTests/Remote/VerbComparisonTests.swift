@@ -2,7 +2,7 @@ import Foundation
 import Settle
 import Testing
 
-/// The verbs do the same with a database at a server as with one in a folder: they write the same and end the same.
+/// Commands on a database at a server and in a folder write the same output and end with the same status.
 struct VerbComparisonTests {
     @Test(.timeLimit(.minutes(5)), arguments: VerbScript.all)
     func `a folder and a URL give the same answers`(script: VerbScript) throws {
@@ -32,8 +32,8 @@ struct VerbComparisonTests {
         return try remote.room.run(all: words, input: call.input, environment: ["HOME": remote.room.folder.path])
     }
 
-    /// What may differ: names, times, places of changes, and what a server does not tell: from where a leaf came,
-    /// and which old tombstones were deletions.
+    /// Removes permitted differences: names, times, sequences, and what a server does not show: where a leaf came from, and
+    /// which old tombstones were deletions.
     private func plain(_ text: String, _ remote: RemoteRoom) -> String {
         var text = text
         for name in [remote.url("db", ""), remote.room.path("local")] { text = text.replacing(name, with: "DB") }

@@ -1,8 +1,8 @@
 import Testing
 
-/// Calls of verbs that are made on a folder and on a URL.
+/// Commands that are run on a folder and on a URL.
 ///
-/// `DB` stands for the database, `@3` for what the call at that place wrote.
+/// `DB` stands for the database, `@3` for the output of the third command.
 struct VerbScript: CustomTestStringConvertible, Sendable {
     struct Call: Sendable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
         var words: [String]

@@ -1,6 +1,6 @@
 import Settle
 
-/// Databases of every kind of tree, body and attachment, by a number.
+/// Random databases with every kind of tree, body and attachment, reproducible by a seed.
 struct RandomDatabase {
     private var generator: SplitMix
     private let database: Database
@@ -15,7 +15,7 @@ struct RandomDatabase {
         return random.database
     }
 
-    /// A document whose revisions came from peers, or were made here.
+    /// A document whose revisions were replicated, or made here.
     private mutating func addDocument(_ id: DocumentID) throws {
         if Bool.random(using: &generator) {
             var document = Document(id: id)
@@ -70,7 +70,7 @@ struct RandomDatabase {
         return try (0..<Int.random(in: 0..<3, using: &generator)).map { number in
             let length = [0, 1, 500, 70_000].randomElement(using: &generator) ?? 0
             let type = types.randomElement(using: &generator) ?? ""
-            // At times plain bytes of a type that is usually compressed, as a peer may send them.
+            // Sometimes plain bytes of a type that is usually compressed, as a peer may send them.
             let isPlain = Bool.random(using: &generator)
             let writer = try database.attachmentWriter(contentType: type, encoding: isPlain ? .identity : nil)
             let seed = UInt8.random(in: 0...255, using: &generator)

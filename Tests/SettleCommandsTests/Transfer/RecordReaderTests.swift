@@ -3,7 +3,7 @@ import Testing
 @testable import SettleCommands
 
 struct RecordReaderTests {
-    /// Reads a text that comes in pieces of so many bytes.
+    /// Reads a text that arrives in pieces of `length` bytes.
     private func read(_ text: String, pieces length: Int = .max, longest: Int = 1000) throws -> [RecordReader.Record] {
         var rest = Array(text.utf8)[...]
         let reader = RecordReader(longest: longest) {

@@ -19,7 +19,7 @@ struct RoundTripTests {
             #expect(try copy.tree(of: change.id)?.winner?.revision == change.winner)
         }
         #expect(try copy.verify().problems == [])
-        // Once more changes nothing.
+        // Importing again changes nothing.
         let again = try Transfer.load(text, into: copy)
         #expect(again.counts.stored == again.counts.total - again.counts.known)
         #expect(try Transfer.export(copy, options) == text)

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    // SEMANTICS 50: that deletions win where edits meet by replication says nothing of a save, unless it is told so.
+    // SEMANTICS 50: that deletions win in replication does not apply to a save, unless the save says so.
     @Test(arguments: DatabaseKind.allCases)
     func `a deletion wins over a save where the save says so, and a new document is no such save`(
         kind: DatabaseKind

@@ -1,7 +1,7 @@
 @testable import SettleDatabase
 
-/// An executor of ``GroupCommit`` and its database, as a value: what is in the open transaction, what is committed, and who was
-/// woken with which outcome.
+/// An executor of ``GroupCommit`` and its database, as a value: the open transaction, the committed changes, and the outcome
+/// that each woken writer got.
 struct GroupCommitWorld {
     typealias Machine = GroupCommit<Int>
 
@@ -11,11 +11,11 @@ struct GroupCommitWorld {
         case commit, rollBack
     }
 
-    /// Waiters with numbers from this one on wait for the end.
+    /// Waiters with this number or a higher one wait for the end.
     static let firstCloser = 90
 
     private(set) var machine: Machine
-    /// Whether each writer that has arrived writes alone.
+    /// Whether each arrived writer writes alone.
     private(set) var writers: [Bool] = []
     private(set) var doing: Doing?
     /// The writers whose changes are in the open transaction, if there is one.
@@ -35,7 +35,7 @@ struct GroupCommitWorld {
             + "\(woken.sorted { $0.key < $1.key })"
     }
 
-    /// All that can happen next, with so many writers.
+    /// All possible next events, with up to `count` writers.
     func events(writers count: Int) -> [Machine.Event] {
         var events: [Machine.Event] = []
         if writers.count < count { events += [false, true].map { .arrived(writers.count, alone: $0) } }
@@ -114,7 +114,7 @@ struct GroupCommitWorld {
 
     private mutating func expect(_ holds: Bool, _ problem: String) { if !holds { problems.append(problem) } }
 
-    /// What is wrong now; where nothing is under way, everybody must have been woken.
+    /// The violations now; if no work is in progress, every waiter must have been woken.
     var found: [String] {
         guard doing == nil else { return problems }
         let sleeping = writers.indices.filter { woken[$0] == nil }

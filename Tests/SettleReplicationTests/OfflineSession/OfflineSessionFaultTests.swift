@@ -39,7 +39,7 @@ import Testing
         refuses.withLock { $0 = false }
         #expect(try await world.session.retry().state == .online)
         #expect(try world.client() == ["1 theirs 9:05"])
-        // Nor can it store what the server made of an operation of this client.
+        // Nor can it store the server's result of an operation of this client.
         refuses.withLock { $0 = true }
         try world.set("1", "updatedat", "9:00")
         world.time(9, 10)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SettleScripting
 
-/// A pool of workers of the tool that was built beside the tests.
+/// A pool of workers that run the tool built with the tests.
 struct Workers {
     let pool: ScriptPool
     let lines: Guarded<[String]>

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SettleServer
 
-/// What a request says of an attachment, and what it sends, is checked before anything is stored.
+/// Attachment metadata and bytes of a request are validated before anything is stored.
 @Suite struct AttachmentIntakeTests {
-    /// Sends one document with one attachment behind it.
+    /// Sends one document with one attachment as multipart.
     private func send(
         _ client: RouterClient, _ id: String, _ members: JSONObject, _ content: [UInt8], query: String = ""
     ) throws -> Answer {
@@ -74,7 +74,7 @@ import Testing
         #expect(try client.send("GET", "/db/a").status == 404)
         #expect(
             try send(client, "a", ["encoding": "gzip", "length": 5000, "encoded_length": count], packed).status == 201)
-        // CouchDB says this where it does not know the length.
+        // CouchDB's answer where it does not know the length.
         #expect(
             try send(client, "b", ["encoding": "gzip", "length": count, "encoded_length": count], packed).status == 201)
         for id in ["a", "b"] {
@@ -114,7 +114,7 @@ import Testing
         let client = try RouterClient.withDatabase()
         let answer = try client.send("PUT", "/db/a", ["_attachments": ["f": ["data": .string(data)]]])
         if data == "AB==" {
-            // Bits that are left over are passed over, as in CouchDB.
+            // Left-over bits are ignored, as in CouchDB.
             #expect(answer.status == 201)
             return
         }

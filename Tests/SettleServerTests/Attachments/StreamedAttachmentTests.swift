@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Contents of attachments in JSON, small and large, plain and compressed.
+/// Attachments in JSON, small and large, plain and compressed.
 @Suite struct StreamedAttachmentTests {
     private static let contents: [(name: String, type: String, bytes: [UInt8])] = [
         ("empty", "image/x", []), ("small", "image/x", [1, 2]), ("text", "text/plain", Array("hello".utf8)),

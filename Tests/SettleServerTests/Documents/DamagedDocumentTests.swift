@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// One damaged row stops nothing but itself.
+/// A damaged row affects only its own document.
 @Suite(.timeLimit(.minutes(2))) struct DamagedDocumentTests {
     /// A client whose database has three documents, of which `bad` is damaged.
     private func client(_ damage: Damage) throws -> RouterClient {
@@ -65,7 +65,7 @@ import Testing
         #expect(try found() == ["a", "c"])
         #expect(try client.send("POST", "/db/_index", ["index": ["fields": ["n"]]]).status == 200)
         #expect(try found() == ["a", "c"])
-        // One that was damaged after it was indexed.
+        // A document damaged after it was indexed.
         try damage.strike("c", in: client.server.state.databases.open("db"))
         #expect(try found() == ["a"])
     }
@@ -145,7 +145,7 @@ import Testing
             Document(id: "bad", body: ["source": "nowhere", "target": "nowhere"], attachments: [file]),
             onConflict: .fail)
         try damage.strike("bad", in: orders)
-        // The list of all documents is read from its beginning, as at the start of a server.
+        // All documents are read from the beginning, as when a server starts.
         #expect(try orders.changes(includingDocuments: true).count >= 0)
         #expect(try await room.order("good").status == 201)
         try await room.wait("good", for: "completed")

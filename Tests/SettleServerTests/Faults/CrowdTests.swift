@@ -5,10 +5,10 @@ import Testing
 
 @testable import SettleServer
 
-/// Many clients at once, and limits.
+/// Many concurrent clients, and limits.
 @Suite(.serialized) struct CrowdTests {
-    /// The clients are a process of their own. With both ends of the connections here, other tests could start no process
-    /// meanwhile: a `Process` of Foundation was seen to crash where about 1350 descriptors were open.
+    /// The clients are a separate process. With both ends of the connections in this one, other tests could start no process
+    /// meanwhile: Foundation's `Process` crashed with about 1350 open descriptors.
     private static let thousandClients = """
         import resource, socket, sys
         resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Databases that are deleted while others use them.
+/// Databases that are deleted while other requests use them.
 @Suite(.serialized) struct DeleteUnderLoadTests {
     @Test func `deleting and creating a database under load causes no server errors`() throws {
         let folder = try TemporaryFolder()
@@ -54,7 +54,7 @@ import Testing
         ended.wait()
         let bad = statuses.withLock { $0.filter { $0.key.hasPrefix("5") } }
         live.server.stop()
-        // The log is written by a thread of its own.
+        // A separate thread writes the log.
         if !bad.isEmpty { Thread.sleep(forTimeInterval: 1) }
         let lines = try String(contentsOfFile: "\(folder.path)/log", encoding: .utf8)
         #expect(bad.isEmpty, "\(bad) \(lines)")
@@ -65,7 +65,7 @@ import Testing
         let store = try Store(path: folder.path)
         let busy = try store.create("busy")
         _ = try store.create("other")
-        // A transaction that goes on keeps the database from closing.
+        // An open transaction keeps the database from closing.
         let (begun, release, deleted) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
@@ -81,7 +81,7 @@ import Testing
             deleted.signal()
         }
         waitUntil { busy.isClosed }
-        // Somebody else asks for the database that is just being deleted.
+        // Another request uses the database while it is being deleted.
         let asked = DispatchSemaphore(value: 0)
         let outcome = Guarded<String>("")
         Thread.detachNewThread {

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SettleServer
 
-/// Numbers at the ends of what an integer holds, at every place of a request that takes one, against a server of its own
-/// process: arithmetic that overflows ends a process. `make fuzz-http` sends all of them, a test run one in a few.
+/// The least and greatest integers, wherever a request takes a number, against a server in its own process, because an overflow
+/// would end the process. `make fuzz-http` sends all of them, a test run a few.
 @Suite struct ExtremeFuzzTests {
     @Test(.timeLimit(.minutes(60))) func `no number ends the server, and none causes a server error`() throws {
         let environment = ProcessInfo.processInfo.environment
@@ -40,7 +40,7 @@ import Testing
         #expect(served.isRunning)
     }
 
-    /// Whether all replications that documents ask for have ended, or can't be run and say so.
+    /// Whether all replications of documents have ended, or report that they can't run.
     private func settled(_ served: ServedFolder) throws -> Bool {
         let rows = try served.json("GET", "/_scheduler/docs?limit=1000")["docs"]?.array ?? []
         let states = Set(rows.compactMap { $0["state"]?.string })

@@ -1,5 +1,4 @@
-/// Requests with numbers at the ends of what an integer holds: each is of a form the server knows, with one number at one
-/// place of its query, header or body.
+/// Requests with the least and greatest integers: each is valid except for one number in its query, a header or its body.
 struct ExtremeRequests {
     let method: String
     let target: String
@@ -105,7 +104,7 @@ struct ExtremeRequests {
             )
         }
 
-    /// All there are; `port` is the server's own.
+    /// All such requests; `port` is the server's own.
     static func all(port: Int) -> [ExtremeRequests] {
         numbers.flatMap { number in
             let name = number.replacing("-", with: "m").replacing(".", with: "p")
@@ -122,7 +121,7 @@ struct ExtremeRequests {
         }
     }
 
-    /// What is sent, as the administrator.
+    /// The request, as the administrator.
     var text: String {
         let request = LiveServer.request(method, target, body)
         return headers.isEmpty ? request : request.replacing("Accept: ", with: headers + "Accept: ", maxReplacements: 1)

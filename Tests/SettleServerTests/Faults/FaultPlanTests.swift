@@ -1,7 +1,7 @@
 import SettleTesting
 import Testing
 
-/// What plans decide, without a proxy.
+/// The decisions of fault plans, without a proxy.
 @Suite struct FaultPlanTests {
     private let requests = (0..<2000).map { number in
         (

@@ -5,16 +5,16 @@ import Testing
 
 @testable import SettleServer
 
-/// A proxy leaves nothing behind, whatever happened to it.
+/// A proxy releases all its resources, whatever faults it caused.
 @Suite(.timeLimit(.minutes(5))) struct FaultProxyLifeTests {
-    /// Counts what a process of its own has open; others would open and close meanwhile.
+    /// Counts the open files and threads of a separate process, because other tests would change those of this one.
     private static func counts() throws -> (files: Int, threads: Int) {
         let folder = FileManager.default.fileExists(atPath: "/proc/self/fd") ? "/proc/self/fd" : "/dev/fd"
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
         return (try FileManager.default.contentsOfDirectory(atPath: folder).count, threads)
     }
 
-    /// Two proxies in a row and clients in every state; the second answers by itself, so nothing else has files open.
+    /// Two proxies in a row and clients in every state; the second answers itself, so no other process has files open.
     private static func round(_ number: Int) throws {
         let silent = FaultPlan.always(.silence(.seconds(500))).only(on: "silent")
         let back = try FaultProxy(
@@ -30,7 +30,7 @@ import Testing
         }
         var open = (0..<3).compactMap { _ in try? RawConnection(port: front.port) }
         if number % 2 == 0 { open.removeAll() }
-        // Stopped in any order, twice, or just let go.
+        // Stopped in any order, twice, or only released.
         if number % 3 == 0 { back.stop() }
         if number % 3 != 1 { front.stop() }
         withExtendedLifetime((front, back, open)) {}
@@ -43,7 +43,7 @@ import Testing
             for number in 0..<12 { try FaultProxyLifeTests.round(number) }
             let after = try FaultProxyLifeTests.counts()
             #expect(after.files <= before.files)
-            // A thread that was waited for may take a moment to go from the system's list.
+            // A joined thread may stay in the system's list for a moment.
             waitUntil { (try? FaultProxyLifeTests.counts()).map { $0.threads <= before.threads } == true }
         }
     }

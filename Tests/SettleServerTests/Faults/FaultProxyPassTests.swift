@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Without a fault, what a client and a server say to each other passes as it is.
+/// Without a fault, all bytes between client and server pass unchanged.
 @Suite(.timeLimit(.minutes(5))) struct FaultProxyPassTests {
     @Test func `a series of requests on one connection is answered as without the proxy`() throws {
         let faulty = try FaultyServer()
@@ -21,7 +21,7 @@ import Testing
         #expect(faulty.proxy.statistic == [.none: through.count])
     }
 
-    /// What a server answers to requests of many kinds, without the fields that differ from call to call.
+    /// A server's answers to requests of many kinds, without the fields that vary between calls.
     private func series(_ connection: RawConnection) throws -> [(head: [String], body: [UInt8])] {
         let content = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         let length = "Content-Length: \(content.count)\r\n\r\n"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Each fault, as a client sees it that speaks to a server through the proxy.
+/// Each fault, as a client sees it through the proxy.
 @Suite(.timeLimit(.minutes(5))) struct FaultProxyTests {
     @Test(arguments: [0, 1, 10, 60, 120], Fault.Ending.allCases)
     func `a request that is cut off has no effect, and gets no answer`(count: Int, ending: Fault.Ending) throws {

@@ -7,10 +7,10 @@ import Testing
 
 @testable import SettleServer
 
-/// Requests that are nearly right, of an administrator, a member and nobody, against a server that listens.
-/// `make fuzz-http` sends more of them than every test run does.
+/// Nearly valid requests of an administrator, a member and an anonymous client, against a listening server.
+/// `make fuzz-http` sends more of them than a test run.
 @Suite struct FormedFuzzTests {
-    /// Statuses of the kind 500 that are meant: not implemented, not now, and a version of HTTP that is none.
+    /// The expected statuses of the 500s: not implemented, unavailable, and an unknown version of HTTP.
     private static let meant = [501, 503, 505]
 
     @Test func `the forms cover all routes`() {
@@ -66,7 +66,7 @@ import Testing
         if count > 3000 { print("statuses: \(statuses.sorted { $0.key < $1.key })") }
     }
 
-    /// Sends a request on a connection of its own; a whole one has to be answered.
+    /// Sends a request on a connection of its own; a valid one must be answered.
     private func answer(_ request: FormedRequest, _ live: LiveServer, seed: UInt64) throws -> [UInt8] {
         let connection = try live.connect()
         try? connection.write(request.bytes)
@@ -84,7 +84,7 @@ import Testing
         return bytes
     }
 
-    /// Sees that a whole request did not succeed whose sender may not do that.
+    /// Checks that a valid request without the necessary rights did not succeed.
     private func check(_ request: FormedRequest, _ status: Int, seed: UInt64) {
         guard (200..<300).contains(status), request.sender != .admin else { return }
         let segments = RequestTarget(request.target).segments
@@ -107,7 +107,7 @@ import Testing
         return revision.isEmpty || revision.utf8.count > 40 ? nil : String(revision)
     }
 
-    /// Deletes what came into being, and makes the database and the member the requests are about.
+    /// Deletes everything created, and creates the database and the member that the requests use.
     private func renew(_ live: LiveServer) throws {
         let names = try JSON(utf8: live.send("GET", "/_all_dbs").body).array?.compactMap(\.string) ?? []
         for name in names { _ = try live.send("DELETE", "/\(PercentCoding.encode(name))") }
@@ -117,7 +117,7 @@ import Testing
         _ = try live.send("PUT", "/_users/org.couchdb.user:mia", user)
     }
 
-    /// Lets the member into some databases and nobody into any, for an administrator's request may have opened one.
+    /// Restricts the databases again, because an administrator's request may have opened one.
     private func protect(_ live: LiveServer) throws {
         let security = #"{"members":{"names":["mia"]},"admins":{"roles":["_admin"]}}"#
         for name in ["db", "two", "a%2Fb"] { _ = try live.send("PUT", "/\(name)/_security", security) }

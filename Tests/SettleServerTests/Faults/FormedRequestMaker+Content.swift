@@ -1,5 +1,5 @@
 extension FormedRequestMaker {
-    /// The body that goes with a form, and its type among the fields.
+    /// The body for a form; adds its content type to the fields.
     mutating func content(_ form: RequestForm, _ fields: inout [String]) -> [UInt8]? {
         var type = "application/json"
         var text = ""

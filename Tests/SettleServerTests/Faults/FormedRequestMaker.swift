@@ -4,7 +4,7 @@ import SettleDatabase
 
 @testable import SettleServer
 
-/// Makes requests that are nearly right: of a form the server knows, with a body of the right kind; then perhaps broken.
+/// Makes nearly valid requests: of a known form, with a body of the right kind; then sometimes broken.
 struct FormedRequestMaker {
     var grammar: Grammar
 
@@ -76,7 +76,7 @@ struct FormedRequestMaker {
         ("{n}", { $0.choices.pick(["0", "1", "2", "10", "99999999999999999999", "-1"]) }),
     ]
 
-    /// The same target with letters escaped, or slashes doubled.
+    /// The same target with escaped letters or doubled slashes.
     private mutating func respelled(_ target: String) -> String {
         var result = ""
         for character in target {
@@ -139,7 +139,7 @@ struct FormedRequestMaker {
         case 2: bytes.removeLast(bytes.count - position)
         case 3: bytes.removeSubrange(position..<min(position + 1 + grammar.choices.below(8), bytes.count))
         case 4 where lines.count > 2:
-            // A line twice, often one of the header.
+            // Repeats a line, often one of the header.
             let index = grammar.choices.below(min(lines.count - 1, 6))
             bytes.insert(contentsOf: Array(bytes[lines[index] + 1...lines[index + 1]]), at: lines[index] + 1)
         case 5 where lines.count > 1:

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SettleServer
 
-/// Requests that a proxy in front may read as ending elsewhere, over real sockets: refused, and nothing behind them is read.
+/// Requests whose end a proxy in front may see elsewhere, over real sockets: they are refused, and nothing after them is read.
 @Suite struct FramingTests {
-    /// What is refused, with the request that it would smuggle behind it.
+    /// Refused requests, with the request that each would smuggle.
     static let malformed = [
         "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// A child process whose files may not grow past a limit, as on a full disk, with a server in it.
+/// A child process with a server, whose files may not grow past a limit, as on a full disk.
 @Suite struct FullDiskTests {
     private struct Broken: Error, CustomStringConvertible { let description: String }
 

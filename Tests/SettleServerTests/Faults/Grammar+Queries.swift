@@ -1,4 +1,4 @@
-/// Queries by selector and definitions of indexes that are nearly right.
+/// Nearly valid queries and index definitions.
 extension Grammar {
     /// A body of `_find`.
     mutating func find() -> String {

@@ -5,7 +5,7 @@ import SettleDatabase
 /// Parts of valid requests: names, revisions, JSON, and bodies of documents; a few of them odd.
 struct Grammar {
     var choices: RandomChoices
-    /// Revisions that the server has told, newest last.
+    /// Revisions that the server has returned, newest last.
     let revisions: [String]
 
     static let databases = ["db", "two", "a%2Fb", "none", "_users", "_replicator", "Bad", "%C3%A4"]
@@ -72,7 +72,7 @@ struct Grammar {
         "[" + (0..<choices.below(most + 1)).map { _ in element(&self) }.joined(separator: ",") + "]"
     }
 
-    /// A document, as it is written.
+    /// A document, as JSON text.
     mutating func document(hasID: Bool) -> String {
         var members: [(String, String)] = []
         if hasID, !choices.once(in: 6) { members.append(("_id", text(id()))) }
@@ -117,7 +117,7 @@ struct Grammar {
         ])
     }
 
-    /// A document with its attachments behind it, for the boundary `b`.
+    /// A document with its attachments as multipart, with the boundary `b`.
     mutating func parts() -> String {
         let follows = object([("follows", "true"), ("length", choices.pick(["3", "3", "3", "9", "0"]))])
         let names = choices.pick([["x"], ["x", "y"], ["\u{E9}", "e\u{301}"], []])

@@ -5,9 +5,9 @@ import Testing
 
 @testable import SettleServer
 
-/// Malformed requests against a server that listens. `make fuzz-http` sends more of them than every test run does.
+/// Malformed requests against a listening server. `make fuzz-http` sends more of them than a test run.
 @Suite struct HTTPFuzzTests {
-    /// Statuses of the kind 500 that are meant: not implemented, not now, and a version of HTTP that is none.
+    /// The expected statuses of the 500s: not implemented, unavailable, and an unknown version of HTTP.
     private static let meant = ["501", "503", "505"]
 
     @Test(.timeLimit(.minutes(60)))
@@ -25,7 +25,7 @@ import Testing
             let input = maker.next()
             let connection = try live.connect()
             try? connection.write(input)
-            // One client in three says that there is no more, one hardly waits, and one waits a little.
+            // One client in three half-closes, one hardly waits, and one waits a little.
             let isHalfClosed = seed % 3 == 0
             if isHalfClosed { connection.finishSending() }
             let patience: Int32 = isHalfClosed ? 10_000 : seed % 3 == 1 ? 2 : 50
@@ -46,7 +46,7 @@ import Testing
         if count > 3000 { print("statuses: \(statuses.sorted { $0.key < $1.key })") }
     }
 
-    /// Deletes what came into being, and makes the database the requests are about.
+    /// Deletes everything created, and creates the database that the requests use.
     private func renew(_ live: LiveServer) throws {
         let names = try JSON(utf8: live.send("GET", "/_all_dbs").body).array?.compactMap(\.string) ?? []
         for name in names where !name.hasPrefix("_") { _ = try live.send("DELETE", "/\(PercentCoding.encode(name))") }

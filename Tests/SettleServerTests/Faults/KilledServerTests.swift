@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// A real `settle serve` that is killed while it is written to: what it acknowledged is there afterwards.
+/// A real `settle serve` that is killed while clients write: acknowledged writes are there afterwards.
 @Suite(.serialized) struct KilledServerTests {
     @Test func `writes acknowledged before the kill are there after it`() throws {
         let folder = try TemporaryFolder()
@@ -22,7 +22,7 @@ import Testing
                 for (index, writer) in writers.enumerated() {
                     try writer.write(LiveServer.request("PUT", "/db/d\(round)-\(index)-\(number)", "{}"))
                 }
-                // In the last turn it is killed while the answers are under way.
+                // In the last round it is killed while answers are being sent.
                 if number == 39 { served.kill() }
                 for (index, writer) in writers.enumerated() {
                     guard let answer = try? writer.readAnswer(), answer.head.hasPrefix("HTTP/1.1 201") else { continue }

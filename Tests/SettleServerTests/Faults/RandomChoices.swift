@@ -1,4 +1,4 @@
-/// Choices that look random and are the same for the same seed (SplitMix64).
+/// Pseudo-random choices that a seed reproduces (SplitMix64).
 struct RandomChoices {
     private var state: UInt64
 
@@ -12,7 +12,7 @@ struct RandomChoices {
         return Int((mixed ^ (mixed >> 31)) % UInt64(limit))
     }
 
-    /// Once in so many times.
+    /// Returns true once in `count` times on average.
     mutating func once(in count: Int) -> Bool { below(count) == 0 }
 
     mutating func pick<Choice>(_ choices: [Choice]) -> Choice { choices[below(choices.count)] }

@@ -1,7 +1,7 @@
 import Settle
 
-/// A form of requests that the server knows: a path with places for names, the methods it is used with, what its query may
-/// have, and what kind of body goes with it.
+/// A form of requests that the server knows: a path with placeholders, its methods, its query parameters, and the kind of its
+/// body.
 struct RequestForm {
     enum Body {
         case none, document, documents, bulkGet, revisions, keys, queries, changes, security, number, boolean,

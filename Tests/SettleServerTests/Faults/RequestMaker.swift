@@ -1,10 +1,10 @@
-/// Makes requests at random from a seed: most of them malformed, or well-formed nonsense.
+/// Makes random requests from a seed: most of them malformed, others valid and senseless.
 struct RequestMaker {
     private var choices: RandomChoices
 
     init(seed: UInt64) { choices = RandomChoices(seed: seed) }
 
-    /// One request, or several that follow each other.
+    /// One request, or several pipelined ones.
     mutating func next() -> [UInt8] {
         var bytes = request()
         if choices.below(8) == 0 { bytes += request() }

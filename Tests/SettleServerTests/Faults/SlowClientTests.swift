@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Clients that are slow, stop in the middle, or go away: they are let go, and others notice nothing.
+/// Clients that are slow, stall, or disconnect: they are dropped, and other clients are not affected.
 @Suite(.serialized) struct SlowClientTests {
     /// Sends a byte at a time until the connection is cut; returns whether it was.
     private func drip(_ connection: RawConnection, _ byte: String) -> Bool {
@@ -16,7 +16,7 @@ import Testing
         return false
     }
 
-    /// A request that is not at its end: its head, and how many bytes of a body follow.
+    /// An incomplete request: its head, and how many bytes of a body follow.
     struct Beginning: Sendable {
         let head: String
         var body = 0
@@ -73,7 +73,7 @@ import Testing
         #expect(left.isEmpty)
     }
 
-    /// The library takes it for gone when it notices the end in front of the answer.
+    /// The HTTP library treats it as disconnected if it sees the end before the answer.
     @Test func `a client that closes its half gets a complete answer or none, and keeps no connection`() throws {
         let live = try LiveServer()
         _ = try live.send("PUT", "/db")

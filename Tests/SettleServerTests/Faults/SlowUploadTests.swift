@@ -5,11 +5,11 @@ import Testing
 
 @testable import SettleServer
 
-/// Long bodies that come slowly: nobody waits for another client's bytes.
+/// Long bodies that arrive slowly: no client waits for another client's bytes.
 @Suite(.serialized) struct SlowUploadTests {
     private static let size = 3_000_000
 
-    /// Begins uploads that stop after the first two megabytes.
+    /// Starts uploads that stop after the first two megabytes.
     private func begin(_ count: Int, _ live: LiveServer, host: String = "test") throws -> [RawConnection] {
         let bytes = [UInt8](repeating: 0x20, count: 2_000_000)
         return try (0..<count).map { number in
@@ -34,7 +34,7 @@ import Testing
         #expect(answer.head.hasPrefix("HTTP/1.1 201"))
         let body = #"{"text":"\#(String(repeating: "x", count: Self.size))"}"#
         #expect(try live.send("PUT", "/db/document", body).head.hasPrefix("HTTP/1.1 201"))
-        // Those that were slow are stored once the rest has come.
+        // The slow bodies are stored once they are complete.
         for connection in slow { try connection.write([UInt8](repeating: 0x20, count: Self.size - 2_000_000)) }
         for connection in slow { #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 201")) }
         let stored = try live.send("GET", "/db/slow7/x")

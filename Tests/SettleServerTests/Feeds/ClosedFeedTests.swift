@@ -5,7 +5,7 @@ import Testing
 
 /// Feeds whose database is deleted, or whose server is stopped, while they wait.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ClosedFeedTests {
-    /// A feed that waits, and the sequence of the only document.
+    /// A waiting feed, and the sequence of the only document.
     private func waiting(_ query: String, on live: LiveServer) throws -> (feed: RawConnection, sequence: String) {
         _ = try live.send("PUT", "/db")
         _ = try live.send("PUT", "/db/a", "{}")

@@ -5,9 +5,9 @@ import Testing
 
 @testable import SettleServer
 
-/// Many feeds at the same time, of several kinds: each shows what it would show alone.
+/// Many concurrent feeds of several kinds: each shows what it would show alone.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct FeedCrowdTests {
-    /// A client that follows a feed and takes down what it shows.
+    /// A client that follows a feed and records it.
     private final class Follower {
         let connection: RawConnection
         private(set) var rows: [JSON] = []
@@ -18,7 +18,7 @@ import Testing
             _ = try connection.read(through: "\r\n\r\n")
         }
 
-        /// Reads lines until a document of that id has come.
+        /// Reads lines until a document with that id arrives.
         func read(until id: String) throws {
             while rows.last?["id"]?.string != id {
                 let line = try connection.read(through: "\n")

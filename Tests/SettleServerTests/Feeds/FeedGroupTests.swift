@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// The rows that are kept for feeds of one kind, and the order in which these are woken.
+/// The rows kept for feeds of one kind, and the order in which these are woken.
 @Suite struct FeedGroupTests {
     private let database: Database
     private let server: ServerState
@@ -17,7 +17,7 @@ import Testing
         server = try RouterClient().server.state
     }
 
-    /// What renders the rows of a kind of feed.
+    /// Renders the rows of a kind of feed.
     private func row(_ feed: String = "continuous") throws -> ChangeRow {
         let request = HTTPRequest(
             method: "GET", target: RequestTarget("/db/_changes"), headers: HTTPHeaders(), body: BufferedBody([]))
@@ -95,7 +95,7 @@ import Testing
             }
             group.waitForTurn(number, at: 0, note(number))
         }
-        // This one has seen all and waits for a change; the next one comes after it.
+        // This one has seen all and waits for a change; the next one is queued after it.
         group.wait(4, at: 1, note(4))
         group.add(try batch(["b"], after: 1), keeping: 1 << 20)
         group.waitForTurn(5, at: 0, note(5))

@@ -3,14 +3,14 @@ import Testing
 
 @testable import SettleServer
 
-/// Positions that a database has not come to: of a backup that was put back, or made up.
+/// Positions past the database's newest: from before a backup was restored, or invented.
 @Suite struct FeedPositionTests {
     @Test(arguments: ["normal", "longpoll", "continuous", "eventsource"])
     func `a position past the newest change starts again and misses nothing`(feed: String) throws {
         let client = try RouterClient.withDatabase()
         for name in ["a", "b"] { _ = try client.send("PUT", "/db/\(name)", [:]) }
         let newest = try #require(try client.send("GET", "/db").json["update_seq"]?.string)
-        // The same database, as it was before the client's position.
+        // The same database, restored to before the client's position.
         let ahead = newest.replacing(#/^2-/#, with: "999-")
         for since in ["999", ahead] {
             let answer = try client.send("GET", "/db/_changes?feed=\(feed)&timeout=50&since=\(since)")

@@ -14,7 +14,7 @@ import Testing
         let refused = try client.send(as: "mia:pw", "POST", "/db/_index", made)
         #expect(refused.status == 403 && refused.error == "forbidden: You are not a db or server admin.")
         #expect(try client.send(as: "dora:pw", "POST", "/db/_index", made).json["result"] == "created")
-        // What is there already nobody has to write.
+        // An existing index needs no write access.
         #expect(try client.send(as: "mia:pw", "POST", "/db/_index", made).json["result"] == "exists")
         #expect(try client.send(as: "mia:pw", "DELETE", "/db/_index/i/json/n").status == 403)
         #expect(try client.send(as: "mia:pw", "POST", "/db/_index/_bulk_delete", ["docids": ["i"]]).status == 403)

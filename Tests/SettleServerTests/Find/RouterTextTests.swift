@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Indexes of texts over HTTP.
+/// Full-text search indexes over HTTP.
 @Suite struct RouterTextTests {
     private let made: JSON = [
         "index": ["fields": [["name": "title", "type": "string"]], "default_field": ["analyzer": "english"]],

@@ -6,10 +6,10 @@ import Testing
 
 @testable import SettleServer
 
-/// What a CouchDB answered, the server answers: the recorded exchanges, replayed over a socket.
+/// The server answers like the recorded CouchDB: the exchanges are replayed over a socket.
 @Suite(.enabled(if: Corpus.replay != nil, "SETTLE_CONFORMANCE names no folder with replay.py"), .serialized)
 struct ConformanceTests {
-    /// For each topic how many steps pass at least, as `Scripts/conformance-floors.txt` says.
+    /// The minimum number of passing steps for each topic, from `Scripts/conformance-floors.txt`.
     private static func served() throws -> [(topic: String, passing: Int)] {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SettleServer
 
-/// What every answer has: an id, a server, a status that may be one.
+/// Properties of every answer: an id, a server, a valid status.
 @Suite struct LiveAnswerTests {
     private func id(_ live: LiveServer, _ given: String) throws -> String? {
         let connection = try live.connect()

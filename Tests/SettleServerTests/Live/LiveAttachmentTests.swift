@@ -36,7 +36,7 @@ import Testing
             for _ in 0..<20 { try connection.write(block) }
             connection.abort()
         }
-        // More of them than there are workers: if one stayed with each, this would not be answered.
+        // More of them than workers: if each kept one, this request would not be answered.
         let info = try live.send("GET", "/db")
         #expect(String(decoding: info.body, as: UTF8.self).contains(#""doc_count":0"#))
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleServer
 
-/// `HEAD` sends what `GET` does but for the body, and the next answer of the connection is not disturbed.
+/// `HEAD` sends the same as `GET` without the body, and the next answer on the connection is intact.
 @Suite struct LiveHeadTests {
     private static let paths = [
         "/db/_all_docs", "/db/_all_docs?include_docs=true", "/db/_changes", "/db/_changes?style=all_docs",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// The port and the folder of a server are its own.
+/// A server has its port and its folder exclusively.
 @Suite struct LiveListenTests {
     private func server(_ path: String, port: Int) throws -> Server {
         var options = ServerOptions()
@@ -40,7 +40,7 @@ import Testing
             let server = try server(folder.path, port: port)
             try server.start()
             port = server.port
-            // A connection that the server closes leaves the port waiting for a while.
+            // A connection that the server closes keeps the port in TIME_WAIT.
             let connection = try RawConnection(port: port)
             try connection.write(LiveServer.request("GET", "/"))
             #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 200"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Answers that are made on the threads that poll hold nobody up.
+/// Answers made on the polling threads block no other request.
 @Suite(.serialized) struct LivePollingTests {
     @Test func `reads that have to wait block no other`() throws {
         let live = try LiveServer()
@@ -15,7 +15,7 @@ import Testing
         let waiting = try (0..<8).map { _ in try live.connect(seconds: 60) }
         try withAllReaders(of: database) { () throws in
             for connection in waiting { try connection.write(LiveServer.request("GET", "/db/a")) }
-            // On each of the threads that poll, and many times.
+            // On each of the polling threads, many times.
             for _ in 0..<20 {
                 for path in ["/_up", "/other/b"] {
                     #expect(try live.send("GET", path).head.hasPrefix("HTTP/1.1 200"))
@@ -35,14 +35,14 @@ import Testing
             try feed.write(LiveServer.request("GET", "/other/_changes?feed=continuous&since=now&heartbeat=50"))
             _ = try feed.read(through: "\r\n\r\n")
         }
-        // Many edits in a row, as of a client that writes alone.
+        // Many edits in a row, as a client that writes alone sends them.
         let writer = try live.connect()
         for edit in 0..<20 {
             try writer.write(LiveServer.request("PUT", "/db/a\(edit)", "{}"))
             #expect(try writer.readAnswer().head.hasPrefix("HTTP/1.1 201"))
         }
         let database = try live.server.state.databases.open("db")
-        // A rewrite, such as SQLite's VACUUM, has the turn of the writers from its beginning to its end.
+        // A rewrite, such as SQLite's VACUUM, blocks writers from its beginning to its end.
         try database.transaction {
             try database.save(Document(id: "own", body: [:]), onConflict: .fail)
             try writer.write(LiveServer.request("PUT", "/db/b", "{}"))

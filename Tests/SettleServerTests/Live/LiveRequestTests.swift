@@ -13,7 +13,7 @@ import Testing
             try connection.write(LiveServer.request("PUT", "/db/d\(number)", #"{"n":\#(number)}"#))
             #expect(try connection.readAnswer().head.hasPrefix("HTTP/1.1 201"))
         }
-        // Two at once: the second waits in the connection.
+        // Two at once: the second waits in the socket.
         try connection.write(LiveServer.request("GET", "/db/d1") + LiveServer.request("HEAD", "/db/d2"))
         #expect(String(decoding: try connection.readAnswer().body, as: UTF8.self).contains(#""n":1"#))
         #expect(try connection.read(through: "\r\n\r\n").contains("Content-Length:"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// The server over TLS, with a certificate made here.
+/// The server over TLS, with a certificate created here.
 @Suite struct LiveTLSTests {
     private func makeCertificate(_ folder: TemporaryFolder) throws -> Certificate {
         let openSSL = OpenSSL(folder: folder.path)
@@ -38,7 +38,7 @@ import Testing
         #expect(root.status == 0 && root.output.contains("Welcome"))
         let created = try curl("--cacert", trust, "-u", "admin:admin", "-i", "-X", "PUT", url + "/db")
         #expect(created.output.contains("Location: https://localhost:\(live.port)/db"))
-        // A body that is larger than a piece, there and back.
+        // A body larger than one piece, in both directions.
         try String(repeating: "x", count: 3_000_000).write(toFile: folder("big"), atomically: true, encoding: .utf8)
         let put = try curl(
             "--cacert", trust, "-u", "admin:admin", "-H", "Content-Type: image/x", "-T", folder("big"),

@@ -71,7 +71,7 @@ import Testing
             Array("dropped \(count)\n".utf8)
         }
         let line = Array((String(repeating: "x", count: 999) + "\n").utf8)
-        // Nobody reads yet, so this would wait for ever if it waited at all.
+        // No process reads yet, so a blocking write would never return.
         for _ in 0..<2000 { file.write(line) }
         let told = Mailbox()
         Thread.detachNewThread {
@@ -102,7 +102,7 @@ final class LogRoom {
         try ServerLog(format: format, events: .file(path), requests: .file(path))
     }
 
-    /// The lines of the log, once there are so many.
+    /// The lines of the log, once there are `count`.
     func lines(_ count: Int) throws -> [String] {
         for _ in 0..<1000 {
             let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
@@ -114,17 +114,17 @@ final class LogRoom {
     }
 }
 
-/// Bytes that one thread fills and another one looks at; guarded by the lock.
+/// Bytes that one thread appends and another one reads; guarded by the lock.
 private final class Mailbox: @unchecked Sendable {
     private let lock = NSLock()
     private var rest: [UInt8] = []
     private var counts = (lines: 0, dropped: 0)
-    /// How many lines of the log there are.
+    /// How many lines the log has.
     var lines: Int { lock.withLock { counts.lines } }
-    /// How many lines were dropped, by all that is told of it.
+    /// How many lines were dropped, by the notes in the log.
     var dropped: Int { lock.withLock { counts.dropped } }
 
-    /// Takes what came; a line counts once it is whole.
+    /// Appends bytes; a line counts once it is complete.
     func take(_ bytes: Data) {
         lock.withLock {
             rest += bytes

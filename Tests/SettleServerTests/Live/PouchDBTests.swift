@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A real PouchDB in Node replicates with the server, where a folder with PouchDB is at hand.
+/// A real PouchDB in Node replicates with the server, if a folder with PouchDB is available.
 struct PouchDBTests {
     private static let isAtHand = ProcessInfo.processInfo.environment["SETTLE_POUCHDB"].map { folder in
         FileManager.default.fileExists(atPath: folder + "/pouchdb.js")

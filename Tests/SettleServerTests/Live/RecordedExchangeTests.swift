@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// What a CouchDB 3.5 answered to the requests in `Fixtures`, the server answers over a socket.
+/// The server answers the requests in `Fixtures` over a socket like the recorded CouchDB 3.5.
 ///
 /// `Scripts/couchdb/record-exchanges.py` recorded them. The larger corpus of ``ConformanceTests`` is not in the repository.
 struct RecordedExchangeTests {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Reference 003 step by step with thin clients, over real HTTP (SEMANTICS 147–168).
+/// The steps of reference 003 with thin clients, over real HTTP (SEMANTICS 147–168).
 @Suite(.timeLimit(.minutes(5))) struct LiveLocalChangesTests {
     private let live: LiveServer
     private let envelope = "17bb2c1c-313d-41a6-ae31-c90785155687"
@@ -81,7 +81,7 @@ import Testing
         #expect(outcomes.map(\.documentID) == ["a", "t"] && outcomes.allSatisfy { $0.refusal == nil })
         let stored = try JSON(utf8: try live.send("GET", "/airmail/a").body)
         #expect(stored["name"] == "A" && stored["budget"] == 7 && stored["type"] == "envelopes")
-        // A CouchDB has no such way in.
+        // A CouchDB has no such endpoint.
         _ = try live.send("PUT", "/plain")
         let plain = try CouchDBPeer(HTTPURL("http://admin:admin@127.0.0.1:\(live.port)/plain"))
         let error = await #expect(throws: PeerError.self) { try await plain.sendLocalChanges(changes) }
@@ -108,7 +108,7 @@ import Testing
         _ = try await Replicator(.push(device.database, to: peer)).run()
         let merged = try JSON(utf8: try live.send("GET", "/airmail/\(envelope)?conflicts=true").body)
         #expect(merged["name"] == "Family Holidays" && merged["budget"] == "50.00" && merged["_conflicts"] == nil)
-        // What the thin client sends again changes nothing, and what it changes later does.
+        // Changes that the thin client sends again have no effect, and its later changes have.
         #expect(try upload("Family Holidays", 1_423_083_500)["outcome"] == "applied")
         #expect(try upload("Holiday 2015", 1_423_083_400)["outcome"] == "superseded")
         let again = try JSON(utf8: try live.send("GET", "/airmail/\(envelope)").body)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleServer
 
-/// `POST /{db}/_local_changes`, with a router and no socket between.
+/// `POST /{db}/_local_changes`, at a router without a socket.
 @Suite struct LocalChangesTests {
     private let client: RouterClient
     private let envelope = "17bb2c1c-313d-41a6-ae31-c90785155687"
@@ -193,7 +193,7 @@ import Testing
         #expect(answer["transfers"]?.array?.map { $0["error"]?.string ?? "" } == ["waiting", "waiting", "", "", ""])
         #expect(answer["envelopes"]?.array?.map { $0["error"]?.string ?? "" } == ["forbidden", ""])
         #expect(try client.send("GET", "/db/t1").status == 404)
-        // Once the envelope is there, nothing waits any more, even if a change of it is refused.
+        // Once the new object is there, references to it no longer wait, even if a change of it is refused.
         _ = try post(change("name", "A", 1))
         let again = try client.send("POST", "/db/_local_changes", body).json
         #expect(again["transfers"]?.array?.allSatisfy { $0["error"] == nil } == true)

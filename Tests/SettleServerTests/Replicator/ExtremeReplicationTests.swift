@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Replication documents with numbers that no arithmetic can hold: they run or fail, also after a restart.
+/// Replication documents with numbers that overflow: they run or fail, also after a restart.
 @Suite(.timeLimit(.minutes(5))) struct ExtremeReplicationTests {
     @Test func `a document with a huge number does not crash the server, at any start`() throws {
         let folder = try TemporaryFolder()
@@ -39,7 +39,7 @@ import Testing
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
         let first = try await room.replicate()
         #expect(first.json["ok"] == true)
-        // Whoever may write to a database may write the logs of its replications.
+        // Every user who may write to a database may write the logs of its replications.
         for server in [room.near, room.far] {
             let logs = try await server.ask("GET", "/a/_local_docs?include_docs=true").json["rows"]?.array ?? []
             for log in logs {

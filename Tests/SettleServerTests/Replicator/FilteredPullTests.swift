@@ -65,9 +65,9 @@ import Testing
         let first = try design("w", "function (doc) { return doc.worker === 'ada' }")
         let device = try TemporaryDatabase(.memory)
         #expect(try await pull(device.database).counts.revisionsWritten == 10)
-        // The same once more reads nothing again.
+        // Replicating again reads nothing again.
         #expect(try await pull(device.database).counts.revisionsChecked == 0)
-        // Another member of the design document is no other function.
+        // Changing another member of the design document does not change the function.
         let body: JSON = [
             "_rev": .string(first), "note": "x", "filters": ["f": "function (doc) { return doc.worker === 'ada' }"],
         ]

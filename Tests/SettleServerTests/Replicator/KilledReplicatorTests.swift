@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// A real `settle serve` that is killed: what its documents ask for goes on when it is started again.
+/// A real `settle serve` that is killed: the replications of its documents resume when it is started again.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct KilledReplicatorTests {
     @Test func `a continuous replication resumes after kill -9, a completed one does not start again`() async throws {
         let (folder, far) = (try TemporaryFolder(), try LiveServer())

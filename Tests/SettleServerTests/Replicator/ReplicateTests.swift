@@ -38,7 +38,7 @@ import Testing
     @Test func `a server may replicate with itself over HTTP, with all its threads in use`() async throws {
         let room = try await ReplicatorRoom()
         #expect(try await room.near.ask("PUT", "/a/x", [:]).status == 201)
-        // More at the same time than there are threads that answer.
+        // More concurrent replications than worker threads.
         let port = room.near.port
         try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<50 {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Documents of `_replicator`: what they start, and what is written into them.
+/// Documents of `_replicator`: their replications, and the states written into them.
 @Suite(.timeLimit(.minutes(5))) struct ReplicatorDocumentTests {
     @Test func `a replication document runs once, and records its state`() async throws {
         let room = try await ReplicatorRoom()
@@ -18,7 +18,7 @@ import Testing
         #expect(document["_rev"]?.string?.hasPrefix("2-") == true)
         let row = try await room.near.ask("GET", "/_scheduler/docs/_replicator/once").json
         #expect(row["info"]?["docs_written"] == 1 && row["error_count"] == 0 && row["id"]?.isNull == true)
-        // What is completed is not begun again, unless the note is taken away.
+        // A completed replication is not started again, unless its state is removed.
         #expect(try await room.near.ask("PUT", "/a/y", [:]).status == 201)
         let again = try await room.order("once", ["_rev": document["_rev"] ?? .null])
         #expect(again.status == 201)
@@ -98,7 +98,7 @@ import Testing
         try await room.waitForNoJob()
     }
 
-    /// The shorter turn is over before a replication has made its first request.
+    /// The shorter interval ends before a replication has made its first request.
     @Test(arguments: [0.1, 0.001])
     func `with room for one, two continuous replications take turns`(seconds: Double) async throws {
         let room = try await ReplicatorRoom { options in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Who may do what with replications, who sees their passwords, and where they may lead.
+/// Access rights of replications, who can see their passwords, and which hosts they may reach.
 @Suite(.timeLimit(.minutes(5))) struct ReplicatorRightsTests {
     /// A room whose `_replicator` is open to users.
     private func open(_ change: (inout ServerOptions) -> Void = { _ in }) async throws -> ReplicatorRoom {
@@ -56,7 +56,7 @@ import Testing
                 == 403)
         let brought: JSON = ["new_edits": false, "docs": [["_id": "new", "_rev": "1-a", "owner": "admin"]]]
         #expect(try await room.near.ask("POST", "/_replicator/_bulk_docs", brought, as: "bert:pw").status == 403)
-        // The replication has no right password, and where it was given up meanwhile its document says so.
+        // The replication has a wrong password, and if it has failed meanwhile its document has a new revision.
         let newest = try await room.near.ask("GET", "/_replicator/mine").json["_rev"]?.string ?? ""
         #expect(try await room.near.ask("DELETE", "/_replicator/mine?rev=\(newest)").status == 200)
     }
@@ -107,7 +107,7 @@ import Testing
         #expect(other.json["source"]?.string == source && other.json["target"] == ["url": .string(target)])
         #expect(try await room.near.ask("PUT", "/_replicator/his", body).status == 201)
         try await room.wait("his", for: "crashing")
-        // One that a peer brought names no address at all, and a user of the scheme is none.
+        // A replicated document may contain text that is not a URL; its query and credentials are hidden too.
         let brought: JSON = [
             "docs": [
                 ["_id": "odd", "_rev": "1-a", "source": "a?k=hush6", "target": "anna:hush7@far.example/a"],

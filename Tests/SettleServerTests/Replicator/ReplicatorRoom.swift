@@ -5,9 +5,9 @@ import Testing
 
 @testable import SettleServer
 
-/// Two servers on sockets of this machine: the one that is asked, and another one.
+/// Two servers on sockets of this machine: the one that replicates, and another one.
 ///
-/// Requests are sent from threads of their own: replications need the pool's.
+/// Requests are sent from threads of their own, because replications need the pool's.
 final class ReplicatorRoom {
     let near: LiveServer
     let far: LiveServer
@@ -22,26 +22,26 @@ final class ReplicatorRoom {
         for server in [near, far] { #expect(try await server.ask("PUT", "/a").status == 201) }
     }
 
-    /// The address of a database, with the administrator's password.
+    /// The URL of a database, with the administrator's password.
     func url(_ server: LiveServer, _ path: String, _ credentials: String = "admin:admin@") -> JSON {
         .string("http://\(credentials)127.0.0.1:\(server.port)/\(path)")
     }
 
-    /// Asks for a replication from `a` here to a database there.
+    /// Requests a replication from `a` here to a database there.
     func replicate(_ more: JSONObject = JSONObject(), to target: String = "a") async throws -> Answer {
         var body: JSONObject = ["source": url(near, "a"), "target": url(far, target)]
         for member in more { body[member.name] = member.value }
         return try await near.ask("POST", "/_replicate", .object(body))
     }
 
-    /// Writes a document that asks for a replication from `a` here to a database there.
+    /// Writes a replication document from `a` here to a database there.
     func order(_ id: String, _ more: JSONObject = JSONObject(), to target: String = "a") async throws -> Answer {
         var body: JSONObject = ["source": url(near, "a"), "target": url(far, target)]
         for member in more { body[member.name] = member.value }
         return try await near.ask("PUT", "/_replicator/\(id)", .object(body))
     }
 
-    /// Waits until the scheduler says something of a document; `nil` for nothing.
+    /// Waits until the scheduler reports a state for a document; `nil` for none.
     func wait(_ id: String, for state: String?) async throws {
         while try await near.ask("GET", "/_scheduler/docs/_replicator/\(id)").json["state"]?.string != state {
             try await Task.sleep(for: .milliseconds(20))
@@ -57,14 +57,14 @@ final class ReplicatorRoom {
 }
 
 extension LiveServer {
-    /// Sends one request, the administrator's unless it says otherwise, and reads the whole answer.
+    /// Sends one request, as the administrator by default, and reads the whole answer.
     func ask(
         _ method: String, _ path: String, _ body: JSON? = nil, as credentials: String = "admin:admin"
     ) async throws -> Answer {
         try await Self.ask(port, method, path, body, as: credentials)
     }
 
-    /// The same of the server on a port.
+    /// The same for the server on a port.
     static func ask(
         _ port: Int, _ method: String, _ path: String, _ body: JSON? = nil, as credentials: String = "admin:admin"
     ) async throws -> Answer {
@@ -89,10 +89,10 @@ extension LiveServer {
         }
     }
 
-    /// Whether something is there.
+    /// Whether a path exists.
     func has(_ path: String) async throws -> Bool { try await ask("GET", path).status == 200 }
 
-    /// Waits for something to be there.
+    /// Waits for a path to exist.
     func wait(for path: String) async throws {
         while try await !has(path) { try await Task.sleep(for: .milliseconds(20)) }
     }

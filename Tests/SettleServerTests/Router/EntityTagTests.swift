@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Which answers are 304, by what `If-None-Match` says.
+/// Which answers are 304, according to `If-None-Match`.
 @Suite struct EntityTagTests {
     private func client() throws -> (RouterClient, paths: [String]) {
         let client = try RouterClient.withDatabase()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleServer
 
-/// What a request may say to a list of documents, and in which of its two places.
+/// The parameters of a list of documents, in the query and in the body.
 @Suite struct ListingRequestTests {
     private func client() throws -> RouterClient {
         let client = try RouterClient.withDatabase()
@@ -29,7 +29,7 @@ import Testing
         let keys: JSON = ["keys": [.string(prefix + "a"), .string(prefix + "b")]]
         let other = "?keys=[%22\(prefix)c%22,%22\(prefix)d%22]"
         #expect(ids(try client.send("POST", "/db/\(list)" + other, keys)) == [prefix + "c", prefix + "d"])
-        // One of the two says more than a list of one key.
+        // One of the two has more parameters than a list of one key.
         let one: JSON = ["keys": [.string(prefix + "a")]]
         #expect(try client.send("POST", "/db/\(list)?key=%22\(prefix)b%22", one).status == 400)
         #expect(ids(try client.send("POST", "/db/\(list)?skip=1", one)) == [])
@@ -51,7 +51,7 @@ import Testing
         #expect(rows?.array?.compactMap { $0["key"] } == keys.array)
         for index in [0, 1, 3, 4, 5] { #expect(rows?[index]?["error"] == "not_found") }
         #expect(rows?[2]?["id"] == "a")
-        // It names no design document and no local one, and so is passed over.
+        // It names neither a design nor a local document, so it is skipped.
         #expect(try client.send("POST", "/db/_design_docs", ["keys": keys]).json["rows"] == [])
         #expect(try client.send("POST", "/db/_local_docs", ["keys": keys]).json["rows"] == [])
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleServer
 
-/// What is answered on the thread that polls: only what needs no waiting, and in the same words.
+/// Requests answered on the polling thread: only those that need not wait, with the same answers.
 struct RouterAtOnceTests {
     private func atOnce(
         _ client: RouterClient, _ method: String, _ path: String, _ login: String = "YWRtaW46YWRtaW4="

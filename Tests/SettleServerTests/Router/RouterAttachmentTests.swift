@@ -65,7 +65,7 @@ import Testing
         #expect(!String(decoding: out.body, as: UTF8.self).contains("\r\nX-Evil"))
     }
 
-    /// Two spellings of one accented letter, which Swift takes for equal and CouchDB does not.
+    /// Two spellings of one accented letter, which are equal in Swift and different in CouchDB.
     @Test func `contents with similar names are not mixed up`() throws {
         let client = try RouterClient.withDatabase()
         let names = ["\u{E9}", "e\u{301}"]
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// A body of two pieces, between which something happens.
+    /// A body of two pieces, with an event between them.
     private final class InterruptedBody: RequestBody {
         let declaredLength: Int64? = nil
         private let pieces: Guarded<[[UInt8]]>

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Writes of peers to a database that takes no branches.
+/// Replicated writes to a database that refuses branches.
 @Suite struct RouterBranchTests {
     private func document(_ id: String, _ start: Int, _ ids: [JSON]) -> JSON {
         ["_id": .string(id), "_revisions": ["start": .number(JSONNumber(start)), "ids": .array(ids)]]

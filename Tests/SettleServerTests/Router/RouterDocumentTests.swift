@@ -33,7 +33,7 @@ import Testing
         let revision = try #require(born.json["rev"]?.string)
         #expect(try client.send("GET", "/db/a?rev=\(revision)").json["why"] == "gone")
         #expect(try client.send("GET", "/db").json["doc_del_count"] == 1)
-        // It can't be edited, but grown from.
+        // It can't be edited, but extended.
         #expect(try client.send("PUT", "/db/a", ["_rev": .string(revision)]).status == 409)
         #expect(try client.send("PUT", "/db/a", ["v": 1]).json["rev"]?.string?.hasPrefix("2-") == true)
     }

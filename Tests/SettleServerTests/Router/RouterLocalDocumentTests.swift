@@ -8,8 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RouterLocalDocumentTests {
     private static let log = "/db/_local/0b9f8e7d6c5b4a392817060504030201"
 
-    /// A checkpoint as `couch_replicator` writes it: all members of the log, and the history of a revision that was read or
-    /// written before.
+    /// A checkpoint as `couch_replicator` writes it: all members of the log, and the history of the revision read or written
+    /// before.
     private func checkpoint(_ number: Int, after revision: String?) -> JSON {
         var members: JSONObject = ["_id": "_local/0b9f8e7d6c5b4a392817060504030201"]
         members["_rev"] = revision.map(JSON.string)
@@ -33,7 +33,7 @@ import Testing
             #expect(answer.status == 201, "\(answer.error)")
             #expect(answer.json["rev"]?.string == "0-\(number)")
             revision = answer.json["rev"]?.string
-            // It reads its log again at each start.
+            // The log is read again at each start.
             let read = try client.send("GET", Self.log).json
             #expect(read["_rev"]?.string == revision && read["_revisions"] == nil)
             #expect(read["session_id"] == .string("session\(number)"))
@@ -50,7 +50,7 @@ import Testing
             let answer = try client.send("PUT", "/db/_local/a", .object(read))
             #expect(answer.json["rev"]?.string == "0-\(number)", "\(answer.error)")
         }
-        // The history counts and not the revision, as in CouchDB.
+        // As in CouchDB, the history counts, not the revision.
         let both: JSON = ["_revisions": ["start": 0, "ids": ["7"]], "_rev": "0-2"]
         #expect(try client.send("PUT", "/db/_local/a", both).json["rev"] == "0-8")
     }
@@ -93,7 +93,7 @@ import Testing
                 ["id": "_local/b", "rev": "2-abc", "error": "bad_request", "reason": "Invalid rev format"],
                 ["id": "zero", "rev": "0-1", "error": "bad_request", "reason": "Invalid rev format"],
             ])
-        // CouchDB counts on here, too: `local-docs--documents.json`, "that one".
+        // CouchDB increments here, too: `local-docs--documents.json`, "that one".
         #expect(try client.send("GET", "/db/_local/a").json["_rev"] == "0-5")
         #expect(try client.send("GET", "/db/plain").status == 200)
         let single = try client.send("PUT", "/db/_local/s?new_edits=false", ["_rev": "0-1", "v": 1])

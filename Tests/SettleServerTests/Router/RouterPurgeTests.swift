@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleServer
 
-/// What `_purge` answers and what is counted of it.
+/// The answers of `_purge`, and its counters.
 @Suite struct RouterPurgeTests {
     @Test func `each document of a purge is counted`() throws {
         let client = try RouterClient.withDatabase()
@@ -15,7 +15,7 @@ import Testing
         let b = try #require(try client.send("PUT", "/db/b", [:]).json["rev"])
         _ = try client.send("POST", "/db/_purge", ["a": [a], "b": [b]])
         #expect(try purges() == "2")
-        // CouchDB counts a request for what is not there, too.
+        // CouchDB counts a request for a missing revision, too.
         _ = try client.send("POST", "/db/_purge", ["nope": ["1-a"]])
         #expect(try purges() == "3")
         _ = try client.send("POST", "/db/_purge", [:])

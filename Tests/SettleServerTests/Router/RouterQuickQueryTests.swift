@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Queries and views that are answered on the thread that polls: a few rows of an index that is there, in the same words.
+/// Queries and views answered on the polling thread: a few rows of an existing index, with the same answers.
 @Suite(.timeLimit(.minutes(5))) struct RouterQuickQueryTests {
     private func client() throws -> RouterClient {
         let client = try RouterClient.withScripts()

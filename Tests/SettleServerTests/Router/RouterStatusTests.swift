@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleServer
 
-/// The answers at paths that lead nowhere, and to promises that can't be kept.
+/// The answers at unknown paths, and to unsupported options.
 @Suite struct RouterStatusTests {
     @Test(arguments: ["GET", "POST", "PUT", "DELETE", "COPY"])
     func `temporary views are gone`(method: String) throws {
@@ -84,7 +84,7 @@ import Testing
             let other = try client.send("POST", "/db/_bulk_docs", ["all_or_nothing": value, "docs": [["v": 1]]])
             #expect(other.status == 201)
         }
-        // What a peer brings is stored one by one in any case.
+        // Replicated revisions are stored one by one in any case.
         let replicated: JSON = [
             "all_or_nothing": true, "new_edits": false,
             "docs": [["_id": "r", "_rev": "1-0123456789abcdef0123456789abcdef"]],

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Which design documents are taken, and which reduce functions are CouchDB's own.
+/// Which design documents are accepted, and which reduce functions are CouchDB's built-in ones.
 @Suite(.timeLimit(.minutes(5))) struct DesignDocumentFormTests {
     private static let map: JSON = "function (doc) { emit(null, doc.n) }"
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// A real `settle serve` that is killed while it builds an index: the index goes on from there, and has all rows once.
+/// A real `settle serve` that is killed while it builds an index: the build resumes, and the index has every row once.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct KilledIndexTests {
     private static let count = 3000
 
@@ -24,7 +24,7 @@ import Testing
         for round in 0..<4 {
             let served = try ServedFolder(folder)
             defer { served.kill() }
-            // Nobody waits for the answer to what is asked here.
+            // The answer to this request is never read.
             let connection = try RawConnection(port: served.port, seconds: 120)
             try connection.write(LiveServer.request("GET", view))
             _ = try served.json("PUT", "/db/more\(round)", #"{"n":0}"#)

@@ -45,7 +45,7 @@ import Testing
         #expect(info.status == 200 && info.json["name"] == "x")
         #expect(info.json["view_index"]?["language"] == "query")
         #expect(info.json["view_index"]?["updates_pending"]?["total"] == 0)
-        // One that only searches texts has no views, and an index with nothing in it.
+        // A design document with text indexes only has no views, and an empty index.
         let texts: JSON = ["language": "query", "indexes": ["i": ["index": [:]]]]
         #expect(try client.send("PUT", "/db/_design/t", texts).status == 201)
         #expect(try client.send("GET", "/db/_design/t/_info").status == 200)
@@ -82,13 +82,13 @@ import Testing
         let found = try #require(try info())
         #expect(found["updates_pending"]?["total"] == 0 && found["update_seq"]?.int == 5)
         #expect((found["sizes"]?["file"]?.int ?? 0) > 0)
-        // The view reads the rows that are there, and adds to them.
+        // The view reads the existing rows, and updates them.
         #expect(try client.send("GET", "/db/_design/x/_view/n?update=false").json["rows"]?[0]?["value"] == 3)
         #expect(try client.send("PUT", "/db/6", ["a": 7, "b": ["c": 1]]).status == 201)
         #expect(try info()?["updates_pending"]?["total"] == 1)
         #expect(try client.send("GET", "/db/_design/x/_view/n").json["rows"]?[0]?["value"] == 4)
         #expect(try info()?["updates_pending"]?["total"] == 0)
-        // Of two indexes the one that is behind tells.
+        // Of two indexes the outdated one determines the answer.
         let other: JSON = ["index": ["fields": ["a"]], "ddoc": "x", "name": "m"]
         #expect(try client.send("POST", "/db/_index", other).status == 200)
         #expect(try client.send("POST", "/db/_find", query).status == 200)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Views whose keys are in raw order. What is expected was recorded from CouchDB 3.5.0.
+/// Views whose keys are in raw order. The expected rows were recorded from CouchDB 3.5.0.
 @Suite(.timeLimit(.minutes(5))) struct RawViewTests {
     private static let design: JSON = [
         "views": [
@@ -16,7 +16,7 @@ import Testing
                 "map": "function (doc) { emit(doc.v, doc.v) }", "reduce": "_last", "options": ["collation": "raw"],
             ],
         ],
-        // CouchDB looks for it in the view only.
+        // CouchDB reads this option in the view only.
         "options": ["collation": "raw"],
     ]
 
@@ -50,7 +50,7 @@ import Testing
         #expect(try keys(client, "raw?reduce=false") == expected)
         #expect(try keys(client, "raw?reduce=false&descending=true") == .array((expected.array ?? []).reversed()))
         #expect(try keys(client, "plain").array?.prefix(3) == [nil, false, true])
-        // Each value is a group of its own, but for arrays with the same first element.
+        // Each value is a group of its own, except for arrays with the same first element.
         #expect(try keys(client, "raw?group=true") == expected)
         #expect(try keys(client, "raw?group_level=1").array?.count == (expected.array?.count ?? 0) - 2)
         let last = try client.send("GET", "/db/_design/d/_view/edge")

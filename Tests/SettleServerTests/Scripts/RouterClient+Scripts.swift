@@ -5,8 +5,8 @@ import Testing
 @testable import SettleServer
 
 extension RouterClient {
-    /// A client of a server that runs scripts by the tool that was built beside the tests, with a database `db` that
-    /// everybody may use.
+    /// A client of a server that runs scripts in the tool built with the tests, with a database `db` that is open to
+    /// everyone.
     static func withScripts(timeLimit: Int = 5000) throws -> RouterClient {
         let client = try RouterClient { options in
             options.scripts = .built

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Validation functions are asked about each revision that is stored, on the parent it really gets.
+/// Validation functions see each stored revision, with its actual parent.
 @Suite(.timeLimit(.minutes(5))) struct ValidationOrderTests {
     private func client(_ rule: String) throws -> RouterClient {
         let client = try RouterClient.withScripts()
@@ -84,7 +84,7 @@ import Testing
         let write = ValidatedWrite<ReplicatedRevision.Outcome>(
             database: database, context: context,
             view: { item in
-                // No transaction is open here, and the function is about to be asked.
+                // No transaction is open here, and the function is called next.
                 if parents.isEmpty {
                     #expect(throws: Never.self) { try database.insertReplicated([ancestor], refusingBranches: false) }
                 }

@@ -41,7 +41,7 @@ import Testing
         #expect(try client.send("PUT", "/db/c", ["bad": false]).status == 201)
         #expect(try client.send("COPY", "/db/c", headers: ["Destination": "d"]).status == 201)
         #expect(try client.send("GET", "/db/_all_docs").json["total_rows"] == 6)
-        // Neither local nor design documents are asked about.
+        // Neither local nor design documents are validated.
         #expect(try client.send("PUT", "/db/_local/x", ["bad": 1]).status == 201)
         #expect(try client.send("PUT", "/db/_design/x", ["bad": 1]).status == 201)
     }

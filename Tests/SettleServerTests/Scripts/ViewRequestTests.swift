@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleServer
 
-/// What a request may say to a view, and in which of its two places.
+/// The parameters of a view, in the query and in the body.
 @Suite(.timeLimit(.minutes(5))) struct ViewRequestTests {
     private func client(_ views: JSON, _ documents: [JSON]) throws -> RouterClient {
         let client = try RouterClient.withScripts()
@@ -27,7 +27,7 @@ import Testing
         #expect(ids(answer) == ["c", "b"])
         let both = try client.send("POST", path + "?reduce=false&key=2", ["key": 1])
         #expect(both.status == 200 && ids(both) == [])
-        // A list of one key is a range, so another end in the query takes its place.
+        // A list of one key is a range, so another end in the query overrides it.
         #expect(ids(try client.send("POST", path + "?reduce=false&endkey=3", ["keys": [1]])).count == 4)
         #expect(ids(try client.send("POST", path + "?reduce=false&endkey=3", ["keys": [1, 2]])) == [])
         let refused = try client.send("POST", path + "?reduce=false&endkey=3", ["keys": [1, 2]])

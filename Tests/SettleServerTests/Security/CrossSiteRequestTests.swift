@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleServer
 
-/// What a browser sends on behalf of another site's page, with the cookie of the one who sits before it.
+/// Requests that a browser sends for another site's page, with its user's cookie.
 @Suite(.timeLimit(.minutes(5))) struct CrossSiteRequestTests {
     private static let forms = [
         "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "TEXT/PLAIN; charset=x",
@@ -45,7 +45,7 @@ import Testing
         ] {
             let headers = sign.merging(["Content-Type": type]) { $1 }
             #expect(try post(client, cookie, headers) == 403, "\(sign)")
-            // Whatever method it says that it means.
+            // The method override header makes no difference.
             let meant = headers.merging(["X-HTTP-Method-Override": "PUT"]) { $1 }
             #expect(try post(client, cookie, meant) == 403, "\(sign)")
         }
@@ -70,12 +70,12 @@ import Testing
         ] {
             #expect(try post(client, cookie, sign.merging(["Content-Type": type]) { $1 }) == 201, "\(sign)")
         }
-        // Browsers remember passwords too, and send them to whatever page asks.
+        // Browsers store passwords too, and send them for any page.
         let path = "/db/_design/u/_update/f"
         #expect(try client.send("POST", path, headers: ["Content-Type": type]).status == 201)
         let foreign: HTTPHeaders = ["Content-Type": type, "Origin": "https://evil.example"]
         #expect(try client.send("POST", path, headers: foreign).status == 403)
-        // Who did not log in has no rights that a page could use.
+        // An anonymous request has no rights that a page could use.
         #expect(try client.send(as: "", "POST", path, headers: foreign).status != 403)
     }
 

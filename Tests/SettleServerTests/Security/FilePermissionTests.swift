@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// What the server and the library make is for its owner alone.
+/// Files that the server and the library create are accessible to their owner only.
 @Suite struct FilePermissionTests {
     @Test func `all folders are 0700 and all files 0600`() throws {
         let folder = try TemporaryFolder()
@@ -45,7 +45,7 @@ import Testing
             let attributes = (try? FileManager.default.attributesOfItem(atPath: path + "/" + name)) ?? [:]
             let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
             let mode = attributes[.posixPermissions] as? Int
-            // A file that went meanwhile has none.
+            // The file was removed meanwhile.
             #expect(mode == nil || mode == (isFolder ? 0o700 : 0o600), "\(name): \(String(mode ?? 0, radix: 8))")
         }
     }

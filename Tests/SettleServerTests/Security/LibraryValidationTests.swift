@@ -7,7 +7,7 @@ import Testing
 
 @testable import SettleServer
 
-/// What a program's validations refuse is refused over HTTP and by replication, too.
+/// Validations that an app registers also apply over HTTP and to replication.
 @Suite(.timeLimit(.minutes(5))) struct LibraryValidationTests {
     private static let noEvil: Validation = { context in
         if context.newRevision["evil"] != nil { throw ValidationError(message: "no evil here") }
@@ -15,7 +15,7 @@ import Testing
         if context.newRevision["odd"] != nil { throw DatabaseError(.invalid, "odd") }
     }
 
-    /// A server whose databases have the validation as soon as they are open.
+    /// A server that adds the validation to each database it opens.
     private func serve() throws -> LiveServer {
         var options = DatabaseOptions()
         options.whenOpened = { $0.addValidation("noEvil", Self.noEvil) }

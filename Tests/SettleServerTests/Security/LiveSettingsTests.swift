@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Settings that are changed over HTTP.
+/// Configuration that is changed over HTTP.
 @Suite(.timeLimit(.minutes(5))) struct LiveSettingsTests {
     private static let config = "/_node/_local/_config"
 

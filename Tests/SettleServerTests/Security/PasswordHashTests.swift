@@ -5,7 +5,7 @@ import Testing
 @testable import SettleServer
 
 @Suite struct PasswordHashTests {
-    /// Keys from RFC 6070 and its like for SHA-256, and a plain SHA-1 of password and salt.
+    /// Keys from RFC 6070 and its equivalent for SHA-256, and a plain SHA-1 of password and salt.
     @Test(arguments: [
         "-pbkdf2-0c60c80f961f0e71f3a9b524af6012062fe037a6,salt,1",
         "-pbkdf2:sha-ea6c014dc72d6f8ccd1ed92ace1d41f0d8de8957,salt,2",

@@ -21,7 +21,7 @@ import Testing
         }
         #expect(entered.wait(timeout: .now() + 60) == .success)
         for _ in 0..<60_000 where hasher.waiting == 0 { usleep(1000) }
-        // One is inside and one waits, so there is no seat for a third.
+        // One is running and one waits, so a third is refused.
         #expect { try hasher.verify([1], against: nil, of: "a") {} } throws: { ($0 as? HTTPError)?.status == 503 }
         for _ in 0..<2 { leave.signal() }
         #expect(done.wait(timeout: .now() + 60) == .success)

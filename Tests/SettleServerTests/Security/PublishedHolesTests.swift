@@ -6,10 +6,10 @@ import Testing
 
 @testable import SettleServer
 
-/// Each hole that was published in CouchDB, and that it isn't one here.
+/// Each published vulnerability of CouchDB, with a test that Settle does not have it.
 @Suite struct PublishedHolesTests {
     @Test func `CVE-2010-0009: secrets are compared in constant time`() throws {
-        // What compares is CRYPTO_memcmp, wherever a secret is one side; its timing is libcrypto's to prove.
+        // Secrets are compared by CRYPTO_memcmp; its constant time is libcrypto's to prove.
         var nearly = SecureRandom.bytes(32)
         let secret = nearly
         #expect(Secrets.areEqual(secret, nearly))
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `CVE-2010-2234: a page of another site can't make a browser write`() throws {
-        // What a form of another site can send without asking: GET, and POST with three types of content.
+        // Requests that a form of another site can send without a preflight: GET, and POST with three content types.
         let client = try RouterClient.withDatabase()
         for type in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
             for path in ["/db", "/db/_bulk_docs", "/db/_compact", "/db/_purge", "/db/_ensure_full_commit", "/db/a"] {
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    /// Functions of design documents run, so this looks at what they are shown.
+    /// Functions of design documents run, so this checks their arguments.
     @Test func `CVE-2023-26268, CVE-2023-45725: no design function sees credentials or another's secrets`() throws {
         let client = try RouterClient { options in
             options.scripts = .built

@@ -45,7 +45,7 @@ import Testing
         var broken = signature
         broken[broken.count - 1] ^= 1
         #expect(throws: HTTPError.self) { try token.user(message + "." + Base64.encodeForURL(broken)) }
-        // The public key as the secret of an HMAC: the oldest trick.
+        // The public key as the secret of an HMAC, a classic attack.
         for secret in [pem, pem + "\n"] {
             let forged = signed(self.message("HS256", kid: "r", claims), secret: secret)
             #expect(throws: HTTPError.self) { try token.user(forged) }
@@ -148,7 +148,7 @@ import Testing
         #expect(TokenKey(pem: "nonsense") == nil && TokenKey(secret: []) == nil)
     }
 
-    /// The two numbers of an ASN.1 signature side by side.
+    /// The two numbers of an ASN.1 signature, concatenated.
     private func numbers(_ der: [UInt8], _ half: Int) -> [UInt8] {
         var index = der[1] & 0x80 == 0 ? 2 : 3
         var result: [UInt8] = []

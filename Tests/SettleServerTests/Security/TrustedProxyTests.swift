@@ -5,7 +5,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Behind a proxy that is trusted, a client is the address the proxy names, for the lock-out and the log.
+/// For requests from a trusted proxy, lock-outs and the log use the client's address that the proxy names.
 @Suite struct TrustedProxyTests {
     private func options(_ ranges: String) throws -> SecurityOptions {
         try SecurityOptions(configuration: Array(#"{"trusted_proxies": \#(ranges)}"#.utf8))
@@ -37,7 +37,7 @@ import Testing
         #expect(try status(live, "admin:admin", "198.51.100.7") == "403")
         #expect(try status(live, "admin:admin", "203.0.113.9") == "200")
         #expect(try status(live, "admin:admin", nil) == "200")
-        // What the client wrote itself stands to the left of what the proxy added.
+        // Text that the client wrote itself is to the left of the address that the proxy added.
         #expect(try status(live, "admin:admin", "203.0.113.9, 198.51.100.7") == "403")
     }
 
@@ -78,7 +78,7 @@ import Testing
         for _ in 0..<3 { _ = try status(live, "admin:wrong", "203.0.113.9, 198.51.100.7, 10.1.2.3, 2001:db8::5") }
         #expect(try status(live, "admin:admin", "198.51.100.7") == "403")
         #expect(try status(live, "admin:admin", "203.0.113.9") == "200")
-        // What stands to the left of what can't be read is not trusted.
+        // Addresses to the left of an unreadable one are not trusted.
         for _ in 0..<3 { _ = try status(live, "admin:wrong", "192.0.2.1, rubbish, 10.9.9.9") }
         #expect(try status(live, "admin:admin", "10.9.9.9") == "403")
         #expect(try status(live, "admin:admin", "192.0.2.1") == "200")

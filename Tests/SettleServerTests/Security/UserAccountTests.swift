@@ -4,7 +4,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Who may log in, and as what: the documents of `_users` beside the server's administrators.
+/// Who may log in, and with which roles: the documents of `_users` beside the server's administrators.
 @Suite(.timeLimit(.minutes(5))) struct UserAccountTests {
     private static let told =
         "unauthorized: User document conflicts must be resolved before the document is used for authentication purposes."
@@ -13,7 +13,7 @@ import Testing
         try client.send(as: "", "POST", "/_session", ["name": .string(name), "password": "pw"])
     }
 
-    /// Brings another first revision of a user's document, with a password and roles of its own.
+    /// Inserts another first revision of a user's document, with its own password and roles.
     private func branch(_ client: RouterClient, _ name: String, password: String = "pw", _ roles: JSON = []) throws {
         var document = try #require(RouterClient.user(name, password: password).object)
         document["_id"] = .string("org.couchdb.user:\(name)")
@@ -34,7 +34,7 @@ import Testing
         #expect(try session(client, "anna").error == Self.told)
         #expect(try client.send("GET", "/_session", headers: ["Cookie": cookie]).error == Self.told)
         #expect(try client.send(as: "bert:pw", "GET", "/").status == 200)
-        // The administrator settles it, and all is well.
+        // The administrator settles the conflict, and authentication works again.
         let found = try client.send("GET", "/_users/org.couchdb.user:anna?conflicts=true").json
         let loser = try #require(found["_conflicts"]?[0]?.string)
         #expect(try client.send("DELETE", "/_users/org.couchdb.user:anna?rev=\(loser)").status == 200)
@@ -46,9 +46,9 @@ import Testing
         let client = try RouterClient.with(users: ["admin": ["writer", "boss"]])
         let answer = try client.send("GET", "/_session")
         #expect(answer.json["userCtx"] == ["name": "admin", "roles": ["_admin", "writer", "boss"]])
-        // The password is that of the settings.
+        // The password is that of the configuration.
         #expect(try client.send(as: "admin:pw", "GET", "/").status == 401)
-        // Neither does a conflict there lock an administrator out, nor a document that is deleted.
+        // A conflicted or deleted document there does not lock an administrator out.
         try branch(client, "admin", ["_metrics", "x"])
         #expect(try client.send("GET", "/_session").json["userCtx"]?["roles"]?[0] == "_admin")
         for revision in try client.send("GET", "/_users/org.couchdb.user:admin?open_revs=all").json.array ?? [] {

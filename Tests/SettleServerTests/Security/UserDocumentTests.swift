@@ -6,7 +6,7 @@ import Testing
 @Suite struct UserDocumentTests {
     private let anna = "/_users/org.couchdb.user:anna"
 
-    /// A server where people may sign up.
+    /// A server where users may sign up.
     private func open(_ change: (inout ServerOptions) -> Void = { _ in }) throws -> RouterClient {
         let client = try RouterClient.with(users: ["anna": ["writer"], "eve": []]) {
             $0.security.isUsersSecurityEditable = true
@@ -122,7 +122,7 @@ import Testing
 
     @Test func `a system role in a document is ignored`() throws {
         let client = try RouterClient.with(users: ["eve": []])
-        // As a copy of the file, or a tool, would bring it: past all rules.
+        // Written directly to the database, like a copied file, bypassing all rules.
         let users = try client.server.state.databases.open("_users")
         let hash = PasswordHash(of: Array("pw".utf8), iterations: 1)
         let members = hash.members + [("name", "mal"), ("roles", ["_admin", "x"]), ("type", "user")]

@@ -2,7 +2,7 @@ import Settle
 
 @testable import SettleServer
 
-/// An answer, whole.
+/// A complete answer.
 struct Answer {
     let status: Int
     let headers: HTTPHeaders
@@ -12,6 +12,6 @@ struct Answer {
     var json: JSON { (try? JSON(utf8: body)) ?? .null }
     /// The error's name and reason, as `name: reason`.
     var error: String { "\(json["error"]?.string ?? ""): \(json["reason"]?.string ?? "")" }
-    /// The lines of a feed that are not empty.
+    /// The non-empty lines of a feed.
     var lines: [JSON] { text.split(separator: "\n").compactMap { try? JSON(parsing: String($0)) } }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The recorded exchanges with a CouchDB, where they are at hand.
+/// The recorded exchanges with a CouchDB, if they are available.
 enum Corpus {
     /// The program that replays them.
     static var replay: String? {
@@ -9,7 +9,7 @@ enum Corpus {
         return FileManager.default.fileExists(atPath: script) ? script : nil
     }
 
-    /// The topics there are cases of.
+    /// The topics of the recorded cases.
     static func topics() throws -> Set<String> {
         guard let replay else { return [] }
         let cases = URL(filePath: replay).deletingLastPathComponent().appending(path: "cases").path

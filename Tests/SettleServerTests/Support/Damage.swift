@@ -1,16 +1,16 @@
 import Settle
 import SettleDatabase
 
-/// Harm that is done to one document behind the database's back.
+/// Damage to one document, made without the database.
 enum Damage: String, CaseIterable, Sendable {
-    /// An attachment's length is below zero, as older versions could be made to store it.
+    /// A negative attachment length, which older versions could store.
     case length
-    /// The list of attachments is no JSON.
+    /// The list of attachments is not JSON.
     case attachments
-    /// The tree of revisions can't be read.
+    /// The revision tree can't be read.
     case tree
 
-    /// Does it to the row of a document of an open database.
+    /// Damages the row of a document in an open database.
     func strike(_ id: String, in database: Database) throws {
         let change =
             switch self {

@@ -30,14 +30,14 @@ final class FaultyServer {
         return connection
     }
 
-    /// Whether the server has a document, asked without the proxy.
+    /// Whether the server has a document, requested without the proxy.
     func has(_ document: String) throws -> Bool {
         try live.send("GET", "/db/\(document)").head.hasPrefix("HTTP/1.1 200")
     }
 }
 
 extension RawConnection {
-    /// What arrives until the connection ends, and how it does; the ending is `nil` when it does not within ten seconds.
+    /// What arrives until the connection ends, and how it ends; the ending is `nil` if it stays open for ten seconds.
     func readToEnding() -> (text: String, ending: Fault.Ending?) {
         let (bytes, hasEnded) = readWhatComes(first: 10_000, then: 10_000)
         let ending: Fault.Ending? = hasEnded ? (wasReset ? .reset : .close) : nil

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Settle
 
-/// Runs a closure while other threads have all connections of a database that read.
+/// Runs a closure while other threads hold all read connections of a database.
 func withAllReaders<Result>(of database: Database, _ body: () throws -> Result) rethrows -> Result {
     let count = DatabaseOptions().readers
     let taken = DispatchSemaphore(value: 0)

@@ -3,7 +3,7 @@ import SettleTesting
 
 @testable import SettleServer
 
-/// A server that listens on a free port of this machine until the object goes.
+/// A server that listens on a free port of this machine until the object is released.
 final class LiveServer {
     let folder: TemporaryFolder
     let server: Server

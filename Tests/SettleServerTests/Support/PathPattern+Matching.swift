@@ -1,7 +1,7 @@
 @testable import SettleServer
 
 extension PathPattern {
-    /// What the words in braces stand for, or `nil` when a path is not of this form: the definition of what a ``RouteTree`` finds.
+    /// The values of the placeholders, or `nil` if a path does not match: the reference for ``RouteTree``.
     func match(_ segments: [String]) -> Parameters? {
         let hasRest = if case .rest = parts.last { true } else { false }
         guard hasRest ? segments.count >= parts.count : segments.count == parts.count else { return nil }

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A connection to a server on this machine that sends and gets bytes as they are; every wait is bounded.
+/// A connection to a server on this machine that sends and receives raw bytes; every wait is bounded.
 final class RawConnection {
     private let socket: Int32
     private var buffer: [UInt8] = []
@@ -38,17 +38,17 @@ final class RawConnection {
 
     deinit { close(socket) }
 
-    /// Ends the connection with a reset, as a client that crashes does.
+    /// Ends the connection with a reset, like a client that crashes.
     func abort() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         shutdown(socket, Int32(SHUT_RDWR))
     }
 
-    /// Says that nothing more will be sent; answers can still be read.
+    /// Half-closes the connection; answers can still be read.
     func finishSending() { shutdown(socket, Int32(SHUT_WR)) }
 
-    /// What arrives until the server closes the connection, or is silent for a while: then the second part is false.
+    /// What arrives until the server closes the connection, or is silent for a while: then `hasEnded` is false.
     func readWhatComes(first: Int32, then: Int32) -> (bytes: [UInt8], hasEnded: Bool) {
         while true {
             var wanted = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
@@ -57,7 +57,7 @@ final class RawConnection {
         }
     }
 
-    /// Sends text; a request to the host `test` is the administrator's.
+    /// Sends text; a request with the host `test` gets the administrator's credentials.
     func write(_ text: String) throws {
         let credentials = "Host: test\r\nAuthorization: Basic YWRtaW46YWRtaW4=\r\n"
         try write(Array(text.replacing("Host: test\r\n", with: credentials).utf8))
@@ -74,7 +74,7 @@ final class RawConnection {
         }
     }
 
-    /// What arrives up to and with a mark.
+    /// What arrives up to and including a mark.
     func read(through mark: String) throws -> String {
         let pattern = Array(mark.utf8)
         while true {
@@ -93,7 +93,7 @@ final class RawConnection {
         return buffer
     }
 
-    /// One answer whose length is told, or that comes in chunks.
+    /// One answer that has a length, or is chunked.
     func readAnswer() throws -> (head: String, body: [UInt8]) {
         let head = try read(through: "\r\n\r\n")
         let line = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }

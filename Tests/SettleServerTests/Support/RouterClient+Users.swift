@@ -28,7 +28,7 @@ extension RouterClient {
         ]
     }
 
-    /// Sends a request of somebody: `name:password`, or nothing for one who did not log in.
+    /// Sends a request of a user, `name:password`, or an anonymous one if empty.
     func send(
         as credentials: String, _ method: String, _ path: String, _ body: JSON? = nil,
         headers: HTTPHeaders = HTTPHeaders()

@@ -8,13 +8,13 @@ import Testing
 @testable import SettleServer
 
 extension Router {
-    /// The answer to a request if it needs no waiting.
+    /// The answer to a request if it needs no worker.
     func respondAtOnce(to request: HTTPRequest) -> HTTPResponse? {
         if case .answered(let response) = plan(request) { response } else { nil }
     }
 }
 
-/// Sends requests to a router, without a socket between.
+/// Sends requests to a router without a socket.
 struct RouterClient {
     let folder: TemporaryFolder
     let server: Server
@@ -35,14 +35,14 @@ struct RouterClient {
         return client
     }
 
-    /// Sends a request and reads the whole answer; a feed that waits is waited for, a while.
+    /// Sends a request and reads the whole answer; waits a while for a feed.
     func send(
         _ method: String, _ path: String, _ body: JSON? = nil, headers: HTTPHeaders = HTTPHeaders()
     ) throws -> Answer {
         try send(method, path, bytes: body?.utf8, headers: headers)
     }
 
-    /// Sends a body that may be no JSON.
+    /// Sends a body that need not be JSON.
     func send(
         _ method: String, _ path: String, bytes: [UInt8]?, headers: HTTPHeaders = HTTPHeaders()
     ) throws -> Answer {
@@ -50,7 +50,7 @@ struct RouterClient {
         if bytes != nil, headers["Content-Type"] == nil { headers["Content-Type"] = "application/json" }
         if headers["Accept"] == nil { headers["Accept"] = "application/json" }
         headers["Host"] = "test"
-        // Requests are the administrator's unless they say otherwise.
+        // Requests are the administrator's by default.
         if headers["Authorization"] == nil, headers["Cookie"] == nil {
             headers["Authorization"] = "Basic YWRtaW46YWRtaW4="
         }

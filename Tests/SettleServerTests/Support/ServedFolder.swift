@@ -3,9 +3,9 @@ import Settle
 import SettleTesting
 import Testing
 
-/// A `settle serve` of its own process, which is killed with this.
+/// A `settle serve` in its own process, which is killed when the object is released.
 final class ServedFolder {
-    /// Where it listens.
+    /// The port it listens on.
     let port: Int
     private let process = Process()
 
@@ -30,16 +30,16 @@ final class ServedFolder {
 
     deinit { if process.isRunning { kill() } }
 
-    /// Whether the process goes on.
+    /// Whether the process is running.
     var isRunning: Bool { process.isRunning }
 
-    /// The answer to a request of the administrator's, with its head.
+    /// The answer to a request as the administrator, with its head.
     func ask(_ method: String, _ path: String, _ body: String? = nil) throws -> String {
         let answer = try answer(method, path, body)
         return answer.head + String(decoding: answer.body, as: UTF8.self)
     }
 
-    /// The body of the answer to a request of the administrator's.
+    /// The body of the answer to a request as the administrator.
     func json(_ method: String, _ path: String, _ body: String? = nil) throws -> JSON {
         try JSON(utf8: answer(method, path, body).body)
     }
@@ -51,7 +51,7 @@ final class ServedFolder {
         return (answer.head, answer.body)
     }
 
-    /// Kills it at once.
+    /// Kills it immediately.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()

@@ -6,7 +6,7 @@ import Testing
 @testable import SettleServer
 
 @Suite struct StreamPumpTests {
-    /// A stream that looks for something and does not find it.
+    /// A stream that searches and finds nothing.
     private final class Searching: ResponseStream {
         let isOver = Guarded(false)
 
@@ -65,7 +65,7 @@ import Testing
             }
         }
 
-        /// How many pieces it gave.
+        /// How many pieces it was asked for.
         var asked: Int { state.withLock(\.asked) }
 
         func gush() {
@@ -99,7 +99,7 @@ import Testing
         }
         settle()
         #expect(stream.asked == 2)
-        // Taking some lets it go on.
+        // Reading some lets it continue.
         _ = pump.supply(buffer) {}
         settle()
         #expect(stream.asked == 3)

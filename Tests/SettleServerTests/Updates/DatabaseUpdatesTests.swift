@@ -25,7 +25,7 @@ import Testing
         try JSON(utf8: try live.send("GET", path).body)
     }
 
-    /// Asks until an event is among those since a position.
+    /// Requests the feed until an event is among those since a position.
     private func wait(for event: Event, on live: LiveServer, since: String = "0") throws -> JSON {
         var answer = JSON.null
         waitUntil {

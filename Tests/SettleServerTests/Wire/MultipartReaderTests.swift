@@ -3,7 +3,7 @@ import Testing
 
 @testable import SettleServer
 
-/// Gives a body a few bytes at a time, so that boundaries are cut anywhere.
+/// Delivers a body a few bytes at a time, so that boundaries are cut anywhere.
 private final class Trickle: RequestBody, @unchecked Sendable {
     // One thread uses it in these tests, so it needs no lock.
     private var rest: ArraySlice<UInt8>
