@@ -1,19 +1,19 @@
-/// Refuses what a page of another site may have had a browser send in the name of the one who sits before it.
+/// Prevents cross-site request forgery: refuses requests that a page of another site may have made a browser send.
 ///
-/// A browser sends cookies, passwords it has asked for, and a certificate with any request to this server, also with a form of
-/// another site's page. Most endpoints take JSON alone, for which a browser asks first (CORS). This is for the others: a `POST`
-/// of a type that a form can have needs a sign that the page is one of this server, or that no browser sent it.
+/// A browser sends cookies, stored passwords and certificates with any request to this server, also with a form of another
+/// site's page. Most endpoints accept only JSON, which needs a CORS preflight. This is for the others: a `POST` with a
+/// form's content type needs a sign that the page is one of this server, or that no browser sent it.
 struct CrossSiteCheck: Sendable {
     let crossOrigin: CrossOriginOptions?
 
-    /// Lets a request pass.
+    /// Checks a request.
     ///
     /// - Parameters:
-    ///   - request: The request, which came as a `POST`.
-    ///   - user: Who it is of.
+    ///   - request: The request, which was sent as a `POST`.
+    ///   - user: The authenticated user.
     /// - Throws: ``HTTPError`` with status 403.
     func check(_ request: HTTPRequest, _ user: User) throws {
-        // A token is put into a request by who sends it, and never by a browser.
+        // A client adds a token itself; a browser never does.
         guard user.name != nil, user.handler != "jwt", Self.canBeForm(request),
             Self.isForeign(request), crossOrigin?.trusts(request) != true
         else { return }
@@ -22,20 +22,20 @@ struct CrossSiteCheck: Sendable {
         )
     }
 
-    /// Whether a browser sends it without asking first.
+    /// Whether a browser sends it without a preflight.
     private static func canBeForm(_ request: HTTPRequest) -> Bool {
         let type = request.headers.bare("Content-Type")?.lowercased() ?? ""
         return ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"].contains(type)
     }
 
-    /// Whether a browser says that a page of another origin sent it. What has none of these headers is from no browser of the
-    /// last ten years: each sends `Origin` with a `POST` to another origin.
+    /// Whether a browser says that a page of another origin sent it. A request without these headers comes from no browser of
+    /// the last ten years, because each sends `Origin` with a `POST` to another origin.
     private static func isForeign(_ request: HTTPRequest) -> Bool {
         if let site = request.headers["Sec-Fetch-Site"] { return !["same-origin", "none"].contains(site) }
         guard let from = request.headers["Origin"] ?? request.headers["Referer"] else { return false }
-        // The scheme is not compared: a proxy may speak TLS for this server.
+        // The scheme is not compared, because a proxy may terminate TLS for this server.
         let parts = from.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-        // What a proxy says of the host is no header that a form can have.
+        // A form can't set the host headers of a proxy.
         let hosts = ["Host", "X-Forwarded-Host"].compactMap { request.headers[$0]?.lowercased() }
         return parts.count < 3 || !hosts.contains(parts[2].lowercased())
     }

@@ -2,14 +2,14 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettleReplication
 
-/// Who may read and write the documents of a replicator's database, and what may be in them.
+/// Access rules of the documents in a replicator database, and their validation.
 ///
-/// A document belongs to who wrote it first, its `owner`. Others but the server's administrators may not change it, and see
-/// it without its credentials. Lists, feeds and everything else that shows many documents are the administrators' alone.
+/// A document belongs to its author, the `owner`. Other users than the server's administrators may not change it, and see
+/// it without its credentials. Lists, feeds and all other views of many documents are for administrators only.
 struct ReplicatorDocumentRules: Sendable {
     let user: User
 
-    /// Sees that somebody may use a path below the database.
+    /// Checks that the user may use a path below the database.
     func checkPath(_ path: [String], method: String) throws {
         guard !user.isServerAdmin, path.count > 1 else { return }
         let isWhole = path.count == 2
@@ -17,21 +17,21 @@ struct ReplicatorDocumentRules: Sendable {
         case "_security", "_revs_limit": if ["GET", "HEAD"].contains(method) { return }
         case "_bulk_docs", "_ensure_full_commit", "_revs_diff", "_missing_revs": if isWhole { return }
         case let name where !name.hasPrefix("_"):
-            // Copying would show a document to whom it does not belong.
+            // Copying would show a document to a user it does not belong to.
             if isWhole, method != "COPY" { return }
         default: break
         }
         throw HTTPError.unauthorized("You are not a server admin.")
     }
 
-    /// Sees that somebody may bring revisions with their history, with any owner in them.
+    /// Checks that the user may write revisions with their history, with any owner in them.
     func checkReplicated() throws {
         if !user.isServerAdmin {
             throw HTTPError.forbidden("Only server admins may bring revisions into a replicator database.")
         }
     }
 
-    /// The body to store: with its owner, and such that it says a replication.
+    /// The body to store: with its owner, and validated as a replication.
     func prepared(_ body: DocumentBody) throws -> DocumentBody {
         guard var members = body.json.object else { return body }
         let name = user.name.map(JSON.string) ?? .null
@@ -49,13 +49,13 @@ struct ReplicatorDocumentRules: Sendable {
         return given == members["owner"] ? body : try DocumentBody(.object(members))
     }
 
-    /// Sees that a document may follow on another.
+    /// Checks that the user may replace a document.
     func check(after old: DocumentBody?) throws {
         guard !user.isServerAdmin, let old else { return }
         guard Self.owns(old, user) else { throw Self.notYours }
     }
 
-    /// Whether a document is somebody's own. One who did not log in has none: anybody could be that.
+    /// Whether a document belongs to the user. Anonymous clients own none, because anyone could be one.
     static func owns(_ body: DocumentBody, _ user: User) -> Bool {
         guard let name = user.name, let owner = body["owner"]?.string else { return false }
         return owner.utf8.elementsEqual(name.utf8)

@@ -1,9 +1,9 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// Who is a member and who an administrator of a database: its `_security`.
+/// The members and administrators of a database: its `_security`.
 struct SecurityObject: Sendable {
-    /// As it was set, with all its members.
+    /// The object as it was set, with all its members.
     let json: JSON
     private let admins: Group
     private let members: Group
@@ -19,34 +19,34 @@ struct SecurityObject: Sendable {
         }
     }
 
-    /// What a new database has: administrators of the server, and nobody else.
+    /// The object of a new database: only administrators of the server have access.
     static let standard: JSON = ["members": ["roles": ["_admin"]], "admins": ["roles": ["_admin"]]]
     private static let setting = "security"
 
     /// Reads an object.
     ///
-    /// - Throws: ``HTTPError`` with status 400 for names and roles that are no lists of text.
+    /// - Throws: ``HTTPError`` with status 400 for names and roles that are not lists of strings.
     init(_ json: JSON) throws {
         guard let object = json.object else { throw HTTPError.badRequest("Request body must be a JSON object") }
         self.json = json
         admins = try Self.group(object["admins"])
-        // The name of old.
+        // `readers` is the former name.
         members = try Self.group(object["members"] ?? object["readers"])
     }
 
-    /// The object of a database. One that can't be read lets nobody in.
+    /// Reads the object of a database. An unreadable one gives nobody access.
     init(of database: Database) throws {
         let text = try database.setting(Self.setting)
         try self.init(text.map { try JSON(parsing: $0) } ?? Self.standard)
     }
 
-    /// Keeps it as a database's.
+    /// Stores the object in a database.
     func store(in database: Database) throws { try database.setSetting(Self.setting, to: "\(json)") }
 
-    /// Whether somebody is an administrator of the database.
+    /// Whether the user is an administrator of the database.
     func isAdmin(_ user: User) -> Bool { user.isServerAdmin || admins.contains(user) }
 
-    /// Whether somebody may read and write documents.
+    /// Whether the user may read and write documents.
     func isMember(_ user: User) -> Bool { isAdmin(user) || members.isEmpty || members.contains(user) }
 
     private static func group(_ json: JSON?) throws -> Group {

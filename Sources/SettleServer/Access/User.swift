@@ -1,17 +1,17 @@
-/// Who sends a request.
+/// The authenticated sender of a request.
 struct User: Sendable {
-    /// The name, or `nil` for one who did not log in.
+    /// The name, or `nil` for an anonymous client.
     var name: String?
     /// The roles; `_admin` is the server's administrator.
     var roles: [String]
-    /// By which way they logged in.
+    /// The authentication handler.
     var handler: String?
-    /// A cookie to send with the answer, when the one that came is about to expire.
+    /// A cookie to send with the answer, if the request's is about to expire.
     var renewedCookie: String?
 
-    /// One who did not log in.
+    /// A client without authentication.
     static let anonymous = User(name: nil, roles: [])
 
-    /// Whether they are an administrator of the server.
+    /// Whether the user is an administrator of the server.
     var isServerAdmin: Bool { roles.contains("_admin") }
 }

@@ -1,6 +1,6 @@
 /// The header `Range`, as CouchDB reads it.
 enum ByteRanges {
-    /// The ranges a request wants of a content; `nil` for all of it.
+    /// The requested ranges of a content; `nil` for all of it.
     ///
     /// - Throws: ``HTTPError/rangeNotSatisfiable``.
     static func parse(_ header: String?, length: Int64) throws -> [Range<Int64>]? {
@@ -25,7 +25,7 @@ enum ByteRanges {
         return ranges.isEmpty ? nil : ranges
     }
 
-    /// A number, or the absence of one; `nil` for what is neither.
+    /// A number, or `.some(nil)` for a missing one; `nil` if malformed.
     private static func bound(_ text: Substring) -> Int64?? {
         if text.isEmpty { return .some(nil) }
         guard text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let number = Int64(text) else {

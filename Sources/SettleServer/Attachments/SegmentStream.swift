@@ -3,7 +3,7 @@ internal import SettlePlatform
 
 /// Sends pieces of text and contents of attachments, one after the other, in bounded memory.
 final class SegmentStream: ResponseStream {
-    /// A part of what is sent.
+    /// A segment of the answer.
     enum Segment: Sendable {
         case bytes([UInt8])
         /// An attachment's content: as it is stored, or expanded; whole, or a part of what is stored.
@@ -38,7 +38,7 @@ final class SegmentStream: ResponseStream {
         }
     }
 
-    /// How many bytes all segments have; `nil` when a content came compressed and its own length is not known.
+    /// The length of all segments in bytes; `nil` if a content was stored compressed and its expanded length is unknown.
     static func length(_ segments: [Segment]) -> Int64? {
         var sum: Int64 = 0
         for segment in segments {

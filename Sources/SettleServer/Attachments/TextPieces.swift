@@ -1,13 +1,13 @@
 internal import SettleDatabase
 
-/// Gives out the pieces of a text, and reads the contents in it on the way, in bounded memory.
+/// Returns the pieces of a text, and reads the attachments in it as needed, in bounded memory.
 struct TextPieces {
     private let database: Database
     private var text: WireText
     private var next = 0
     private var position = 0
     private var reader: AttachmentReader?
-    /// The last bytes of a content, too few for a digit of base64 each.
+    /// The last bytes of a content, too few to be encoded as base64 yet.
     private var rest: [UInt8] = []
 
     init(_ text: WireText, _ database: Database) {
@@ -17,7 +17,7 @@ struct TextPieces {
 
     /// The next piece, never empty, or `nil` at the end.
     ///
-    /// - Throws: ``DatabaseError`` when a content can't be read.
+    /// - Throws: ``DatabaseError`` if a content can't be read.
     mutating func read() throws -> [UInt8]? {
         while true {
             if let reader {

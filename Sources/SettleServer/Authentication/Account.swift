@@ -1,22 +1,22 @@
-/// Somebody who may log in.
+/// An account that may log in.
 struct Account: Sendable {
     let name: String
     let roles: [String]
-    /// What is kept of the password; `nil` for one that can't log in by one.
+    /// The password's hash; `nil` for an account without a password.
     let password: PasswordHash?
-    /// What a session's cookie is signed with beside the server's secret: with the password it changes, and ends sessions.
+    /// Signed into a session's cookie with the server's secret. It changes with the password, which ends the sessions.
     var salt: String
-    /// The second factor, for one who needs one.
+    /// The required second factor.
     var secondFactor: SecondFactor = .none
 
-    /// What is asked for beside a password.
+    /// What authentication requires beside a password.
     enum SecondFactor: Sendable {
         case none
         case code(TimeCode)
-        /// One that is not understood, so that nobody has it.
+        /// A malformed one, which no code satisfies.
         case unknown
 
-        /// Whether a code will do.
+        /// Whether a code is valid.
         func accepts(_ code: String) -> Bool {
             switch self {
             case .none: true

@@ -2,15 +2,15 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Finds accounts: the server's administrators, then the documents of `_users`.
+/// Looks up accounts: the server's administrators first, then the documents of `_users`.
 struct Accounts: Sendable {
     let administration: Administration
     let databases: DatabasePool
 
     /// The account of a name.
     ///
-    /// - Throws: ``HTTPError`` with status 401 for a user whose document has a conflict: which password counts, is not
-    ///   known.
+    /// - Throws: ``HTTPError`` with status 401 for a user whose document has a conflict, because it is unknown which
+    ///   password is valid.
     func find(_ name: String) throws -> Account? {
         if let hash = administration.hash(of: name) {
             let roles = ["_admin"] + (try administratorsRoles(name))
@@ -27,13 +27,13 @@ struct Accounts: Sendable {
         return account
     }
 
-    /// The roles that an administrator of the server has beside that: those of the user's document with the name. A users
-    /// database that can't be read keeps no administrator out.
+    /// The additional roles of a server administrator, from the user's document of that name. An unreadable users
+    /// database does not lock administrators out.
     private func administratorsRoles(_ name: String) throws -> [String] {
         do { return try document(of: name).map { Self.roles($0.body) } ?? [] } catch is DatabaseError { return [] }
     }
 
-    /// The user's document of a name, as every read shows it; `nil` when it does not exist.
+    /// The user's document of a name, as reads show it; `nil` if it does not exist.
     private func document(of name: String) throws -> (body: DocumentBody, isConflicted: Bool)? {
         guard !name.isEmpty, let users = try databases.openIfThere("_users") else { return nil }
         let id = DocumentID(unchecked: UserDocumentRules.prefix + name)
@@ -43,7 +43,7 @@ struct Accounts: Sendable {
         return (body, record.tree.isConflicted)
     }
 
-    /// The roles in a document. A system's role can't come from one, however the document came here.
+    /// The roles in a document. System roles are ignored, even if they were written directly to the database.
     private static func roles(_ body: DocumentBody) -> [String] {
         (body["roles"]?.array ?? []).compactMap(\.string).filter { !$0.hasPrefix("_") || $0 == "_metrics" }
     }
@@ -51,14 +51,14 @@ struct Accounts: Sendable {
 
 /// The codes of an account's second factor (TOTP, RFC 6238), which change every half minute.
 ///
-/// A user's document has it as CouchDB's: `"totp": {"key": "GEZDGNBV…", "algorithm": "sha", "length": 6}`, the key in base32.
+/// A user's document has it in CouchDB's form: `"totp": {"key": "GEZDGNBV…", "algorithm": "sha", "length": 6}`, the key in base32.
 struct TimeCode: Sendable {
     private let key: [UInt8]
     private let function: HashFunction
     private let length: Int
     private static let period = 30
 
-    /// Reads it; `nil` for invalid input, with which nobody can log in.
+    /// Reads it; `nil` for invalid input, which prevents authentication.
     init?(_ json: JSON) {
         guard let key = json["key"]?.string.flatMap(Base32.decode), !key.isEmpty,
             let function = HashFunction(rawValue: json["algorithm"].map { $0.string ?? "" } ?? "sha")
@@ -68,9 +68,9 @@ struct TimeCode: Sendable {
         (self.key, self.function, self.length) = (key, function, length)
     }
 
-    /// Whether a code is the one of now, or of just before or after.
+    /// Whether a code is valid now, or was just before, or will be just after.
     func accepts(_ code: String, now: Int = SessionCookie.now) -> Bool {
-        // All are compared, so that the time does not tell which one it was.
+        // All are compared, so that the time does not reveal which one matched.
         [now - Self.period, now, now + Self.period].map { Secrets.areEqual(self.code(at: $0).utf8, code.utf8) }
             .contains(true)
     }

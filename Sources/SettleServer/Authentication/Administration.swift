@@ -1,11 +1,11 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The server's administrators, and what else its settings file keeps.
+/// The server's administrators, and the other contents of its settings file.
 final class Administration: Sendable {
     private struct State {
         var settings = ServerSettings()
-        /// Those of the options, which are not written down.
+        /// Administrators from the options, which are not stored.
         var others: [String: PasswordHash]
         var isLoaded = false
         var file: SettingsFile
@@ -23,18 +23,18 @@ final class Administration: Sendable {
         state = Guarded(State(others: others, file: SettingsFile(path: path + "/server.json")))
     }
 
-    /// What is kept of an administrator's password.
+    /// The hash of an administrator's password.
     func hash(of name: String) -> PasswordHash? { state.withLock { $0.others[name] ?? $0.settings.admins[name] } }
 
     /// The secret that cookies are signed with.
     var secret: [UInt8] { state.withLock { Array($0.settings.secret.utf8) } }
 
-    /// What the root calls the server's own id.
+    /// The server's id in the response of `GET /`.
     var uuid: String { state.withLock { $0.settings.uuid } }
 
-    /// Takes the folder for this server, and reads the settings file, or makes it.
+    /// Locks the folder for this server, and reads or creates the settings file.
     ///
-    /// - Throws: ``DatabaseError`` with code `inUse` when another server has the folder, and nothing is touched.
+    /// - Throws: ``DatabaseError`` with code `inUse` if another server has the folder; then nothing is changed.
     func load() throws {
         try lock.take()
         try state.withLock { state in
@@ -48,10 +48,10 @@ final class Administration: Sendable {
         }
     }
 
-    /// Lets another server have the folder.
+    /// Unlocks the folder.
     func unload() { lock.release() }
 
-    /// Makes an administrator with a random password when there is none at all; returns the password, which is kept nowhere.
+    /// Creates an administrator with a random password if there are none; returns the password, which is not stored.
     func makeFirst() throws -> String? {
         try load()
         guard state.withLock({ $0.others.isEmpty && $0.settings.admins.isEmpty }) else { return nil }
@@ -60,23 +60,23 @@ final class Administration: Sendable {
         return password
     }
 
-    /// Sets an administrator's password, and keeps its hash.
+    /// Sets an administrator's password, and stores its hash.
     func set(_ name: String, password: [UInt8]) throws {
         try load()
         let hash = try hasher.hash(password)
         try change { $0.admins[name] = hash }
     }
 
-    /// What was changed over HTTP, by `section/key`.
+    /// The configuration changed over HTTP, by `section/key`.
     var storedSettings: [String: String] { state.withLock(\.settings.configuration) }
 
-    /// Keeps the value of a setting that was changed over HTTP; `nil` forgets it.
+    /// Stores a value of the configuration that was changed over HTTP; `nil` removes it.
     func store(_ value: String?, as name: String) throws {
         try load()
         try change { $0.configuration[name] = value }
     }
 
-    /// Changes the settings, first in their file.
+    /// Changes the settings, in their file first.
     private func change(_ body: (inout ServerSettings) -> Void) throws {
         try state.withLock { state in
             var settings = state.settings

@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Finds out who sends a request: by cookie, password, token, or a proxy's word, the first that says something.
+/// Authenticates requests by cookie, password, token, or a trusted proxy's headers, in this order.
 struct Authenticator: Sendable {
     let options: SecurityOptions
     let administration: Administration
@@ -18,26 +18,26 @@ struct Authenticator: Sendable {
             threshold: options.security.lockoutThreshold, seconds: options.security.lockoutSeconds)
     }
 
-    /// The ways to log in, as `GET /_session` lists them.
+    /// The enabled authentication handlers, as `GET /_session` lists them.
     var handlers: [String] {
         (options.proxy == nil ? [] : ["proxy"]) + (options.tokens == nil ? [] : ["jwt"]) + ["cookie", "default"]
     }
 
-    /// Who sends a request.
+    /// Authenticates a request.
     ///
-    /// - Throws: ``HTTPError`` for credentials that are wrong, or none.
+    /// - Throws: ``HTTPError`` for wrong or malformed credentials.
     func user(of request: HTTPRequest) throws -> User {
         try proxied(request) ?? token(request) ?? session(request) ?? basic(request) ?? .anonymous
     }
 
-    /// The account of a name and its password, and of a code where a second factor is needed.
+    /// The account for a name and password, and a code if it has a second factor.
     ///
-    /// - Throws: ``HTTPError`` with status 403 when the account is locked, and 503 when too many log in.
+    /// - Throws: ``HTTPError`` with status 403 if the account is locked, and 503 if too many logins are waiting.
     func login(_ name: String, _ password: [UInt8], code: String = "", peer: String) throws -> Account? {
         let account = try accounts.find(name)
         let salt = account?.salt ?? ""
         try lockout.check(peer, name, salt)
-        // Asked again when the key is derived: many guesses at once are no more than a few.
+        // The lock is checked again when the key is derived, so that concurrent guesses stay within the limit.
         let isRight = try administration.hasher.verify(password, against: account?.password, of: name) {
             try lockout.check(peer, name, salt)
         }
@@ -65,7 +65,7 @@ struct Authenticator: Sendable {
             throw HTTPError.badRequest("Authorization header has invalid base64 value")
         }
         let parts = bytes.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
-        // `_:_` is what browsers are told to send to forget a password.
+        // Browsers send `_:_` to forget a password.
         guard parts.count == 2, parts != [[UInt8(ascii: "_")], [UInt8(ascii: "_")]] else { return nil }
         let name = String(decoding: parts[0], as: UTF8.self)
         guard let account = try login(name, Array(parts[1]), peer: request.peer) else {

@@ -1,9 +1,9 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Counts failed logins, and locks an account for the address they come from.
-///
-/// As in CouchDB 3.5, what is counted is an address, a name and the account's salt together: a stranger can't lock an
+/// Counts failed logins, and locks an account for the client's address.
+/// As in CouchDB 3.5, failures are counted per address, name and salt of the account: a stranger can't lock an account for
+/// others, and a new password unlocks it.
 /// account for others, and a new password unlocks it.
 final class LoginLockout: Sendable {
     private struct Key: Hashable {
@@ -23,14 +23,14 @@ final class LoginLockout: Sendable {
     private static let capacity = 10_000
 
     /// - Parameters:
-    ///   - threshold: How many failures lock; 0 for never.
+    ///   - threshold: How many failures lock; 0 disables the lock-out.
     ///   - seconds: How long a failure counts.
     init(threshold: Int, seconds: Double) {
         self.threshold = threshold
         lifetime = .seconds(min(max(seconds, 0), 1e9))
     }
 
-    /// Sees that an account is not locked.
+    /// Checks that an account is not locked.
     ///
     /// - Throws: ``HTTPError`` with status 403.
     func check(_ peer: String, _ name: String, _ salt: String) throws {
@@ -45,7 +45,7 @@ final class LoginLockout: Sendable {
         }
     }
 
-    /// Counts a failure.
+    /// Counts a failed login.
     func fail(_ peer: String, _ name: String, _ salt: String) {
         guard threshold > 0 else { return }
         let key = Key(peer: peer, name: name, salt: salt)

@@ -1,13 +1,13 @@
 internal import SettleCore
 internal import SettlePlatform
 
-/// What is kept of a password, in any of the forms CouchDB has or had.
+/// The hash of a password, in any form that CouchDB uses or used.
 struct PasswordHash: Sendable, Hashable {
-    /// How the hash is made.
+    /// The hash algorithm.
     enum Scheme: Sendable, Hashable {
         /// SHA-1 of password and salt.
         case simple
-        /// A key derived from the password; from its simple hash, where an old one was made stronger.
+        /// A key derived from the password, or from its simple hash if an old one was strengthened.
         case derived(HashFunction, iterations: Int, fromSimple: Bool)
     }
 
@@ -15,10 +15,10 @@ struct PasswordHash: Sendable, Hashable {
     let salt: String
     /// The hash in hexadecimal digits.
     let hash: String
-    /// More iterations than this are not begun, whatever a document says.
+    /// The maximum number of iterations, whatever a document requests.
     static let mostIterations = 10_000_000
 
-    /// Hashes a password; ask for it through a ``PasswordHasher``.
+    /// Hashes a password. Use ``PasswordHasher``, which limits concurrent hashing.
     init(of password: [UInt8], salt: String = SecureRandom.hexadecimal(), iterations: Int) {
         scheme = .derived(.sha256, iterations: iterations, fromSimple: false)
         self.salt = salt
@@ -31,9 +31,9 @@ struct PasswordHash: Sendable, Hashable {
         self.hash = hash
     }
 
-    /// Whether a password is the one; ask for it through a ``PasswordHasher``.
+    /// Whether a password matches. Use ``PasswordHasher``, which limits concurrent hashing.
     ///
-    /// - Throws: ``HTTPError`` with status 403 for a count of iterations that is out of bounds.
+    /// - Throws: ``HTTPError`` with status 403 if the number of iterations is out of bounds.
     func verify(_ password: [UInt8]) throws -> Bool {
         if case .derived(_, let iterations, _) = scheme {
             guard iterations >= 1 else { throw HTTPError.forbidden("Iteration count is too low for this server") }
@@ -57,13 +57,13 @@ struct PasswordHash: Sendable, Hashable {
 }
 
 extension PasswordHash {
-    /// The members of a user's document in which CouchDB keeps it.
+    /// The members of a user's document that hold the hash.
     static let memberNames: Set<String> = [
         "derived_key", "iterations", "password", "password_scheme", "password_sha", "preserve_salt", "pbkdf2_prf",
         "salt",
     ]
 
-    /// Reads it from a user's document; `nil` where there is none that is understood.
+    /// Reads the hash from a user's document; `nil` if it has none, or one of an unknown form.
     init?(_ document: DocumentBody) {
         let salt = document["salt"]?.string ?? ""
         let name = document["password_scheme"]?.string ?? "simple"
@@ -121,7 +121,7 @@ extension PasswordHash {
 }
 
 extension PasswordHash {
-    /// The same with another count of iterations; no password has it.
+    /// The same with another number of iterations, which matches no password.
     func withIterations(_ count: Int) -> PasswordHash {
         PasswordHash(.derived(.sha256, iterations: count, fromSimple: false), salt: salt, hash: hash)
     }

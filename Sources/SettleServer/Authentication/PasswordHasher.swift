@@ -1,10 +1,10 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Hashes and verifies passwords: a few at once, and what was verified is remembered for a while.
+/// Hashes and verifies passwords: a few concurrently, with a cache of recent verifications.
 ///
-/// Deriving a key takes a tenth of a second of a core. So it happens on the threads of handlers, never on those that do
-/// I/O; not more often at the same time than there are places; and who finds too many waiting is sent away.
+/// Deriving a key takes a tenth of a second of a core. So it runs on worker threads, never on polling threads, and
+/// concurrency is limited: a call that finds too many waiting fails.
 final class PasswordHasher: Sendable {
     private struct State {
         var running = 0
@@ -15,9 +15,9 @@ final class PasswordHasher: Sendable {
     private let places: Int
     private let seats: Int
     private let verified: VerifiedPasswords
-    /// How often a new password is hashed.
+    /// The iterations for new passwords.
     let iterations: Int
-    /// What a password of nobody is compared with, so that the time does not tell who exists.
+    /// Compared with passwords of unknown users, so that the time does not reveal which users exist.
     private let nobody: PasswordHash
 
     init(iterations: Int, places: Int = 2, seats: Int = 16, remembering capacity: Int = 1000, seconds: Double = 600) {
@@ -28,26 +28,26 @@ final class PasswordHasher: Sendable {
         nobody = PasswordHash(of: SecureRandom.bytes(16), iterations: 1).withIterations(self.iterations)
     }
 
-    /// How many wait for a place.
+    /// How many calls wait.
     var waiting: Int { state.withLock { $0.waiting } }
 
     /// Hashes a new password.
     ///
-    /// - Throws: ``HTTPError`` with status 503 when too many wait.
+    /// - Throws: ``HTTPError`` with status 503 if too many calls wait.
     func hash(_ password: [UInt8]) throws -> PasswordHash {
         try inPlace { PasswordHash(of: password, iterations: iterations) }
     }
 
-    /// Looks whether a password is the one of a hash; no hash has none.
+    /// Verifies a password against a hash; fails without a hash.
     ///
     /// - Parameters:
     ///   - password: The password.
-    ///   - hash: What is kept of it.
-    ///   - name: Whose it is.
-    ///   - precheck: Is called when it is its turn, before the key is derived.
-    /// - Returns: Whether it is.
-    /// - Throws: ``HTTPError`` with status 503 when too many wait, and what the hash or the check before says;
-    ///   ``WouldWait`` where it may not wait and the key would have to be derived.
+    ///   - hash: The stored hash.
+    ///   - name: The user's name.
+    ///   - precheck: Called before the key is derived, after any wait.
+    /// - Returns: Whether the password matches.
+    /// - Throws: ``HTTPError`` with status 503 if too many calls wait, errors of the hash or of `precheck`, or
+    ///   ``WouldWait`` if the call may not wait and the key would have to be derived.
     func verify(
         _ password: [UInt8], against hash: PasswordHash?, of name: String, precheck: () throws -> Void
     ) throws -> Bool {

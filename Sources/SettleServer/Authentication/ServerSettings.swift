@@ -2,25 +2,25 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// What a server keeps about itself: its administrators, the secret of its cookies, its name.
+/// What a server stores about itself: its administrators, the secret of its cookies, its id.
 ///
-/// It is a file of its own beside the databases that only its owner may read. Whoever makes a ``Server`` and does not start
-/// it has settings in memory.
+/// It is a file beside the databases that only its owner may read. A ``Server`` that is created and not started has
+/// settings in memory.
 struct ServerSettings: Sendable {
-    /// What is kept of the administrators' passwords, by name.
+    /// The hashes of the administrators' passwords, by name.
     var admins: [String: PasswordHash] = [:]
-    /// What was changed over HTTP, by `section/key`.
+    /// The configuration changed over HTTP, by `section/key`.
     var configuration: [String: String] = [:]
     /// The secret that cookies are signed with.
     var secret = Hexadecimal.encode(SecureRandom.bytes(32))
-    /// What the root calls the server's own id.
+    /// The server's id in the response of `GET /`.
     var uuid = SecureRandom.hexadecimal()
 
     init() {}
 
     /// Reads settings.
     ///
-    /// - Throws: ``DatabaseError`` for invalid input: a server whose settings can't be read must not make others.
+    /// - Throws: ``DatabaseError`` for invalid input, because a server must not replace settings it can't read.
     init(_ bytes: [UInt8]) throws {
         guard let members = try JSON(utf8: bytes).object, let secret = members["secret"]?.string,
             secret.utf8.count >= 32,

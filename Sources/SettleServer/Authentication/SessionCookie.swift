@@ -7,13 +7,13 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The cookie `AuthSession` in CouchDB's form: name, time and their HMAC, which nobody else can make.
+/// The cookie `AuthSession` in CouchDB's form: name, time and their HMAC, which only this server can compute.
 struct SessionCookie: Sendable {
     static let name = "AuthSession"
     let options: SecurityOptions
     let isSecure: Bool
 
-    /// What a cookie says.
+    /// The content of a cookie.
     struct Content: Sendable {
         let name: String
         /// When it was made, in seconds.
@@ -32,25 +32,25 @@ struct SessionCookie: Sendable {
             throw HTTPError.badRequest("Malformed AuthSession cookie. Please clear your cookies.")
         }
         let given = Int(String(decoding: parts[1], as: UTF8.self), radix: 16) ?? 0
-        // A time that can't be is long past; so nothing that is computed from it overflows.
+        // An impossible time counts as expired, so that no arithmetic overflows.
         let time = (0...1 << 40).contains(given) ? given : 0
         return Content(
             name: name, time: time, signed: parts[0] + [UInt8(ascii: ":")] + parts[1], code: Array(parts[2]))
     }
 
-    /// Whether a cookie was made here, for this account, and not too long ago.
+    /// Whether a cookie was issued here, for this account, and has not expired.
     func isValid(_ content: Content, salt: String, secret: [UInt8], now: Int = SessionCookie.now) -> Bool {
         let expected = HashFunction.sha256.code(of: content.signed, key: secret + Array(salt.utf8))
         return Secrets.areEqual(expected, content.code) && content.time <= now + 60
             && now < content.time + options.sessionTimeout
     }
 
-    /// Whether so little time is left that a new cookie is sent.
+    /// Whether the cookie expires soon and a new one is sent.
     func needsRenewal(_ content: Content, now: Int = SessionCookie.now) -> Bool {
         Double(content.time + options.sessionTimeout - now) < Double(options.sessionTimeout) * 0.9
     }
 
-    /// The value of the header `Set-Cookie` for a session that begins.
+    /// The value of the header `Set-Cookie` for a new session.
     func header(_ name: String, salt: String, secret: [UInt8], now: Int = SessionCookie.now) -> String {
         let signed = Array("\(name):\(String(now, radix: 16, uppercase: true))".utf8)
         let code = HashFunction.sha256.code(of: signed, key: secret + Array(salt.utf8))

@@ -5,9 +5,9 @@ internal import SettlePlatform
 struct SettingsFile: Sendable {
     let path: String
 
-    /// The settings, or `nil` when there is no file. A file that others may read is closed to them.
+    /// The settings, or `nil` if there is no file. Restricts the permissions of a file that others may read.
     ///
-    /// - Throws: ``DatabaseError`` for a file that can't be read, or is damaged.
+    /// - Throws: ``DatabaseError`` for an unreadable or damaged file.
     func read() throws -> ServerSettings? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
@@ -29,7 +29,7 @@ struct SettingsFile: Sendable {
         }
     }
 
-    /// Writes settings: either all, or what was there stays.
+    /// Writes settings atomically.
     func write(_ settings: ServerSettings) throws {
         let temporary = path + ".new"
         unlink(temporary)

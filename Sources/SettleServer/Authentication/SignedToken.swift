@@ -2,13 +2,13 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Checks signed tokens (JWT).
+/// Verifies signed tokens (JWT).
 struct SignedToken: Sendable {
     let options: TokenOptions
 
-    /// Who a token says it is for.
+    /// The user that a token authenticates.
     ///
-    /// - Throws: ``HTTPError`` with CouchDB's words for what is wrong with it.
+    /// - Throws: ``HTTPError`` with CouchDB's reason if the token is invalid.
     func user(_ token: some StringProtocol, now: Int = SessionCookie.now) throws -> User {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { throw HTTPError.badRequest("Malformed authentication token") }
@@ -18,7 +18,7 @@ struct SignedToken: Sendable {
             throw HTTPError.badRequest("Invalid alg header parameter")
         }
         let claims = try object(parts[1])
-        // The signature first: what is not signed is not looked at.
+        // The signature is verified first; unsigned content is not parsed.
         guard let signature = Base64.decodeFromURL(parts[2]) else {
             throw HTTPError.badRequest("Malformed authentication token")
         }
@@ -38,7 +38,7 @@ struct SignedToken: Sendable {
             return text
         }
         let named = options.keys.filter { $0.id == id ?? "_default" }
-        // The kind of the algorithm chooses among the keys: a public key is never a secret for an HMAC.
+        // The kind of the algorithm selects the keys, so a public key is never used as an HMAC's secret.
         for key in named {
             switch (key.material, algorithm.kind) {
             case (.secret(let secret), nil):

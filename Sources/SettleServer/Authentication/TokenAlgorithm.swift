@@ -1,6 +1,6 @@
 internal import SettlePlatform
 
-/// The algorithms of signed tokens that are taken; `none` is not among them.
+/// The accepted algorithms of signed tokens; `none` is not among them.
 enum TokenAlgorithm: String, Sendable, CaseIterable {
     case hs256 = "HS256"
     case hs384 = "HS384"
@@ -12,7 +12,6 @@ enum TokenAlgorithm: String, Sendable, CaseIterable {
     case es384 = "ES384"
     case es512 = "ES512"
 
-    /// The hash function.
     var hash: HashFunction {
         switch self {
         case .hs256, .rs256, .es256: .sha256
@@ -30,7 +29,7 @@ enum TokenAlgorithm: String, Sendable, CaseIterable {
         }
     }
 
-    /// How many bits the curve of its key has.
+    /// The bits of its key's curve.
     var curveBits: Int? {
         switch self {
         case .es256: 256

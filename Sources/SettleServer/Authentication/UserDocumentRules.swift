@@ -1,20 +1,20 @@
 internal import SettleCore
 
-/// The rules of `_users`: who may read and write which document, and what one has to be. The reasons are CouchDB's.
+/// The rules of `_users`: access to documents, and their validation. The reasons are CouchDB's.
 struct UserDocumentRules: Sendable {
     let user: User
-    /// Whether they are an administrator of the database, or of the server.
+    /// Whether the user is an administrator of the database or the server.
     let isAdmin: Bool
-    /// What ids of users' documents begin with.
+    /// The prefix of users' document ids.
     static let prefix = "org.couchdb.user:"
-    /// How often a hash may be repeated that somebody brings who is no administrator: each login does it anew, and few
-    /// can at the same time.
+    /// The maximum iterations of a hash that a user without administrator rights writes: each login repeats them, and few
+    /// logins can run concurrently.
     private static let mostIterations = 1_000_000
 
-    /// Lets one who is no administrator pass to a path of `_users`: to single documents, for each password that is written
-    /// costs a tenth of a second.
+    /// Checks that a user without administrator rights may use a path of `_users`: only single documents, because each
+    /// written password costs a tenth of a second.
     ///
-    /// - Throws: ``HTTPError`` with status 401, 403 or 404: what is another's is not there.
+    /// - Throws: ``HTTPError`` with status 401, 403 or 404: other users' documents are reported as missing.
     static func checkPath(_ path: [String], method: String, _ user: User, publicFields: Set<String>) throws {
         guard path.count > 1 else { return }
         let name = path[1]
@@ -30,7 +30,7 @@ struct UserDocumentRules: Sendable {
         throw HTTPError.missing
     }
 
-    /// Sees that somebody may write a document of an id.
+    /// Checks that the user may write a document of an id.
     func check(_ id: DocumentID) throws {
         guard !isAdmin else { return }
         guard let name = user.name else {
@@ -40,7 +40,7 @@ struct UserDocumentRules: Sendable {
         guard id.string.utf8.elementsEqual((Self.prefix + name).utf8) else { throw HTTPError.missing }
     }
 
-    /// Sees that a body can be a user's document.
+    /// Checks that a body is a valid user's document.
     func check(_ body: DocumentBody, _ id: DocumentID) throws {
         guard body["type"]?.string == "user" else { throw HTTPError.forbidden("doc.type must be user") }
         guard let name = body["name"]?.string, !name.isEmpty else {
@@ -65,7 +65,7 @@ struct UserDocumentRules: Sendable {
         }
     }
 
-    /// Sees that a document may follow on another; no body is a deletion.
+    /// Checks that the user may replace a document; a deletion has no body.
     func check(_ new: DocumentBody?, _ id: DocumentID, after old: DocumentBody?) throws {
         guard let new else {
             if user.isServerAdmin { return }
@@ -91,7 +91,7 @@ struct UserDocumentRules: Sendable {
         if Self.roles(old) != roles { throw HTTPError.forbidden("Only _admin may edit roles") }
     }
 
-    /// A body with the password's hash instead of the password.
+    /// The body with the password replaced by its hash.
     static func hashed(_ body: DocumentBody, by hasher: PasswordHasher) throws -> DocumentBody {
         guard let password = body["password"], !password.isNull else { return body }
         guard let text = password.string else { throw HTTPError.forbidden("Password value is invalid.") }

@@ -1,10 +1,10 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Passwords that were verified lately, so that not every request derives a key.
+/// A cache of verified passwords, so that not every request derives a key.
 ///
-/// None is kept, only a keyed hash of name, password and stored hash; a password that is changed has another stored hash
-/// and is asked about anew.
+/// It holds only a keyed hash of name, password and stored hash. A changed password has another stored hash, so it is
+/// verified again.
 final class VerifiedPasswords: Sendable {
     private struct State {
         var expiries: [[UInt8]: ContinuousClock.Instant] = [:]
@@ -21,25 +21,25 @@ final class VerifiedPasswords: Sendable {
         lifetime = .seconds(seconds)
     }
 
-    /// Whether these were verified and not too long ago.
+    /// Whether these were verified recently.
     func contains(_ password: [UInt8], _ hash: PasswordHash, _ name: String) -> Bool {
         let mark = mark(password, hash, name)
         return state.withLock { state in state.expiries[mark].map { $0 > .now } ?? false }
     }
 
-    /// Remembers that these were verified.
+    /// Records a verification.
     func insert(_ password: [UInt8], _ hash: PasswordHash, _ name: String) {
         let mark = mark(password, hash, name)
         state.withLock { state in
             if state.expiries.updateValue(.now + lifetime, forKey: mark) == nil { state.order.append(mark) }
             guard state.order.count > capacity else { return }
-            // The oldest half goes at once, so that this is rare.
+            // Half of the entries are removed at once, so that this is rare.
             for old in state.order.prefix(capacity / 2 + 1) { state.expiries[old] = nil }
             state.order.removeFirst(capacity / 2 + 1)
         }
     }
 
-    /// A hash of the parts with the key in front, each with its length; it is never told to anybody.
+    /// A keyed hash of the parts, each with its length; it never leaves this object.
     private func mark(_ password: [UInt8], _ hash: PasswordHash, _ name: String) -> [UInt8] {
         var message = key
         func append(_ part: some Collection<UInt8>) {

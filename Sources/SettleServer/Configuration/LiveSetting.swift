@@ -1,19 +1,18 @@
-/// One setting that may change while the server runs: its name in CouchDB, and its value as text.
+/// A setting that may change while the server runs: its name in CouchDB's configuration, and its value as text.
 ///
-/// None of them names a program, a path, an address or a person, and none opens a database to anybody.
+/// None of them names a program, a path, an address or a person, and none opens a database.
 struct LiveSetting: Sendable {
     let section: String
     let key: String
-    /// The value as text.
     let text: @Sendable (LiveSettings) -> String
-    /// Takes a value that was given as text.
+    /// Sets the value from text.
     private let take: @Sendable (inout LiveSettings, String) throws -> Void
 
     /// The only one that can be changed where ``SecurityOptions/allowsLiveSettings`` is off.
     static let usersSecurity = flag(
         "couchdb", "users_db_security_editable", \.isUsersSecurityEditable, { $0.isUsersSecurityEditable = $1 })
 
-    /// All of them.
+    /// All settings.
     static let all: [LiveSetting] = [
         usersSecurity,
         count("couchdb", "max_document_size", 1, \.largestDocument, { $0.largestDocument = $1 }),
@@ -27,14 +26,14 @@ struct LiveSetting: Sendable {
         flag("text_indexes", "enable", \.makesTextIndexes, { $0.makesTextIndexes = $1 }),
     ]
 
-    /// The setting of a name, if there is one.
+    /// The setting with a name, if any.
     static func find(_ section: String, _ key: String) -> LiveSetting? {
         all.first { $0.section == section && $0.key == key }
     }
 
     /// Changes a value.
     ///
-    /// - Throws: ``HTTPError`` with status 400 for a text that is no value, or one that does not go with the others.
+    /// - Throws: ``HTTPError`` with status 400 for an invalid value, or one that conflicts with the others.
     func set(_ text: String, in settings: inout LiveSettings) throws {
         var changed = settings
         try take(&changed, text)
@@ -44,7 +43,7 @@ struct LiveSetting: Sendable {
         settings = changed
     }
 
-    /// Gives a setting the value it has elsewhere.
+    /// Copies a setting's value from other settings.
     func copy(from other: LiveSettings, to settings: inout LiveSettings) throws {
         try set(text(other), in: &settings)
     }
@@ -84,7 +83,7 @@ struct LiveSetting: Sendable {
             })
     }
 
-    /// A list, with commas between its parts.
+    /// A list, separated by commas.
     private static func list(
         _ section: String, _ key: String, _ get: @escaping @Sendable (LiveSettings) -> [String],
         _ set: @escaping @Sendable (inout LiveSettings, [String]) throws -> Void
@@ -124,19 +123,19 @@ struct LiveSetting: Sendable {
     }
 }
 
-/// The settings that may change while the server runs, as they are now.
+/// The current settings that may change while the server runs.
 struct LiveSettings: Sendable {
     /// Whether the security object of `_users` may be changed.
     var isUsersSecurityEditable: Bool
     /// Whether pages of other origins may use the server.
     var isCrossOriginOn: Bool
-    /// Which pages, and how.
+    /// The allowed origins, methods and headers.
     var crossOrigin: CrossOriginOptions
     /// The largest body of a document, in bytes.
     var largestDocument: Int
     /// The largest body of a request, in bytes.
     var largestUpload: Int
-    /// Whether `POST /{db}/_index` makes indexes of type `text`.
+    /// Whether `POST /{db}/_index` creates text indexes.
     var makesTextIndexes: Bool
 
     /// The settings that a server starts with.
@@ -149,6 +148,6 @@ struct LiveSettings: Sendable {
         makesTextIndexes = options.makesTextIndexes
     }
 
-    /// The pages of other origins that may use the server now; `nil` for none.
+    /// The origins that are allowed now; `nil` for none.
     var otherOrigins: CrossOriginOptions? { isCrossOriginOn && !crossOrigin.origins.isEmpty ? crossOrigin : nil }
 }

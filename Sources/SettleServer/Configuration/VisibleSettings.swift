@@ -1,7 +1,7 @@
-/// The server's settings under CouchDB's names, as administrators may read them.
+/// The server's configuration under CouchDB's names, as administrators may read it.
 ///
-/// No secret is among them, and nothing that a secret could be guessed from: no password or hash, no key, no certificate,
-/// no path, and no section `admins`.
+/// It contains no secret, nor anything to guess one from: no password or hash, no key, no certificate, no path, and no
+/// section `admins`.
 struct VisibleSettings {
     /// Sections with their settings, in order.
     let sections: [(name: String, values: [(name: String, value: String)])]

@@ -1,8 +1,8 @@
-/// Base32 of RFC 4648, in which secrets are shown to people.
+/// Base32 of RFC 4648, the usual form of TOTP secrets.
 enum Base32 {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
 
-    /// The bytes of digits, whose padding may be missing; `nil` for invalid input.
+    /// Decodes text whose padding may be missing; `nil` for invalid input.
     static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

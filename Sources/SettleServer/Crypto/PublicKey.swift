@@ -1,23 +1,21 @@
 internal import CCrypto
 internal import SettlePlatform
 
-/// A public key in PEM that checks signatures.
+/// A public key in PEM that verifies signatures.
 ///
-/// It keeps the text and reads it for each signature, which is little beside the check itself.
+/// It stores the text and parses it for each signature, which is cheap compared with the verification.
 struct PublicKey: Sendable {
-    /// The kind of a key.
     enum Kind: Sendable {
         case rsa
         case elliptic
     }
 
     private let pem: [UInt8]
-    /// The kind.
     let kind: Kind
-    /// How many bits it has; of an elliptic key, those of its curve.
+    /// The key's bits; for an elliptic key, those of its curve.
     let bits: Int
 
-    /// Reads a key; `nil` for invalid input, or one that is too weak to be used.
+    /// Reads a key; `nil` for invalid input, or a key that is too weak.
     init?(pem text: String) {
         pem = Array(text.utf8)
         guard let key = Self.read(pem) else { return nil }
@@ -32,7 +30,7 @@ struct PublicKey: Sendable {
         }
     }
 
-    /// Whether a signature is that of a message; an elliptic one is of two numbers side by side, as tokens have it.
+    /// Verifies a message's signature; an elliptic one is two concatenated numbers, as in tokens.
     func verify(_ signature: [UInt8], of message: [UInt8], _ hash: HashFunction) -> Bool {
         guard let key = Self.read(pem), let context = EVP_MD_CTX_new() else { return false }
         defer {
@@ -54,7 +52,7 @@ struct PublicKey: Sendable {
         return PEM_read_bio_PUBKEY(source, nil, nil, nil)
     }
 
-    /// Two numbers side by side as an ASN.1 sequence of two integers.
+    /// Encodes two concatenated numbers as an ASN.1 sequence of two integers.
     private static func sequence(_ numbers: [UInt8]) -> [UInt8] {
         let half = numbers.count / 2
         let content = integer(numbers.prefix(half)) + integer(numbers.suffix(half))
@@ -69,6 +67,6 @@ struct PublicKey: Sendable {
 }
 
 extension HashFunction {
-    /// The name that libcrypto knows the function by.
+    /// The function's name in libcrypto.
     fileprivate var name: String { self == .sha1 ? "SHA1" : rawValue.uppercased() }
 }

@@ -1,16 +1,16 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// Makes the attachments of a document that is to be written: takes in contents, and finds what stubs stand for.
+/// Builds the attachments of a document to write: stores contents, and resolves stubs.
 struct AttachmentResolver {
     let database: Database
-    /// The contents that came in later parts of the request, by the bytes of their attachments' names: Swift takes two
-    /// spellings of one accented letter for equal.
+    /// The contents from later parts of the request, by the bytes of their attachments' names, because Swift considers
+    /// two spellings of one accented letter equal.
     var following: [[UInt8]: Attachment] = [:]
 
     /// The attachments of an edit.
     ///
-    /// - Throws: ``HTTPError/conflict`` where the edit is one already; `missing_stub` for a stub of nothing.
+    /// - Throws: ``HTTPError/conflict`` if the edit is a conflict already; `missing_stub` for a stub without an attachment.
     func attachments(of document: WireDocument, id: DocumentID) throws -> [Attachment] {
         try resolve(document, id) {
             guard let record = try database.record(of: id) else { return nil }
@@ -23,7 +23,7 @@ struct AttachmentResolver {
         }
     }
 
-    /// The attachments of a revision that a peer has made; stubs stand for what its nearest known ancestor has.
+    /// The attachments of a replicated revision; stubs refer to its nearest known ancestor.
     func attachments(of document: WireDocument, id: DocumentID, history: RevisionHistory) throws -> [Attachment] {
         try resolve(document, id) {
             guard let record = try database.record(of: id) else { return nil }

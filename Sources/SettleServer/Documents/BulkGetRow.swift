@@ -1,20 +1,20 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// One document that `_bulk_get` is asked for.
+/// One document requested by `_bulk_get`.
 struct BulkGetRow: Sendable {
-    /// The id as given; `nil` where there is none that may be.
+    /// The given id; `nil` if missing or invalid.
     let id: DocumentID?
-    /// The id as it is told back.
+    /// The id as the answer repeats it.
     let name: JSON
     let revision: WireRevision?
     let attachmentsSince: [WireRevision]?
-    /// Why the row can't be answered.
+    /// Why the row is refused.
     let problem: HTTPError?
-    /// What the answer names as the revision when the row can't be answered.
+    /// The revision in the answer to a refused row.
     let badRevision: JSON
 
-    /// Reads a row; an error takes the place of one that can't be read.
+    /// Reads a row; an invalid one holds an error.
     init(_ value: JSON) {
         var id: DocumentID?
         var revision: WireRevision?
@@ -48,9 +48,9 @@ struct BulkGetRow: Sendable {
         return revisions.isEmpty ? nil : revisions
     }
 
-    /// The revisions that are asked for, or why there are none: the problem, or that the document is missing.
+    /// The requested revisions, or the error: the row's problem, or that the document is missing.
     ///
-    /// - Throws: ``HTTPError`` for a document that is damaged; the error takes its place in the answer; ``DatabaseError``.
+    /// - Throws: ``HTTPError`` for a damaged document, which is reported in the answer; ``DatabaseError``.
     func results(
         in database: Database, _ options: DocumentOptions
     ) throws -> [Result<DocumentLookup.Found, DocumentLookup.MissingRevision>] {
@@ -70,7 +70,7 @@ struct BulkGetRow: Sendable {
             revision.map { .some([$0]) } ?? .all, of: id, isLatest: options.isLatest)
     }
 
-    /// What a request wants of every document, with what it wants of this one.
+    /// The request's options, combined with this row's.
     func options(_ all: DocumentOptions) -> DocumentOptions {
         guard let attachmentsSince else { return all }
         var options = all
@@ -78,10 +78,9 @@ struct BulkGetRow: Sendable {
         return options
     }
 
-    /// What the answer names as the revision of a row that can't be read.
+    /// The revision in the answer to an unreadable row.
     var wantedRevision: JSON { revision.map { .string($0.description) } ?? "undefined" }
 
-    /// The answer for a revision that does not exist.
     func failure(_ revision: JSON, _ error: HTTPError) -> JSON {
         ["id": name, "rev": revision, "error": .string(error.error), "reason": .string(error.reason)]
     }

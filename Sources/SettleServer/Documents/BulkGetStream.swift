@@ -2,7 +2,7 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Sends the documents `_bulk_get` asks for as JSON, one after the other.
+/// Sends the documents of a `_bulk_get` request as JSON, one after the other.
 final class BulkGetStream: ResponseStream {
     private let database: Database
     private let rows: [BulkGetRow]
@@ -69,7 +69,7 @@ final class BulkGetStream: ResponseStream {
         }
     }
 
-    /// A revision. Where an attachment can't be read, an error takes its place.
+    /// A revision as JSON, or an error if an attachment can't be read.
     private func told(
         _ found: DocumentLookup.Found, _ row: BulkGetRow, _ printer: DocumentPrinter
     ) throws -> WireText {

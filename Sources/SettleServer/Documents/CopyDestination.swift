@@ -1,9 +1,9 @@
 internal import SettleCore
 internal import SettlePlatform
 
-/// The header that says where COPY puts its copy: `id`, or `id?rev=…`.
+/// The destination header of COPY: `id`, or `id?rev=…`.
 enum CopyDestination {
-    /// - Throws: ``HTTPError`` with status 400 when there is none, or it names another server.
+    /// - Throws: ``HTTPError`` with status 400 if it is missing, or names another server.
     static func parse(_ header: String?) throws -> (id: DocumentID, revision: WireRevision?) {
         guard let header else { throw HTTPError.badRequest("Destination header is mandatory for COPY.") }
         if header.hasPrefix("http://") || header.hasPrefix("https://") {

@@ -1,20 +1,18 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// Finds the revisions a request asks for.
+/// Finds requested revisions.
 struct DocumentLookup {
     let database: Database
 
-    /// A revision that was found.
     struct Found {
         let record: DocumentRecord
         let revision: RevisionID
         let content: RevisionContent
     }
 
-    /// A revision that was asked for and is missing.
+    /// A requested revision that is missing.
     struct MissingRevision: Error {
-        /// The revision, as it was asked for.
         let revision: String
     }
 
@@ -28,7 +26,7 @@ struct DocumentLookup {
         return Found(record: record, revision: winner.revision, content: content)
     }
 
-    /// Sees that a document has a winner that is not deleted; its content may be damaged.
+    /// Checks that a document has a winner that is not deleted; its content may be damaged.
     ///
     /// - Throws: ``HTTPError/missing`` or ``HTTPError/deleted``.
     func checkExistence(of id: DocumentID) throws {
@@ -36,7 +34,7 @@ struct DocumentLookup {
         if winner.isDeleted { throw HTTPError.deleted }
     }
 
-    /// One revision, whatever it is.
+    /// One revision, deleted or not.
     ///
     /// - Throws: ``HTTPError/missing``.
     func revision(_ id: DocumentID, _ revision: WireRevision) throws -> Found {
@@ -47,14 +45,14 @@ struct DocumentLookup {
     /// One revision, or `nil`.
     func find(_ revision: WireRevision, of id: DocumentID) throws -> Found? {
         guard let revision = revision.id else { return nil }
-        // Record and content have to be of one state.
+        // Record and content must be of one state.
         return try database.snapshot {
             guard let record = try database.record(of: id) else { return nil }
             return try found(revision, in: record)
         }
     }
 
-    /// What `open_revs` asks for, in order: the found ones, and the names of those that are missing.
+    /// The revisions of an `open_revs` parameter, in order: the found ones, and the names of the missing ones.
     func open(
         _ wanted: DocumentOptions.OpenRevisions, of id: DocumentID, isLatest: Bool
     ) throws -> [Result<Found, MissingRevision>] {
@@ -82,7 +80,7 @@ struct DocumentLookup {
         }
     }
 
-    /// The leaves that descend from a revision, or itself where it is not known.
+    /// The leaves that descend from a revision, or the revision itself if it is unknown.
     func latest(_ revision: WireRevision, in tree: RevisionTree) -> [WireRevision] {
         guard let id = revision.id, tree.contains(id) else { return [revision] }
         let leaves = tree.leaves.map(\.revision).filter { tree.isAncestor(id, of: $0) }

@@ -1,6 +1,6 @@
 internal import SettleCore
 
-/// What a request wants to see of a document beside its members.
+/// The requested representation of a document.
 struct DocumentOptions: Sendable {
     var revision: WireRevision?
     var openRevisions: OpenRevisions = .none
@@ -13,18 +13,18 @@ struct DocumentOptions: Sendable {
     var isLatest = false
     var hasAttachments = false
     var hasEncodingInfo = false
-    /// Contents of attachments come in later parts.
+    /// Whether contents of attachments are sent in later parts.
     var follows = false
-    /// Whether the document is one of a list or a feed, which goes on where a content can't be read.
+    /// Whether the document is one of a list or feed, which continues if an attachment can't be read.
     var isInList = false
-    /// Only attachments newer than the newest of these that the document descends from come with their content.
+    /// Only attachments newer than the newest of these ancestors are sent with their content.
     var attachmentsSince: [WireRevision]?
-    /// Whether a peer's revision is brought, `new_edits=false`.
+    /// Whether a replicated revision is written, `new_edits=false`.
     var isReplicated = false
-    /// Where it is counted what is read.
+    /// Counts the documents read.
     var metrics: Metrics?
 
-    /// Which revisions `open_revs` asks for.
+    /// The revisions of an `open_revs` parameter.
     enum OpenRevisions: Sendable {
         case none
         case all
@@ -33,7 +33,7 @@ struct DocumentOptions: Sendable {
 
     init() {}
 
-    /// Reads the query of a document; what is unknown is ignored.
+    /// Reads a document's query; unknown parameters are ignored.
     init(_ context: RequestContext) throws {
         metrics = context.server.metrics
         for (name, value) in context.query.items { try take(name, value) }
@@ -65,7 +65,6 @@ struct DocumentOptions: Sendable {
         }
     }
 
-    /// A list of revisions.
     static func revisions(_ list: JSON) throws -> [WireRevision] {
         guard let elements = list.array else { throw HTTPError.badRequest("Invalid list of revisions") }
         return try elements.map { try WireRevision($0) }

@@ -2,7 +2,7 @@ internal import SettleCore
 internal import SettleDatabase
 
 extension DocumentPrinter {
-    /// Contents of so many bytes at the most are put into the text; larger ones are read when it is sent.
+    /// The largest content that is put into the text, in bytes; larger ones are read when they are sent.
     private static let largestInText = 64 * 1024
 
     /// Appends the member `_attachments`.
@@ -32,7 +32,7 @@ extension DocumentPrinter {
         text += "}".utf8
     }
 
-    /// Appends the content as `data`. What can't be read is a stub in a list, which goes on, and an error elsewhere.
+    /// Appends the content as `data`. An unreadable one is a stub in a list, and an error elsewhere.
     private func append(dataOf attachment: Attachment, of id: DocumentID, to text: inout WireText) throws {
         let content: Content
         do { content = try self.content(of: attachment) } catch let error as DatabaseError
@@ -61,7 +61,7 @@ extension DocumentPrinter {
     }
 
     private func content(of attachment: Attachment) throws -> Content {
-        // Kept from being collected until it was sent.
+        // Pinned until it is sent, so that it is not collected.
         let held = try database.held(attachment)
         let reader = try database.attachmentReader(for: held)
         var bytes: [UInt8] = []

@@ -1,7 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// Prints documents as CouchDB does: the reserved members around the stored body, whose bytes are copied.
+/// Prints documents like CouchDB: the reserved members around the stored body, whose bytes are copied.
 struct DocumentPrinter {
     let database: Database
     let options: DocumentOptions
@@ -11,7 +11,7 @@ struct DocumentPrinter {
         self.options = options
     }
 
-    /// A printer of the documents in a list or a feed, whose readings are counted.
+    /// A printer of the documents in a list or a feed, which are counted.
     init(database: Database, options: DocumentOptions, metrics: Metrics) {
         var options = options
         options.metrics = metrics
@@ -22,12 +22,12 @@ struct DocumentPrinter {
     /// One revision of a document.
     ///
     /// - Parameters:
-    ///   - revision: Which one.
-    ///   - content: What it holds.
-    ///   - record: The document.
-    ///   - hasMeta: Whether what concerns the whole document is told as far as it is asked for; it is of the winner only.
-    /// - Returns: Its JSON, and whether there was something to tell of the whole document. All of it is in the bytes unless
-    ///   contents of attachments are wanted in it.
+    ///   - revision: The revision.
+    ///   - content: Its content.
+    ///   - record: The document's record.
+    ///   - hasMeta: Whether requested information about the whole document is included; only with the winner.
+    /// - Returns: Its JSON, and whether it includes information about the whole document. All of it is in the bytes unless
+    ///   attachments are to be included.
     /// - Throws: ``DatabaseError``.
     func print(
         _ revision: RevisionID, _ content: RevisionContent, of record: DocumentRecord, hasMeta: Bool
@@ -71,7 +71,7 @@ struct DocumentPrinter {
         return bytes
     }
 
-    /// Whether the content of an attachment is to come with the document.
+    /// Whether the content of an attachment is sent with the document.
     func isWanted(_ attachment: Attachment, _ history: RevisionHistory?) -> Bool {
         guard options.hasAttachments else { return false }
         guard let since = options.attachmentsSince, !since.isEmpty else { return true }

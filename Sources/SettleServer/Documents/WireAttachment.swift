@@ -1,13 +1,12 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// One member of `_attachments` as a request brings it.
+/// A member of `_attachments` in a request.
 struct WireAttachment: Sendable {
-    /// Where the content is.
     enum Content: Sendable {
         /// In the JSON itself.
         case inline([UInt8])
-        /// In the revision this one is made on; of the place given, if one is.
+        /// In the parent revision, with the given revpos if any.
         case stub(revpos: JSON?)
         /// In a later part of the request.
         case follows(length: Int64?, encoding: Attachment.Encoding?, encodedLength: Int64?)
@@ -18,16 +17,16 @@ struct WireAttachment: Sendable {
     let revpos: UInt64
     let content: Content
 
-    /// Reads one.
+    /// Reads a member.
     ///
-    /// - Throws: ``HTTPError`` for a name or data that can't be.
+    /// - Throws: ``HTTPError`` for an invalid name or invalid data.
     init(_ name: String, _ value: JSON) throws {
         self.name = name
         contentType = value["content_type"]?.string ?? "application/octet-stream"
         let length = try Self.number("length", of: name, in: value)
         let encodedLength = try Self.number("encoded_length", of: name, in: value)
         if value["stub"] == true {
-            // A wrong place is that of another stub.
+            // A wrong revpos is that of another stub.
             revpos = value["revpos"]?.int.flatMap { UInt64(exactly: $0) } ?? 0
             content = .stub(revpos: value["revpos"])
             return
@@ -46,7 +45,7 @@ struct WireAttachment: Sendable {
         }
     }
 
-    /// A number that a request says of an attachment, which is not below zero; `nil` where it says none.
+    /// A number of at least zero in an attachment; `nil` if it is missing.
     ///
     /// - Throws: ``HTTPError`` with status 400.
     private static func number(_ member: String, of name: String, in value: JSON) throws -> Int64? {
@@ -57,14 +56,14 @@ struct WireAttachment: Sendable {
         return number
     }
 
-    /// Sees that an attachment may have a name.
+    /// Checks that an attachment may have a name.
     static func check(name: String) throws {
         if name.utf8.first == UInt8(ascii: "_") {
             throw HTTPError.badRequest("Attachment name '\(name)' starts with prohibited character '_'")
         }
     }
 
-    /// White space in base64 does not count.
+    /// White space in base64 is ignored.
     private static func decode(_ text: String) -> [UInt8]? {
         let isPlain = text.utf8.allSatisfy { $0 > UInt8(ascii: " ") }
         return Base64.decode(isPlain ? Array(text.utf8) : text.utf8.filter { $0 > UInt8(ascii: " ") })

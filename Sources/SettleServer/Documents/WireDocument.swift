@@ -2,26 +2,26 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// A document as a request brings it.
+/// A document in a request.
 struct WireDocument: Sendable {
-    /// The id, unless the request leaves it to the server.
+    /// The id, unless the server is to choose it.
     var id: String?
-    /// The revision it is an edit of or, as a peer's, the one it is.
+    /// The parent of an edit or, for a replicated revision, the revision itself.
     var revision: WireRevision?
     /// The path to that revision, newest first.
     var history: RevisionHistory?
     var isDeleted = false
     var body: DocumentBody
     var attachments: [WireAttachment] = []
-    /// The revision that `_revisions` names where it starts at 0, as that of a local document does: its ids count writes.
+    /// The revision that `_revisions` names if it starts at 0, as for a local document, whose ids count writes.
     private var count: WireRevision?
 
     /// Reads a document.
     ///
     /// - Parameters:
     ///   - bytes: Its JSON.
-    ///   - limit: How large its body may be.
-    /// - Throws: ``HTTPError``: text that is not JSON, no object, or has members that may not be.
+    ///   - limit: The maximum size of its body.
+    /// - Throws: ``HTTPError`` for text that is not a JSON object, or has unknown reserved members.
     init(_ bytes: [UInt8], limit: Int) throws {
         let reader: DocumentReader
         do { reader = try DocumentReader.read(bytes, allowsReserved: true) } catch {
@@ -35,14 +35,14 @@ struct WireDocument: Sendable {
         if body.utf8.count > limit { throw HTTPError.documentTooLarge(id ?? "") }
     }
 
-    /// The id, checked, with a new one where there is none.
+    /// The id, validated, or a new one if it is missing.
     mutating func complete() throws -> DocumentID {
         let known = id ?? SecureRandom.hexadecimal()
         id = known
         return try WireDocument.checked(known)
     }
 
-    /// Sees that text may be a document's id.
+    /// Checks that a text is a valid document id.
     static func checked(_ text: String) throws -> DocumentID {
         switch text {
         case "": throw HTTPError.illegalID("Document id must not be empty")
@@ -54,7 +54,7 @@ struct WireDocument: Sendable {
         }
     }
 
-    /// What is said of an id that is no UTF-8.
+    /// The error for an id that is not UTF-8.
     static let idIsNoText = HTTPError.illegalID("Document id must be valid UTF-8")
 
     private mutating func take(_ member: DocumentReader.ReservedMember) throws {
@@ -94,7 +94,7 @@ struct WireDocument: Sendable {
         }
     }
 
-    /// Reads `{"start": 0, "ids": ["7"]}`, the history of a local document; `nil` where no revision is listed.
+    /// Reads `{"start": 0, "ids": ["7"]}`, the history of a local document; `nil` if no revision is listed.
     private static func count(_ ids: JSON?) throws(RevisionHistory.WireFault) -> WireRevision? {
         guard let ids = ids?.array else { throw .idsAreNoArray }
         let texts = ids.compactMap(\.string)

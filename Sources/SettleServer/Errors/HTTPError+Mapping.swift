@@ -4,7 +4,7 @@ internal import SettleScripting
 internal import SettleViews
 
 extension HTTPError {
-    /// Tells any error in CouchDB's words; the one place where that is done.
+    /// Translates any error to CouchDB's wording; this is the only place that does.
     init(_ error: any Error) {
         switch error {
         case let error as HTTPError: self = error
@@ -38,10 +38,10 @@ extension HTTPError {
         }
     }
 
-    /// What went wrong in the server is nobody's business outside: a message may have the path of a file in it.
+    /// Internal errors are not sent to clients, because a message may contain the path of a file.
     private static let seeLog = "The server failed; its log says why."
 
-    /// What a script did, in CouchDB's words; a script says itself what it wants to be known.
+    /// A script's error, in CouchDB's wording; a script controls what its own error reveals.
     private static func script(_ error: ScriptError) -> HTTPError {
         switch error.name {
         case "not_found": .notFound(error.reason)

@@ -3,14 +3,14 @@ internal import SettleDatabase
 
 /// The rows of a list of documents, a page at a time.
 ///
-/// A page is one state of the database, so memory is bounded and a long list holds no lock.
+/// Each page is a snapshot of its own, so memory is bounded and a long list holds no lock.
 struct DocumentListing {
     let database: Database
     let query: ListingQuery
     let namespace: ListingNamespace
     let metrics: Metrics
 
-    /// Where the next page begins.
+    /// The beginning of the next page.
     struct Position {
         var range = DocumentRange()
         var keys: ArraySlice<JSON>?
@@ -20,7 +20,7 @@ struct DocumentListing {
         var page = PageSize()
     }
 
-    /// What stands in front of the rows, without the bracket that opens them, and where they begin.
+    /// The text before the rows, without the bracket that opens them, and the rows' first position.
     func begin() throws -> (head: String, position: Position) {
         var position = Position(left: query.limit, toSkip: query.skip)
         if let keys = query.keys {
@@ -46,7 +46,7 @@ struct DocumentListing {
         return (try head(offset: before), position)
     }
 
-    /// The rows of the next page, which may be none, and moves the position behind it; `nil` at the end.
+    /// The rows of the next page, possibly none; advances the position. `nil` at the end.
     func next(_ position: inout Position) throws -> [WireText]? {
         if position.isEmpty || position.left <= 0 { return nil }
         if position.keys != nil { return try nextKeys(&position) }
@@ -81,7 +81,7 @@ struct DocumentListing {
         return "{\"total_rows\":\(total),\"offset\":\(shown),\(sequence)\"rows\":[\r\n"
     }
 
-    /// The range of ids, and whether it can hold nothing; a key that is no text is before all ids.
+    /// The range of ids, and whether it is empty; a key that is not a string sorts before all ids.
     private var range: (DocumentRange, isEmpty: Bool) {
         var range = namespace.range
         range.descending = query.isDescending
@@ -121,7 +121,7 @@ struct DocumentListing {
     }
 
     private func nextLocal(_ position: inout Position) throws -> [WireText] {
-        // Local documents are few: they are read whole, from the lowest up.
+        // Local documents are few, so they are read all at once, in ascending order.
         defer { position.isEmpty = true }
         var all: [LocalDocument] = []
         var after: DocumentID?
@@ -187,7 +187,6 @@ struct DocumentListing {
 }
 
 extension DocumentRange {
-    /// Whether an id is in the range.
     fileprivate func contains(_ id: DocumentID) -> Bool {
         (from.map { id >= $0 } ?? true) && (after.map { id > $0 } ?? true) && (through.map { id <= $0 } ?? true)
             && (before.map { id < $0 } ?? true)

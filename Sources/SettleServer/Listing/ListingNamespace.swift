@@ -1,16 +1,16 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// Which documents a list is of.
+/// The documents that a list includes.
 enum ListingNamespace: Sendable {
-    /// All but local ones: `_all_docs`.
+    /// All except local ones: `_all_docs`.
     case all
     /// Design documents: `_design_docs`.
     case design
     /// Local documents: `_local_docs`.
     case local
 
-    /// Whether a list has a row for a key, be it the id of a document or not.
+    /// Whether a list has a row for a key, whether it is a document's id or not.
     func contains(_ key: JSON) -> Bool {
         switch self {
         case .all: true

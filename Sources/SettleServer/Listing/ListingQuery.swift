@@ -1,6 +1,6 @@
 internal import SettleCore
 
-/// What a request wants of a list of documents.
+/// The parameters of a list of documents.
 struct ListingQuery: Sendable {
     var start: JSON?
     var end: JSON?
@@ -10,7 +10,7 @@ struct ListingQuery: Sendable {
     var isDescending = false
     var isEndInclusive = true
     var hasDocuments = false
-    /// What the documents show, where they are wanted.
+    /// The representation of included documents.
     var documents = DocumentOptions()
     var hasUpdateSequence = false
 
@@ -34,18 +34,18 @@ struct ListingQuery: Sendable {
         for member in members { try take(member.name, member.value) }
     }
 
-    /// Reads one of several queries of a request, after the parameters that all of them share. It has its own keys; a list of
-    /// one key is a range, and tells nothing of a key that is missing.
+    /// Reads one of several queries of a request, after their shared parameters. It has its own keys; a list of one key is
+    /// a range, which has no row for a missing key.
     mutating func take(query members: JSONObject) throws {
         keys = nil
         try take(members)
         if keys?.count == 1 { keys = nil }
     }
 
-    /// Sees that what was asked for goes together.
+    /// Checks that the parameters are compatible.
     func check() throws {
         guard let keys, let key = keys.first, start != nil || end != nil else { return }
-        // A list of one key is a range as well.
+        // A list of one key is also a range.
         if keys.count > 1 || start != key || end != key {
             throw HTTPError.queryParse("`keys` is incompatible with `key`, `start_key` and `end_key`")
         }
@@ -77,7 +77,7 @@ struct ListingQuery: Sendable {
         }
     }
 
-    /// Takes what concerns views: it is checked, and some of it refused.
+    /// Reads parameters of views, which are validated, and partly refused.
     private func takeViewOnly(_ name: String, _ value: JSON) throws {
         switch name {
         case "reduce":
@@ -130,7 +130,7 @@ struct ListingQuery: Sendable {
 
     private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
 
-    /// A value as Erlang prints it: text in quotes, and the empty one as the empty list that it is.
+    /// A value as Erlang prints it: text in quotes, and empty text as an empty list.
     private static func spelled(_ value: JSON) -> String {
         value.string.map { $0.isEmpty ? "[]" : "\"\($0)\"" } ?? value.description
     }

@@ -18,8 +18,8 @@ final class ListingStream: ResponseStream {
 
     /// - Parameters:
     ///   - listings: The lists.
-    ///   - database: The database they are of.
-    ///   - isMany: Whether they come as an array under `results`.
+    ///   - database: Their database.
+    ///   - isMany: Whether the answer has them as an array under `results`.
     init(_ listings: [DocumentListing], of database: Database, isMany: Bool = false) {
         self.database = database
         self.isMany = isMany
@@ -41,7 +41,7 @@ final class ListingStream: ResponseStream {
                         state.current = nil
                         continue
                     }
-                    // Much may have been deleted, or is skipped: then others go on meanwhile.
+                    // Many documents may be deleted or skipped, so other requests get the thread meanwhile.
                     if rows.isEmpty { return try state.outbox.send(text, database) }
                     for row in rows {
                         if !state.isFirstRow { text += Array(",\r\n".utf8) }

@@ -1,9 +1,9 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Takes lines and has a thread of its own write them, so that nobody waits for a disk or a pipe.
+/// Accepts lines, which a separate thread writes, so that no request waits for a disk or a pipe.
 ///
-/// What can't be written fast enough is kept up to a bound, and then dropped; how many lines that were is told in their
+/// Lines that can't be written fast enough are kept up to a bound, and then dropped; a line with their number takes their
 /// place.
 final class LogFile: Sendable {
     private struct State {
@@ -14,7 +14,7 @@ final class LogFile: Sendable {
     }
 
     private let destination: LogDestination
-    /// Touched by the writing thread only, but for the first and the last time.
+    /// Used by the writing thread only, except at the start and the end.
     private let descriptor: Guarded<Int32>
     private let state = Monitor(State())
     private let pool = WorkerPool(limit: 1)
@@ -22,10 +22,10 @@ final class LogFile: Sendable {
     private let tellDropped: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
-    ///   - destination: Where lines go.
-    ///   - bound: How many bytes may wait.
-    ///   - tellDropped: The line that tells how many were dropped.
-    /// - Throws: ``DatabaseError`` when the file can't be opened.
+    ///   - destination: Where lines are written.
+    ///   - bound: How many bytes may be pending.
+    ///   - tellDropped: Makes the line with the number of dropped lines.
+    /// - Throws: ``DatabaseError`` if the file can't be opened.
     init(
         _ destination: LogDestination, bound: Int = 1 << 20, tellDropped: @escaping @Sendable (Int) -> [UInt8]
     ) throws {
@@ -35,7 +35,7 @@ final class LogFile: Sendable {
         descriptor = Guarded(try Self.open(destination))
     }
 
-    /// Takes a line, with its end.
+    /// Appends a line, which includes its end.
     func write(_ line: [UInt8]) {
         let begins = state.withLock { state in
             guard state.waiting.count + line.count <= bound else {
@@ -48,7 +48,7 @@ final class LogFile: Sendable {
         if begins { pool.submit { [self] in drain() } }
     }
 
-    /// Opens the file again before the next line is written, for somebody has moved it away.
+    /// Reopens the file before the next line is written, after a log rotation.
     func reopen() {
         let begins = state.withLock { state in
             state.wantsReopen = true
@@ -57,7 +57,7 @@ final class LogFile: Sendable {
         if begins { pool.submit { [self] in drain() } }
     }
 
-    /// Waits for what was taken, a few seconds at most, and closes the file.
+    /// Waits for pending lines, up to `seconds`, and closes the file.
     func close(within seconds: Double = 2) {
         let isQuiet = state.wait(seconds: seconds) { $0.isWriting ? nil : true } ?? false
         pool.close()
@@ -95,7 +95,7 @@ final class LogFile: Sendable {
         }
     }
 
-    /// Writes as far as it goes: a log that can't be written is no reason to stop serving.
+    /// Writes as much as possible: an unwritable log does not stop the server.
     private static func write(_ bytes: [UInt8], to descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -129,10 +129,10 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -
     write(descriptor, bytes.baseAddress, bytes.count)
 }
 
-/// Where a log goes.
+/// The destination of a log.
 public enum LogDestination: Sendable, Equatable {
-    /// A file, which is gone on with if it is there.
+    /// A file, to which lines are appended if it exists.
     case file(String)
-    /// An open file of the process: 1 for standard output, 2 for standard error.
+    /// An open file descriptor of the process: 1 for standard output, 2 for standard error.
     case descriptor(Int32)
 }

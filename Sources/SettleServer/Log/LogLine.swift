@@ -1,11 +1,11 @@
 internal import SettleCore
 internal import SettlePlatform
 
-/// A line of a log: when, and what, in order.
+/// A line of a log: the time, and fields in order.
 struct LogLine {
     private let time: String
     private let fields: [(name: String, value: JSON)]
-    /// How many of the first fields the text has without their names.
+    /// How many of the first fields the text form prints without their names.
     private let bare: Int
 
     init(_ fields: [(name: String, value: JSON)], bare: Int) {
@@ -27,7 +27,7 @@ struct LogLine {
         }
     }
 
-    /// A value as one word; one that has blanks, or what could be taken for the end of a line, as a string of JSON.
+    /// A value as one word; one with blanks or control characters as a JSON string.
     private static func word(_ value: JSON) -> String {
         guard let text = value.string else { return value.isNull ? "-" : value.description }
         let isPlain = text.unicodeScalars.allSatisfy {

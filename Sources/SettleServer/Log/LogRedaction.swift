@@ -1,8 +1,8 @@
 internal import SettlePlatform
 
-/// Takes out of a request's first line what may be a secret, before it is logged.
+/// Removes possible secrets from a request's first line before it is logged.
 enum LogRedaction {
-    /// The parameters of a query whose values are known to be harmless: numbers, switches, revisions and words of the API.
+    /// Query parameters with harmless values: numbers, flags, revisions and keywords of the API.
     private static let harmless: Set<String> = [
         "rev", "revs", "revs_info", "open_revs", "atts_since", "attachments", "att_encoding_info", "conflicts",
         "deleted_conflicts", "latest", "local_seq", "meta", "new_edits", "batch", "include_docs", "descending", "limit",
@@ -13,7 +13,7 @@ enum LogRedaction {
         "q", "n", "view", "basic",
     ]
 
-    /// The path and the query: names and values of other parameters become `*`, and so do names and passwords of URLs.
+    /// The path and the query: names and values of other parameters become `*`, and so do credentials in URLs.
     static func text(_ target: RequestTarget) -> String {
         let path = url(target.rawPath)
         if target.query.isEmpty { return path }
@@ -24,8 +24,8 @@ enum LogRedaction {
         return path + "?" + query.joined(separator: "&")
     }
 
-    /// Text in which no URL has a name or a password: what stands between `://` and the last `@` before the next slash,
-    /// blank or quote is taken out, also where these are escaped by percent signs.
+    /// The text without credentials in URLs: everything between `://` and the last `@` before the next slash, blank or
+    /// quote is removed, also where these are percent-escaped.
     static func url(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
@@ -50,7 +50,7 @@ enum LogRedaction {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// The index behind `://` at an index, however it is escaped.
+    /// The index after a `://` that starts at an index, however it is escaped.
     private static func separator(_ bytes: [UInt8], _ index: Int) -> Int? {
         var place = index
         for (plain, escape) in [(UInt8(ascii: ":"), "3a"), (UInt8(ascii: "/"), "2f"), (UInt8(ascii: "/"), "2f")] {

@@ -1,14 +1,13 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// What a server writes about itself: events to one place, a line for each request to another.
+/// A server's logs: events in one, a line for each request in another.
 ///
 ///     var options = ServerOptions()
 ///     options.log = try ServerLog(format: .json, events: .descriptor(2), requests: .file("access.log"))
 ///
-/// Lines are written by threads of their own: a request never waits for them, and where they come faster than they can be
-/// written they are dropped and counted. Passwords, cookies, tokens and the values of unknown parameters of a query are never
-/// in them.
+/// Separate threads write the lines: a request never waits for them, and lines that arrive faster than they can be written
+/// are dropped and counted. Passwords, cookies, tokens and the values of unknown query parameters are never logged.
 public final class ServerLog: Sendable {
     private let format: LogFormat
     private let events: LogFile?
@@ -17,10 +16,10 @@ public final class ServerLog: Sendable {
     /// Opens the logs.
     ///
     /// - Parameters:
-    ///   - format: How lines are written.
-    ///   - events: Where starts, stops and warnings go; nowhere unless given.
-    ///   - requests: Where requests go; nowhere unless given.
-    /// - Throws: ``DatabaseError`` when a file can't be opened.
+    ///   - format: The format of lines.
+    ///   - events: The destination of starts, stops and warnings; by default none.
+    ///   - requests: The destination of requests; by default none.
+    /// - Throws: ``DatabaseError`` if a file can't be opened.
     public init(format: LogFormat = .text, events: LogDestination? = nil, requests: LogDestination? = nil) throws {
         self.format = format
         func open(_ destination: LogDestination) throws -> LogFile {
@@ -35,37 +34,37 @@ public final class ServerLog: Sendable {
         self.requests = try requests.map(open)
     }
 
-    /// Writes what happened as it was meant to.
+    /// Logs a normal event.
     ///
     /// - Parameters:
-    ///   - event: What, in one word.
-    ///   - details: More about it.
+    ///   - event: Its name, in one word.
+    ///   - details: Further fields.
     public func notice(_ event: String, _ details: KeyValuePairs<String, String> = [:]) {
         write("notice", event, details.map { ($0.key, $0.value) })
     }
 
-    /// Writes what somebody should look at.
+    /// Logs a problem that needs attention.
     ///
     /// - Parameters:
-    ///   - message: What is wrong.
-    ///   - details: More about it.
+    ///   - message: The problem.
+    ///   - details: Further fields.
     public func warning(_ message: String, _ details: KeyValuePairs<String, String> = [:]) {
         write("warning", "warning", [("message", message)] + details.map { ($0.key, $0.value) })
     }
 
-    /// Opens the files again, for somebody has moved them away.
+    /// Reopens the files, after a log rotation.
     public func reopen() {
         events?.reopen()
         requests?.reopen()
     }
 
-    /// Waits for what is to be written, two seconds at most, and closes the files.
+    /// Waits for pending lines, two seconds at most, and closes the files.
     public func close() {
         requests?.close()
         events?.close()
     }
 
-    /// Whether requests are written.
+    /// Whether requests are logged.
     var takesRequests: Bool { requests != nil }
 
     func request(_ record: RequestRecord) {
@@ -92,10 +91,10 @@ public final class ServerLog: Sendable {
     }
 }
 
-/// How a server writes its logs.
+/// The format of a server's logs.
 public enum LogFormat: String, Sendable, CaseIterable {
     /// Words separated by blanks, for people.
     case text
-    /// A JSON object a line, for programs.
+    /// A JSON object per line, for programs.
     case json
 }

@@ -1,8 +1,8 @@
 internal import SettleCore
 
-/// A number that is watched, or a few that differ by a label.
+/// A metric, or several that differ by a label.
 struct Metric: Sendable {
-    /// What may become of a number.
+    /// How a number changes.
     enum Kind: String, Sendable {
         /// It only grows.
         case counter
@@ -10,7 +10,7 @@ struct Metric: Sendable {
         case gauge
     }
 
-    /// Its place among CouchDB's statistics.
+    /// Its path in CouchDB's statistics.
     let path: [String]
     let kind: Kind
     let help: String
@@ -42,7 +42,7 @@ struct Metric: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Its numbers for `_stats`, each with its whole path.
+    /// Its numbers for `_stats`, each with its complete path.
     var statistics: [(path: [String], json: JSON)] {
         values.map { value in
             let json: JSON = [

@@ -17,10 +17,10 @@ final class Metrics: Sendable {
     private let state = Guarded(State())
     private let start = DispatchTime.now().uptimeNanoseconds
 
-    /// What is counted by its own name; anybody may make up others.
+    /// Methods with counters of their own; a client may invent others.
     private static let methods: Set = ["COPY", "DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]
 
-    /// A request was answered, or its answer begun.
+    /// A request was answered, or its answer was started.
     func answered(_ method: String, status: Int) {
         let method = Self.methods.contains(method) ? method : "other"
         state.withLock { state in
@@ -29,7 +29,7 @@ final class Metrics: Sendable {
         }
     }
 
-    /// A document was printed for somebody.
+    /// Counts a document sent to a client.
     func readDocument() { state.withLock { $0.documentsRead += 1 } }
 
     /// Counts stored revisions.
@@ -41,10 +41,10 @@ final class Metrics: Sendable {
     /// A feed of changes has ended.
     func closedFeed() { state.withLock { $0.openFeeds -= 1 } }
 
-    /// Says where the number of connections is known.
+    /// Sets the source of the number of connections.
     func setConnections(_ count: @escaping @Sendable () -> Int) { state.withLock { $0.connections = count } }
 
-    /// All numbers as they are now.
+    /// All metrics, with their current numbers.
     func all(openDatabases: Int) -> [Metric] {
         let state = state.withLock { $0 }
         let uptime = (DispatchTime.now().uptimeNanoseconds - start) / 1_000_000_000
@@ -80,11 +80,11 @@ final class Metrics: Sendable {
 
 /// How much memory this process has.
 package enum ProcessMemory {
-    /// Has all threads share two pools of memory, for a process that is a server and nothing else: a pool keeps much of what
-    /// it once had, and by default there are up to eight for each processor. To be called before the first thread.
+    /// Makes all threads share two malloc arenas, for a process that only serves: an arena retains memory, and by default
+    /// there are up to eight per processor. Call it before the first thread starts.
     package static func sharePools() { settle_limit_memory_pools(2) }
 
-    /// The bytes of it that are in use now; `nil` where the system does not tell by a file.
+    /// The resident memory in bytes; `nil` if the system does not provide it in a file.
     static func resident() -> Int? {
         let file = open("/proc/self/statm", O_RDONLY)
         guard file >= 0 else { return nil }

@@ -1,11 +1,11 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// Reads documents that come with their attachments behind them: `multipart/related`.
+/// Reads documents sent with their attachments: `multipart/related`.
 enum MultipartIntake {
-    /// The document of a request, and the contents that came with it, by the bytes of their attachments' names.
+    /// The document of a request, and its contents, by the bytes of their attachments' names.
     ///
-    /// Contents belong to the attachments that say they follow, in order, whatever names their parts have.
+    /// Contents belong to the attachments with `follows`, in order, whatever the names of their parts.
     static func document(
         _ context: RequestContext, _ database: Database
     ) throws -> (WireDocument, [[UInt8]: Attachment]) {
@@ -37,7 +37,7 @@ enum MultipartIntake {
                 try writer.write(piece)
             }
             if let length, count < length {
-                // CouchDB takes the next part for more of this one.
+                // CouchDB reads the next part as more of this one.
                 let isLast = try reader.nextPart() == nil
                 throw HTTPError.badRequest("attachment \(isLast ? "shorter" : "longer") than expected")
             }

@@ -1,20 +1,20 @@
-/// Takes a body of several parts apart, piece by piece.
+/// Splits a body into its parts as it arrives.
 ///
 ///     --boundary CRLF header CRLF CRLF content CRLF --boundary CRLF … --boundary--
 ///
-/// Memory is bounded: a content is given out as it arrives, but for what may be the beginning of the next boundary.
+/// Memory is bounded: contents are returned as they arrive, except bytes that may begin the next boundary.
 struct MultipartReader {
     private let body: any RequestBody
     private let delimiter: [UInt8]
     private var buffer: [UInt8] = Array("\r\n".utf8)
-    /// No boundary begins before this place in the buffer.
+    /// No boundary begins before this index of the buffer.
     private var searched = 0
     private var isAtEnd = false
-    /// Whether the boundary behind the present part was read; in front of the first one there may be anything.
+    /// Whether the boundary after the current part was read; there may be any text before the first one.
     private var isAtBoundary = false
     private static let headerLimit = 16 * 1024
 
-    /// - Throws: ``HTTPError`` when the type has no boundary.
+    /// - Throws: ``HTTPError`` if the type has no boundary.
     init(_ body: any RequestBody, contentType: String) throws {
         guard let range = contentType.range(ofParameter: "boundary") else {
             throw HTTPError.badRequest("the boundary of the multipart body is missing")
@@ -23,7 +23,7 @@ struct MultipartReader {
         delimiter = Array("\r\n--\(contentType[range])".utf8)
     }
 
-    /// Goes on to the next part; returns its header, or `nil` behind the last one.
+    /// Advances to the next part; returns its header, or `nil` after the last one.
     mutating func nextPart() throws -> HTTPHeaders? {
         while let piece = try readContent() { _ = piece }
         guard try fill(2) else { return nil }
@@ -44,7 +44,7 @@ struct MultipartReader {
         }
     }
 
-    /// The next piece of the present part's content, or `nil` at its end.
+    /// The next piece of the current part's content, or `nil` at its end.
     mutating func readContent() throws -> [UInt8]? {
         if isAtBoundary { return nil }
         while true {
@@ -106,7 +106,7 @@ struct MultipartReader {
 }
 
 extension String {
-    /// Where the value of a parameter of a header field stands, without quotes.
+    /// The range of a header parameter's value, without quotes.
     fileprivate func range(ofParameter name: String) -> Range<Index>? {
         for part in split(separator: ";").dropFirst() {
             let trimmed = part.drop { $0 == " " }

@@ -1,9 +1,9 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// Takes members from a configuration, and complains about those that nobody took.
+/// Reads members of a configuration, and reports unknown ones.
 ///
-/// What it says names members, never values, which may be secrets.
+/// Messages name members, never values, which may be secrets.
 final class ConfigurationReader {
     private var members: [String: JSON]
     private static let most = 1_000_000_000
@@ -52,7 +52,7 @@ final class ConfigurationReader {
         }
     }
 
-    /// Sees that all was taken.
+    /// Checks that every member was read.
     func finish() throws {
         if let name = members.keys.min() { throw Self.failure("`\(name)` is not known") }
     }

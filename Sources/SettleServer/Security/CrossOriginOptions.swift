@@ -1,18 +1,18 @@
-/// Pages of other origins that browsers let use the server (CORS).
+/// Cross-origin requests that browsers allow (CORS).
 public struct CrossOriginOptions: Sendable {
-    /// The origins, as `https://app.example.com`; `*` for all.
+    /// The allowed origins, as `https://app.example.com`; `*` for all.
     public var origins: Set<String>
-    /// Whether such pages may send cookies and passwords; never with `*` among the origins; false unless set.
+    /// Whether pages of these origins may send cookies and passwords; never with `*`. False by default.
     public var allowsCredentials = false
-    /// The methods such pages may use.
+    /// The methods that pages of these origins may use.
     public var methods = ["COPY", "DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]
-    /// The headers such pages may send, in lower case.
+    /// The headers that pages of these origins may send, in lower case.
     public var headers: Set<String> = [
         "accept", "accept-language", "authorization", "content-length", "content-range", "content-type", "destination",
         "expires", "if-match", "last-modified", "origin", "pragma", "x-couch-full-commit", "x-couch-id",
         "x-couch-persist", "x-couchdb-www-authenticate", "x-http-method-override", "x-requested-with",
     ]
-    /// For how many seconds a browser may remember all this; 600 unless set.
+    /// For how many seconds a browser may cache a preflight; 600 by default.
     public var maximumAge = 600
 
     /// Makes options for origins.

@@ -1,66 +1,66 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// Who may log in to a server, how, and what it does about those who may not.
+/// A server's authentication and access options.
 public struct SecurityOptions: Sendable {
     /// Administrators and their passwords, in addition to those of the server's settings file; kept in memory only.
     public var admins: [String: String] = [:]
-    /// How often new passwords are hashed; 600,000 unless set, as in CouchDB 3.5.
+    /// The iterations for new password hashes; 600,000 by default, as in CouchDB 3.5.
     public var passwordIterations = 600_000
-    /// How many passwords are hashed at the same time; 2 unless set.
+    /// How many passwords are hashed concurrently; 2 by default.
     public var passwordWorkers = 2
-    /// How many seconds a session lasts without a request; 600 unless set.
+    /// How many seconds a session lasts without a request; 600 by default.
     public var sessionTimeout = 600
-    /// Whether the browser may keep a session's cookie when it ends; true unless set.
+    /// Whether a browser keeps the session's cookie when it exits; true by default.
     public var hasPersistentCookies = true
-    /// The attribute `SameSite` of a session's cookie; none unless set, as in CouchDB.
+    /// The attribute `SameSite` of the session's cookie; by default none, as in CouchDB.
     public var sameSite: SameSite?
-    /// The attribute `Domain` of a session's cookie; none unless set.
+    /// The attribute `Domain` of the session's cookie; by default none.
     public var cookieDomain: String?
-    /// How many failed logins lock a name for an address; 5 unless set, 0 for never.
+    /// How many failed logins lock a name for an address; 5 by default, 0 disables the lock-out.
     public var lockoutThreshold = 5
-    /// How many seconds such a lock lasts; 300 unless set.
+    /// How many seconds a lock-out lasts; 300 by default.
     public var lockoutSeconds = 300.0
-    /// Who may do without logging in; everybody, where a database lets them, unless set.
+    /// Where anonymous requests are allowed; by default wherever a database allows them.
     public var anonymousAccess = AnonymousAccess.everywhere
-    /// Whether only administrators may list databases; true unless set.
+    /// Whether only administrators may list databases; true by default.
     public var isListingForAdmins = true
-    /// The members of users' documents that everybody may read; none unless set.
+    /// The members of users' documents that everyone may read; by default none.
     public var publicUserFields: Set<String> = []
-    /// Whether the security object of `_users` may be changed, so that people can sign up; false unless set.
+    /// Whether the security object of `_users` may be changed, so that people can sign up; false by default.
     public var isUsersSecurityEditable = false
-    /// The header `WWW-Authenticate` of answers with status 401, which has browsers ask for a password; none unless set.
+    /// The header `WWW-Authenticate` of answers with status 401, which makes browsers ask for a password; by default none.
     public var challenge: String?
-    /// Signed tokens as credentials; none unless set.
+    /// Signed tokens as credentials; by default none.
     public var tokens: TokenOptions?
-    /// Names that a proxy in front vouches for; none unless set.
+    /// Authentication by a proxy; by default none.
     public var proxy: ProxyOptions?
-    /// Whether administrators may change some settings over HTTP, which then last: sizes of documents and requests, which pages
-    /// of other origins may use the server, whether text indexes are made. False unless set.
+    /// Whether administrators may change some configuration over HTTP, persistently: limits of documents and requests, CORS, and
+    /// whether text indexes are created. False by default.
     public var allowsLiveSettings = false
-    /// The proxies in front of the server whose `X-Forwarded-For` is taken for the address of a request's client, which the
-    /// lock-out and the log then have; none unless set, and then the header means nothing.
+    /// Trusted proxies, whose `X-Forwarded-For` gives the client's address for the lock-out and the log. Without any, which is
+    /// the default, the header is ignored.
     public var trustedProxies: [NetworkRange] = []
-    /// Pages of other origins that may use the server; none unless set.
+    /// Allowed cross-origin requests (CORS); by default none.
     public var crossOrigin: CrossOriginOptions?
 
     /// The values of the attribute `SameSite`.
     public enum SameSite: String, Sendable, CaseIterable {
-        /// Sent with every request, also of pages of other sites.
+        /// Sent with every request, also from pages of other sites.
         case none = "None"
-        /// Sent when a link is followed, but not with what pages of other sites load.
+        /// Sent when a link is followed, but not with resources that pages of other sites load.
         case lax = "Lax"
-        /// Sent with requests of pages of the same site only.
+        /// Sent only with requests from pages of the same site.
         case strict = "Strict"
     }
 
-    /// Who may do without logging in.
+    /// Where anonymous requests are allowed.
     public enum AnonymousAccess: Sendable {
-        /// Everybody, where a database lets them.
+        /// Wherever a database allows them.
         case everywhere
-        /// Everybody for `/_up`, nobody for anything else.
+        /// Only for `/_up`.
         case upOnly
-        /// Nobody.
+        /// Nowhere.
         case nowhere
     }
 
@@ -69,11 +69,11 @@ public struct SecurityOptions: Sendable {
 }
 
 extension SecurityOptions {
-    /// Reads options from a configuration in JSON; docs/SECURITY.md has its members. What it lacks has the defaults.
+    /// Reads options from a configuration in JSON; docs/SECURITY.md lists its members. Missing members have the defaults.
     ///
     /// - Parameter configuration: The JSON text.
-    /// - Throws: ``DatabaseError`` with code `invalid` for invalid input, has a member that is not known, or a value that
-    ///   can't be: a slip in it must not leave a door open.
+    /// - Throws: ``DatabaseError`` with code `invalid` for malformed input, an unknown member or an invalid value, because a
+    ///   typing error must not weaken security.
     public init(configuration: [UInt8]) throws {
         self.init()
         let reader = try ConfigurationReader(utf8: configuration)
