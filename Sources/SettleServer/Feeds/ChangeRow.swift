@@ -1,15 +1,15 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// Prints changes.
+/// Prints the rows of a feed.
 struct ChangeRow: Sendable {
     let query: ChangesQuery
     let filter: ChangesFilter
     let sequences: WireSequence
     let metrics: Metrics
-    /// What stands around the rows.
+    /// The bytes around the rows.
     let framing: FeedFraming
-    /// Whether documents are shown, or looked at by the filter.
+    /// Whether documents are shown, or read by the filter.
     let needsContent: Bool
 
     init(query: ChangesQuery, filter: ChangesFilter, sequences: WireSequence, metrics: Metrics) {
@@ -21,17 +21,17 @@ struct ChangeRow: Sendable {
         needsContent = query.hasDocuments || filter.needsContent
     }
 
-    /// Appends a printed change to others.
+    /// Appends a printed row to others.
     func append(_ row: WireText, _ sequence: UpdateSequence, isFirst: Bool, to text: inout WireText) {
         framing.append(row, sequences.text(sequence), isFirst: isFirst, to: &text)
     }
 
-    /// A change as JSON, or `nil` when the filter does not show it.
+    /// A change as JSON, or `nil` if the filter excludes it.
     ///
     /// - Parameters:
-    ///   - record: The document.
+    ///   - record: The changed document.
     ///   - database: Its database.
-    ///   - chosen: The leaves that a function lets through, where one was asked.
+    ///   - chosen: The leaves that a filter function has passed, if there is one.
     /// - Returns: The row.
     /// - Throws: ``DatabaseError``.
     func text(_ record: DocumentRecord, of database: Database, chosen: [RevisionNode]? = nil) throws -> WireText? {
@@ -67,7 +67,7 @@ struct ChangeRow: Sendable {
         return text
     }
 
-    /// The winner as it is shown; of a part of its members without the contents of attachments.
+    /// The winner as the feed shows it; with selected fields, contents of attachments are left out.
     private func document(
         _ winner: RevisionNode, _ content: RevisionContent, of record: DocumentRecord, in database: Database
     ) throws -> WireText {
@@ -79,7 +79,7 @@ struct ChangeRow: Sendable {
         return WireText(projection.shown(of: try JSON(utf8: document.bytes)).utf8)
     }
 
-    /// The leaves that a function is asked about, winner first, each as it sees them.
+    /// The leaves that a filter function is called with, winner first, each as the function sees it.
     func candidates(
         of record: DocumentRecord, in database: Database
     ) throws -> [(leaf: RevisionNode, json: [UInt8])] {
@@ -89,7 +89,7 @@ struct ChangeRow: Sendable {
         }
     }
 
-    /// A leaf as the filter sees it: with the conflicts where they are asked for, of the winner only.
+    /// A leaf as the filter sees it; the winner with its conflicts if requested.
     private func document(_ leaf: RevisionNode, of record: DocumentRecord, in database: Database) throws -> JSON? {
         try printed(leaf, of: record, in: database).map { try JSON(utf8: $0) }
     }

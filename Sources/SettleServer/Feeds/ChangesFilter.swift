@@ -2,30 +2,30 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Which changes a feed shows.
+/// The changes that a feed includes.
 ///
-/// What a function thinks of the changes is asked before, for many at a time; see ``ScriptFilter``.
+/// A filter function is called beforehand, for many changes at once; see ``ScriptFilter``.
 enum ChangesFilter: Sendable {
-    /// All of them.
+    /// All changes.
     case all
-    /// Those of some documents: `_doc_ids`.
+    /// Changes of the given documents: `_doc_ids`.
     case ids(Set<DocumentID>)
-    /// Those of design documents: `_design`.
+    /// Changes of design documents: `_design`.
     case design
-    /// Those of revisions that match: `_selector`, and which of their members are shown.
+    /// Changes with a matching revision, and the fields to show: `_selector`.
     case selector(Selector, Projection?)
-    /// Those of revisions that a function of a design document lets through, or a view emits something for.
+    /// Changes with a revision that a filter function passes, or a view's map function emits a row for.
     case script(ScriptFilter)
 
-    /// Makes the filter a request names.
+    /// Creates the filter of a request.
     ///
     /// - Parameters:
     ///   - name: Its name.
     ///   - context: The request.
     ///   - body: Its body's members.
     ///   - bytes: Its body.
-    /// - Throws: ``HTTPError`` with status 400 when what the filter needs is missing, 404 when it is not there, 501 when it
-    ///   needs a function to be run.
+    /// - Throws: ``HTTPError`` with status 400 if a parameter is missing, 404 if the function is missing, 501 if it can't be
+    ///   run.
     init(_ name: String?, _ context: RequestContext, body: JSONObject, bytes: [UInt8] = []) throws {
         switch name {
         case nil, "": self = .all
@@ -59,7 +59,7 @@ enum ChangesFilter: Sendable {
         }
     }
 
-    /// Whether it looks into documents.
+    /// Whether it reads the documents.
     var needsContent: Bool {
         switch self {
         case .selector, .script: true
@@ -67,17 +67,17 @@ enum ChangesFilter: Sendable {
         }
     }
 
-    /// The function that is to be asked, if one is.
+    /// The filter function to call, if any.
     var script: ScriptFilter? { if case .script(let filter) = self { filter } else { nil } }
 
-    /// Asks which leaves of a changed document are shown.
+    /// Selects the leaves of a changed document to include.
     ///
     /// - Parameters:
     ///   - record: The document.
-    ///   - hasAllLeaves: Whether all leaves are asked about, each for itself, or the winner only.
-    ///   - document: Prints a leaf; `nil` for one whose content is not there, which is not shown then.
-    /// - Returns: The leaves, winner first; none when the change is not shown.
-    /// - Throws: What printing throws.
+    ///   - hasAllLeaves: Whether every leaf is tested, or only the winner.
+    ///   - document: Prints a leaf; `nil` if its content is missing, which excludes it.
+    /// - Returns: The leaves, winner first; empty if the change is excluded.
+    /// - Throws: Errors of `document`.
     func leaves(
         of record: DocumentRecord, hasAllLeaves: Bool, document: (RevisionNode) throws -> JSON?
     ) throws -> [RevisionNode] {
@@ -88,12 +88,12 @@ enum ChangesFilter: Sendable {
         case .ids(let ids): return ids.contains(record.id) ? leaves : []
         case .design: return record.id.isDesign ? leaves : []
         case .selector(let selector, _): return try leaves.filter { try document($0).map(selector.matches) ?? false }
-        // It was asked already.
+        // The function was called before.
         case .script: return leaves
         }
     }
 
-    /// What is shown of a document that goes with a change; `nil` when that is all of it.
+    /// The fields of a document to show; `nil` for all.
     var projection: Projection? { if case .selector(_, let projection) = self { projection } else { nil } }
 }
 
@@ -131,7 +131,7 @@ extension ChangesFilter {
         }
     }
 
-    /// The two names in a filter's name; a slash in them is written as `%2F`.
+    /// The two parts of a filter's name; a slash in them is written as `%2F`.
     private static func parts(_ name: String) -> [String] {
         name.split(separator: "/").map { PercentCoding.decode($0, plusIsBlank: true) }
     }

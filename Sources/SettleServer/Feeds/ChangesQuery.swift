@@ -1,25 +1,23 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// What a request wants of a database's changes.
+/// The parameters of a changes request.
 struct ChangesQuery: Sendable {
-    /// How the changes come.
+    /// The kind of feed.
     enum Feed: String, Sendable {
-        /// All there are, as one JSON text.
+        /// All changes, as one JSON text.
         case normal
-        /// The same, but when there are none it waits for one.
+        /// The same, but without changes it waits for one.
         case longpoll
-        /// A line each, without end.
+        /// One line per change, endlessly.
         case continuous
-        /// Server-sent events, without end.
+        /// Server-sent events, endlessly.
         case eventsource
     }
 
-    /// What the changes are of.
+    /// The subject of the changes.
     enum Subject: Sendable {
-        /// The documents of a database.
         case documents
-        /// The databases of the server.
         case databases
     }
 
@@ -30,18 +28,18 @@ struct ChangesQuery: Sendable {
     var isDescending = false
     var hasAllLeaves = false
     var hasDocuments = false
-    /// What the documents show, where they are wanted.
+    /// The representation of included documents.
     var documents = DocumentOptions()
-    /// After how many milliseconds of silence a sign of life is sent.
+    /// After how many milliseconds of silence a heartbeat is sent.
     var heartbeat: Int?
     /// After how many milliseconds without a change a feed ends.
     var timeout: Int?
     var filter: String?
 
-    /// How long a feed waits, and how often it gives a sign of life, when nothing is said, in milliseconds.
+    /// The default of the timeout and the heartbeat, in milliseconds.
     static let defaultTimeout = 60_000
 
-    /// A longer time than any feed lives, in milliseconds, so that no sum of times is too large.
+    /// More milliseconds than any feed lasts, so that sums of times don't overflow.
     private static let longest = 1 << 40
 
     /// Reads the query.
@@ -50,7 +48,7 @@ struct ChangesQuery: Sendable {
         if feed == .eventsource, let last = context.request.headers["Last-Event-ID"] { since = last }
     }
 
-    /// The same of the server's databases: of these, there are no documents to show.
+    /// The same for the server's databases, which have no documents to include.
     var ofDatabases: ChangesQuery {
         var query = self
         (query.subject, query.hasDocuments, query.hasAllLeaves) = (.databases, false, false)

@@ -4,7 +4,7 @@ internal import SettleDatabase
 internal import SettlePlatform
 internal import SettleScripting
 
-/// Reading changes for this feed alone: what nobody else wants, and what is older than what the hub keeps.
+/// Reading changes for this feed alone: those of its own filter, and those older than the hub's.
 extension ChangesStream {
     /// Appends the rows of the next page.
     func appendOwn(to bytes: inout WireText, _ state: inout State) throws -> Progress {
@@ -12,7 +12,7 @@ extension ChangesStream {
         guard let (page, newest, chosen) = try page(in: range(state), limit: limit, &state) else { return .pause }
         state.looksItself = false
         guard let last = page.last else {
-            // A purge moves the sequence on without a change.
+            // A purge advances the sequence without a change.
             if !query.isDescending { state.position = max(state.position, newest) }
             return .end
         }
@@ -36,13 +36,13 @@ extension ChangesStream {
         return .page
     }
 
-    /// What is left of the changes.
+    /// The range of unread changes.
     private func range(_ state: State) -> SequenceRange {
         query.isDescending
             ? SequenceRange(after: 0, through: state.through, descending: true) : SequenceRange(after: state.position)
     }
 
-    /// Has a function asked about the first changes and waits for it, so that what it does wrong can still be told.
+    /// Calls a filter function for the first changes and waits for it, so that its errors can still be the answer's status.
     ///
     /// - Throws: ``ScriptError``; ``DatabaseError``.
     func prepare() throws {
@@ -63,7 +63,7 @@ extension ChangesStream {
         state.withLock { $0.asked?.answer = answer }
     }
 
-    /// The next changes and, where a function was asked, what it lets through of each; `nil` while it is asked.
+    /// The next changes and, with a filter function, the leaves that passed; `nil` while the function runs.
     private func page(
         in range: SequenceRange, limit: Int, _ state: inout State
     ) throws -> (page: [DocumentRecord], newest: UpdateSequence, chosen: ScriptFilter.Chosen?)? {
@@ -72,7 +72,7 @@ extension ChangesStream {
             state.asked = nil
             return (asked.page, asked.newest, try answer.get())
         }
-        // Of one state: what is committed behind the page must come later, and must not be passed over.
+        // A snapshot, so that changes committed after the page are read later, and not skipped.
         return try database.snapshot {
             let newest = try database.lastSequence()
             let isAsked = row.filter.script != nil
@@ -85,7 +85,7 @@ extension ChangesStream {
         }
     }
 
-    /// A function has answered.
+    /// Receives the result of a filter function.
     func answer(_ answer: Result<ScriptFilter.Chosen, ScriptError>) {
         let wake = state.withLock { state in
             state.asked?.answer = answer

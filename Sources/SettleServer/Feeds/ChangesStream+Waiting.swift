@@ -2,9 +2,9 @@ internal import Dispatch
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Waiting for changes, signs of life, and the end.
+/// Waiting for changes, heartbeats, and the end.
 extension ChangesStream {
-    /// Gives a sign of life, ends, or waits.
+    /// Sends a heartbeat, ends, or waits.
     func wait(_ state: inout State) throws -> ResponseStep {
         let silence = Self.now - state.lastSign
         if let heartbeat {
@@ -13,7 +13,7 @@ extension ChangesStream {
                 return .piece(row.framing.sign)
             }
         } else if silence >= timeout {
-            // What was committed and not read by the hub yet must not be missed.
+            // Changes that are committed and not yet read by the hub must not be missed.
             if !state.hasLookedItself {
                 (state.looksItself, state.hasLookedItself) = (true, true)
                 return .piece([])
@@ -26,7 +26,7 @@ extension ChangesStream {
         return .wait
     }
 
-    /// Has the hub wake it; false when there is something already.
+    /// Registers with the hub for a wake-up; false if there are changes already.
     private func isWaiting(_ state: inout State) throws -> Bool {
         if state.isWaiting { return true }
         let place = try state.place ?? hub.enter(kind, row)
@@ -36,7 +36,7 @@ extension ChangesStream {
         return state.isWaiting
     }
 
-    /// There is something to show, or the database is closed.
+    /// Called when there are changes, or the database was closed.
     private func change() {
         let wake = state.withLock { state in
             (state.isWaiting, state.hasTurn) = (false, true)
@@ -45,8 +45,8 @@ extension ChangesStream {
         wake?()
     }
 
-    /// Sees that it is woken after a while; one timer at a time, which may come too early and is set again then. It
-    /// outlives the feed, so it is never a long one.
+    /// Schedules a wake-up; one timer at a time, which may fire early and is then set again. It outlives the feed, so its
+    /// delay is short.
     private func setTimer(_ state: inout State, after nanoseconds: UInt64) {
         guard !state.isTimerSet else { return }
         state.isTimerSet = true

@@ -4,14 +4,14 @@ internal import SettleDatabase
 internal import SettlePlatform
 internal import SettleScripting
 
-/// Sends the changes of a database, in any of the four ways.
+/// Sends the changes of a database, in any kind of feed.
 ///
-/// While there is nothing to send it holds no thread, only its place in the database's ``FeedHub``, which wakes it when there
-/// is something, or a timer for the next sign of life or the end.
+/// While there is nothing to send it holds no thread, only a place in the database's ``FeedHub``, which wakes it for changes,
+/// or a timer for the next heartbeat or the end.
 final class ChangesStream: ResponseStream {
     struct State {
         var position: UpdateSequence
-        /// The highest sequence that counts; for feeds that go backward the lowest that was shown.
+        /// The last sequence to include; for descending feeds the lowest that was shown.
         var through = UpdateSequence(.max)
         var left: Int
         var page = PageSize()
@@ -19,14 +19,14 @@ final class ChangesStream: ResponseStream {
         var rows = 0
         var isDone = false
         var hasEnded = false
-        /// When something was last sent, or a change last came, in nanoseconds.
+        /// When something was last sent, or a change last arrived, in nanoseconds.
         var lastSign: UInt64 = 0
         var isTimerSet = false
-        /// Whether the hub was asked to wake it.
+        /// Whether it has registered with the hub for a wake-up.
         var isWaiting = false
         /// Whether the hub has woken it, so that it need not wait for its turn again.
         var hasTurn = false
-        /// Whether it reads for itself once more, before it ends.
+        /// Whether it reads the database itself once more, before it ends.
         var looksItself = false
         var hasLookedItself = false
         var place: FeedHub.Place?
@@ -34,25 +34,25 @@ final class ChangesStream: ResponseStream {
         /// Whether it counts as an open feed.
         var isCounted = false
         var outbox = TextOutbox()
-        /// The page that a function is asked about, if one is.
+        /// The page that a filter function is called for, if any.
         var asked: Asked?
     }
 
-    /// How far reading has come.
+    /// The progress of reading.
     enum Progress {
-        /// There may be more.
+        /// There may be more changes.
         case page
-        /// There may be more, but others want the thread.
+        /// There may be more changes, but the thread is needed by others.
         case pause
-        /// There is nothing more now.
+        /// There are no more changes now.
         case end
     }
 
-    /// A page of changes, and what a function thinks of them.
+    /// A page of changes, and the result of the filter function.
     struct Asked {
         let page: [DocumentRecord]
         let newest: UpdateSequence
-        /// What is still to be asked.
+        /// The arguments of the remaining calls.
         var question: [[(leaf: RevisionNode, json: [UInt8])]]?
         var answer: Result<ScriptFilter.Chosen, ScriptError>?
     }
@@ -117,8 +117,8 @@ final class ChangesStream: ResponseStream {
         return true
     }
 
-    /// The next step. Where the database was deleted, a feed that waits for changes has had all there are and ends as it always
-    /// does; a listing must be seen to be cut off.
+    /// The next step. If the database was deleted, a waiting feed ends normally because it has sent all changes; a listing must
+    /// be visibly cut off.
     private func step(_ state: inout State) throws -> ResponseStep {
         let before = state.position
         do {
@@ -153,21 +153,21 @@ final class ChangesStream: ResponseStream {
         return try wait(&state)
     }
 
-    /// What stands in front of the first row, if nothing was sent yet.
+    /// The bytes before the first row, unless they were sent.
     private func head(_ state: State) -> [UInt8] { state.hasBegun ? [] : row.framing.head }
 
     func tail(_ state: State, pending: Int) -> [UInt8] {
         row.framing.tail(row.sequences.text(state.position), pending: pending)
     }
 
-    /// How many changes follow what was shown.
+    /// How many changes follow the position.
     func pending(_ state: State) throws -> Int {
         try database.count(
             changedIn: query.isDescending
                 ? SequenceRange(after: 0, through: state.through) : SequenceRange(after: state.position))
     }
 
-    /// Whether the feed waits for more when there are no changes; one that goes backward is at the end then.
+    /// Whether the feed waits when there are no more changes; a descending one ends then.
     private func goesOn(_ state: State) -> Bool {
         if query.isDescending { return false }
         return switch query.feed {
@@ -177,10 +177,9 @@ final class ChangesStream: ResponseStream {
         }
     }
 
-    /// Appends changes, at most as many as are looked at without giving way; says so when that was the last one there
-    /// may be.
+    /// Appends changes, up to the number that one turn may read; ends with the last change.
     ///
-    /// A filter may show nothing of a large database, and while it looks for something nobody can end the feed.
+    /// A filter may exclude all of a large database, and the feed can't be ended while it searches.
     ///
     /// - Returns: Whether there may be more.
     private func appendRows(to bytes: inout WireText, _ state: inout State) throws -> Bool {
@@ -190,7 +189,7 @@ final class ChangesStream: ResponseStream {
             case .pause: return true
             case .end: return false
             }
-            // A filter may show nothing for a long time.
+            // A filter may exclude changes for a long time.
             if let heartbeat, Self.now - state.lastSign >= heartbeat {
                 bytes += row.framing.sign
                 return true
@@ -201,7 +200,7 @@ final class ChangesStream: ResponseStream {
 
     /// Appends rows that were rendered for all feeds of this kind.
     ///
-    /// - Returns: `nil` where it has to read for itself.
+    /// - Returns: `nil` if it has to read the database itself.
     private func appendShared(to bytes: inout WireText, _ state: inout State) throws -> Progress? {
         guard let kind, !state.looksItself else { return nil }
         let place = try state.place ?? hub.enter(kind, row)
@@ -215,7 +214,7 @@ final class ChangesStream: ResponseStream {
             state.position = through
             return .end
         case .rows(let rows, let count, let through):
-            // As a rule nothing stands before them, and they are the hub's own bytes and no copy.
+            // Usually no bytes precede them, so the hub's array is sent without a copy.
             if bytes.isEmpty { bytes = WireText(rows) } else { bytes += rows }
             state.position = through
             state.rows += count

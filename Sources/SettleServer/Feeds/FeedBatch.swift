@@ -1,8 +1,8 @@
 internal import SettleDatabase
 
-/// The rows of some changes that follow one another, rendered once for all feeds of a kind.
+/// The rows of consecutive changes, rendered once for all feeds of a kind.
 struct FeedBatch: Sendable {
-    /// Where a row begins.
+    /// The position of a row.
     private struct Row: Sendable {
         let sequence: UpdateSequence
         let start: Int
@@ -12,10 +12,10 @@ struct FeedBatch: Sendable {
     let after: UpdateSequence
     /// The position of the last change, whether it has a row or not.
     let through: UpdateSequence
-    /// The rows, each with what separates it from the one before.
+    /// The rows, each with its separator before it.
     let bytes: [UInt8]
     private var rows: [Row] = []
-    /// How many bytes separate two rows.
+    /// The length of the separator in bytes.
     private let separator: Int
 
     /// Renders the changes of a page.
@@ -26,7 +26,7 @@ struct FeedBatch: Sendable {
         self.after = after
         self.through = through
         separator = row.framing.separator.count
-        // Feeds that share rows show no contents of attachments, so all of the text is in its bytes.
+        // Feeds that share rows show no attachments, so the whole text is in its bytes.
         var text = WireText()
         for record in page {
             guard let line = try row.text(record, of: database) else { continue }
@@ -36,16 +36,16 @@ struct FeedBatch: Sendable {
         bytes = text.bytes
     }
 
-    /// The sequence of the last row, if there is one.
+    /// The sequence of the last row, if any.
     var lastRow: UpdateSequence? { rows.last?.sequence }
 
-    /// The rows behind a position.
+    /// The rows after a position.
     ///
     /// - Parameters:
     ///   - position: A position within the batch.
     ///   - limit: The largest number of rows to take.
-    ///   - isFirst: Whether nothing stands before them, so that no separator is needed.
-    /// - Returns: The rows as bytes, how many they are, and the position after them.
+    ///   - isFirst: Whether no row precedes them, so that no separator is needed.
+    /// - Returns: The rows as bytes, their number, and the position after them.
     func rows(
         after position: UpdateSequence, limit: Int, isFirst: Bool
     ) -> (bytes: [UInt8], count: Int, through: UpdateSequence) {
@@ -55,7 +55,7 @@ struct FeedBatch: Sendable {
         let isRest = count == rows.count - first
         let start = rows[first].start + (isFirst ? separator : 0)
         let end = isRest ? bytes.count : rows[first + count].start
-        // The whole of it is shared, not copied.
+        // A complete batch is shared, not copied.
         let taken = start == 0 && end == bytes.count ? bytes : Array(bytes[start..<end])
         return (taken, count, count < limit ? through : rows[first + count - 1].sequence)
     }

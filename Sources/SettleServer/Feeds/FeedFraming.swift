@@ -1,6 +1,6 @@
 internal import SettleDatabase
 
-/// What stands around the rows of a feed.
+/// The bytes around the rows of a feed.
 struct FeedFraming: Sendable {
     private let feed: ChangesQuery.Feed
     private let subject: ChangesQuery.Subject
@@ -10,13 +10,13 @@ struct FeedFraming: Sendable {
     /// Whether the answer is one JSON text.
     var isOneText: Bool { feed == .normal || feed == .longpoll }
 
-    /// What stands in front of all rows.
+    /// The bytes before all rows.
     var head: [UInt8] { isOneText ? Array("{\"results\":[\n".utf8) : [] }
 
-    /// What separates two rows.
+    /// The bytes between two rows.
     var separator: [UInt8] { isOneText ? Array(",\r\n".utf8) : [] }
 
-    /// What shows a client that the server is there.
+    /// The heartbeat.
     var sign: [UInt8] { Array((feed == .eventsource ? "event: heartbeat\ndata: \n\n" : "\n").utf8) }
 
     /// Appends a row.
@@ -24,7 +24,7 @@ struct FeedFraming: Sendable {
     /// - Parameters:
     ///   - row: The row.
     ///   - sequence: Its position as text.
-    ///   - isFirst: Whether no row stands before it.
+    ///   - isFirst: Whether no row precedes it.
     ///   - text: What it is appended to.
     func append(_ row: WireText, _ sequence: String, isFirst: Bool, to text: inout WireText) {
         switch feed {
@@ -41,11 +41,11 @@ struct FeedFraming: Sendable {
         }
     }
 
-    /// What stands behind all rows.
+    /// The bytes after all rows.
     ///
     /// - Parameters:
     ///   - last: The position of the feed as text.
-    ///   - pending: How many changes follow it.
+    ///   - pending: How many changes follow that position.
     /// - Returns: The bytes.
     func tail(_ last: String, pending: Int) -> [UInt8] {
         let rest = subject == .documents ? ",\"pending\":\(pending)}\n" : "}\n"

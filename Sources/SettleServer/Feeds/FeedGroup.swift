@@ -1,40 +1,40 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The feeds of one kind that are open on a database, and the rows that were rendered for them lately.
+/// The open feeds of one kind on a database, and their recently rendered rows.
 struct FeedGroup: Sendable {
-    /// What a feed finds here.
+    /// The result of looking up rows.
     enum Found: Sendable {
-        /// Rows, how many they are, and the position after them.
+        /// Rows, their number, and the position after them.
         case rows([UInt8], count: Int, through: UpdateSequence)
-        /// Nothing is to be shown up to a position.
+        /// No change up to a position has a row.
         case nothing(through: UpdateSequence)
-        /// There are rows, but others have waited longer for theirs.
+        /// There are rows, but other feeds have waited longer.
         case later
-        /// What it needs is not kept.
+        /// The rows are no longer kept.
         case missing
     }
 
-    /// A feed that waits.
+    /// A waiting feed.
     private struct Waiter: Sendable {
         let number: Int
         let position: UpdateSequence
-        /// Lower for one that has waited longer.
+        /// Lower for a feed that has waited longer.
         let ticket: Int
     }
 
-    /// What its feeds want; `nil` for those that read for themselves.
+    /// The kind of its feeds; `nil` for those that read the database themselves.
     let kind: FeedKind?
-    /// What renders its rows.
+    /// Renders its rows.
     let row: ChangeRow?
     /// How many feeds are open.
     var members = 0
-    /// Whether no feed was open at the end of the last round.
+    /// Whether no feed was open at the end of the previous round.
     var isAbandoned = false
     private var rows: FeedRows
-    /// The feeds that wait for a change, in the order of their positions.
+    /// The feeds that wait for a change, ordered by position.
     private var queue = Queue<Waiter>()
-    /// The feeds that have something to show and wait for their turn.
+    /// The feeds that have unread rows and wait for their turn.
     private var late = Queue<Waiter>()
     private var tickets = 0
     private var wakes: [Int: @Sendable () -> Void] = [:]
@@ -48,29 +48,29 @@ struct FeedGroup: Sendable {
     /// How many feeds wait.
     var waiting: Int { wakes.count }
 
-    /// Whether one of the feeds that wait has something to show.
+    /// Whether a waiting feed has unread rows.
     var hasNews: Bool { !late.isEmpty || hasNewsForFirst }
 
     private var hasNewsForFirst: Bool { queue.first.map { $0.position < rows.lastRow } ?? false }
 
-    /// Whether feeds take turns. Each client of long polling asks again after each answer; thousands that were answered at once
-    /// while somebody writes would ask without a pause, and leave nothing of the machine to the writer.
+    /// Whether feeds take turns. Each client of long polling requests again after an answer; thousands of them would request
+    /// continuously while a client writes, and slow down the writer.
     private var takesTurns: Bool { members > FeedHub.slice && row?.framing.isOneText == true }
 
-    /// Keeps a batch that follows the last one, up to a number of bytes for all that are kept.
+    /// Keeps a batch that follows the last one, up to `limit` bytes for all batches.
     mutating func add(_ batch: FeedBatch, keeping limit: Int) { rows.add(batch, keeping: limit) }
 
-    /// Goes on at a position, after changes were read that were not rendered: each feed has to read for itself.
+    /// Continues at a position, after changes that were not rendered: each feed reads them itself.
     mutating func skip(to position: UpdateSequence) { rows = FeedRows(at: position, hasNews: true) }
 
-    /// What follows a position.
+    /// The rows after a position.
     ///
     /// - Parameters:
-    ///   - position: What the feed has shown.
-    ///   - newest: What all groups have come to.
-    ///   - limit: The largest number of rows that the feed may show.
+    ///   - position: The position of the feed.
+    ///   - newest: The position of all groups.
+    ///   - limit: The largest number of rows to return.
     ///   - isFirst: Whether the feed has shown no row yet.
-    ///   - hasTurn: Whether the feed was woken to show what there is.
+    ///   - hasTurn: Whether the feed was woken to read its rows.
     /// - Returns: Its rows, or why it gets none.
     mutating func find(
         after position: UpdateSequence, newest: UpdateSequence, limit: Int, isFirst: Bool, hasTurn: Bool = true
@@ -81,12 +81,12 @@ struct FeedGroup: Sendable {
         return rows.find(after: position, newest: newest, limit: limit, isFirst: isFirst)
     }
 
-    /// Has a feed wait for a change.
+    /// Registers a feed that waits for a change.
     mutating func wait(_ number: Int, at position: UpdateSequence, _ wake: @escaping @Sendable () -> Void) {
         queue.append(waiter(number, position, wake))
     }
 
-    /// Has a feed wait for its turn.
+    /// Registers a feed that waits for its turn.
     mutating func waitForTurn(
         _ number: Int, at position: UpdateSequence, _ wake: @escaping @Sendable () -> Void
     ) {
@@ -101,17 +101,17 @@ struct FeedGroup: Sendable {
         return Waiter(number: number, position: position, ticket: tickets)
     }
 
-    /// Lets a feed go.
+    /// Removes a feed.
     mutating func leave(_ number: Int) {
         members -= 1
         wakes[number] = nil
     }
 
-    /// What wakes feeds that have something to show, those that have waited longest first.
+    /// The wake-ups of feeds with unread rows, those that have waited longest first.
     mutating func takeWaiting(_ count: Int) -> [@Sendable () -> Void] {
         var taken: [@Sendable () -> Void] = []
         while taken.count < count, let waiter = popReady() {
-            // One that has left has nothing to be woken by.
+            // A feed that has left is not woken.
             if let wake = wakes.removeValue(forKey: waiter.number) { taken.append(wake) }
         }
         return taken
@@ -123,7 +123,7 @@ struct FeedGroup: Sendable {
         return queue.popFirst()
     }
 
-    /// What wakes all feeds.
+    /// The wake-ups of all feeds.
     mutating func takeAllWaiting() -> [@Sendable () -> Void] {
         defer { (wakes, queue, late) = ([:], Queue(), Queue()) }
         return Array(wakes.values)

@@ -2,9 +2,9 @@ internal import Dispatch
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Rounds: reading what was committed, rendering it, and waking the feeds.
+/// Rounds: reading committed changes, rendering them, and waking the feeds.
 extension FeedHub {
-    /// The changes that a round reads.
+    /// The changes of a round.
     private struct Page {
         let records: [DocumentRecord]
         let after: UpdateSequence
@@ -13,18 +13,18 @@ extension FeedHub {
         let isLast: Bool
     }
 
-    /// The most bytes of rows that are kept for a database.
+    /// The maximum number of kept bytes of rows per database.
     private static let kept = 8 << 20
-    /// How many feeds a round wakes.
+    /// The number of feeds that a round wakes.
     static let slice = 64
-    /// How long the machine is left to others for each feed that is woken, in nanoseconds. Clients of long polling ask again,
-    /// which takes more.
+    /// The pause for each woken feed, in nanoseconds, which leaves the processor to others. Clients of long polling request
+    /// again, which costs more than the answer.
     private static let restForEach: UInt64 = 60_000
     private static let restForEachAsking: UInt64 = 150_000
-    /// After how long all feeds should have been woken, however many they are, in nanoseconds.
+    /// The goal for waking all feeds, however many they are, in nanoseconds.
     private static let longest: UInt64 = 750_000_000
 
-    /// Runs on the hub's queue.
+    /// Runs one round, on the hub's queue.
     func round() {
         guard let database else { return }
         let start = DispatchTime.now().uptimeNanoseconds
@@ -54,19 +54,19 @@ extension FeedHub {
     private func read(
         _ database: Database, after position: UpdateSequence, _ count: Int, withContent: Bool
     ) throws -> Page {
-        // Of one state: what is committed behind the page comes with the next one.
+        // A snapshot; changes committed after the page are read with the next one.
         try database.snapshot {
             let newest = try database.lastSequence()
             let records = try database.records(
                 changedIn: SequenceRange(after: position), limit: count, withContent: withContent)
             let isLast = records.count < count
-            // A purge moves the sequence on without a change.
+            // A purge advances the sequence without a change.
             let through = isLast ? max(newest, position) : records.last?.sequence ?? newest
             return Page(records: records, after: position, through: through, isLast: isLast)
         }
     }
 
-    /// Keeps what was rendered.
+    /// Keeps the rendered rows.
     private func keep(_ batches: [Int: FeedBatch], _ page: Page, _ state: inout State) {
         state.position = page.through
         if page.records.isEmpty { return }
@@ -76,13 +76,13 @@ extension FeedHub {
             if let batch = batches[group] {
                 state.groups[group]?.add(batch, keeping: limit)
             } else {
-                // Its feeds read for themselves, or it came while the page was read.
+                // Its feeds read the database themselves, or it was added while the page was read.
                 state.groups[group]?.skip(to: page.through)
             }
         }
     }
 
-    /// What wakes the next feeds, and for how long to rest then.
+    /// The wake-ups of the next feeds, and the pause after them.
     private static func takeWaiting(_ state: inout State) -> (woken: [@Sendable () -> Void], rest: UInt64) {
         let ready = state.groups.filter(\.value.hasNews).keys.sorted()
         guard !ready.isEmpty else { return ([], 0) }
@@ -101,7 +101,7 @@ extension FeedHub {
         return (woken, rest)
     }
 
-    /// Ends a round, and sees that the next one comes.
+    /// Ends a round, and schedules the next one.
     private func finish(_ start: UInt64, _ rest: UInt64, isLast: Bool) {
         let (isArmed, isDone) = state.withLock { state -> (Bool, Bool) in
             state.earliest = start + rest
@@ -117,7 +117,7 @@ extension FeedHub {
         if isArmed { askForNotice() } else if !isDone { schedule() }
     }
 
-    /// After a failure each feed reads for itself, and so finds out what is wrong and tells its client.
+    /// After a failure each feed reads the database itself, and reports the error to its client.
     private func recover(_ database: Database) {
         guard let newest = try? database.lastSequence() else { return close() }
         let woken = state.withLock { state in
@@ -131,8 +131,8 @@ extension FeedHub {
 }
 
 extension FeedHub.State {
-    /// Drops kinds that had no feed at the end of the last round, and have none now. Clients of long polling are gone for a
-    /// moment between two requests.
+    /// Drops kinds that had no feed at the end of the previous round, and have none now. Clients of long polling are absent
+    /// briefly between two requests.
     fileprivate mutating func dropAbandoned() {
         for (number, group) in groups where group.members <= 0 {
             if group.isAbandoned {

@@ -5,34 +5,34 @@ internal import SettlePlatform
 /// Reads the changes of a database once for all feeds that wait for them.
 ///
 /// ```
-/// commit ──▶ round: read the changes, render them once for each kind of feed, wake some feeds
-///            round: read what was committed since, wake the next feeds
-///            …      until all have been woken; then the next commit begins a round
+/// commit ──▶ round: read the changes, render them once per kind of feed, wake some feeds
+///            round: read later commits, wake the next feeds
+///            …      until all have been woken; then the next commit starts a round
 /// ```
 ///
-/// The first commit after a silence is read at once. Up to 64 feeds are woken at once, those that have waited longest first. With
-/// more of them, the rounds keep a distance, so that thousands of feeds neither come all at the same moment nor keep the machine
-/// from the writers: a change is at all of them after about half a second, and a feed sends what came meanwhile in one piece.
+/// The first commit after a pause is read at once. Up to 64 feeds are woken together, those that have waited longest first. With
+/// more of them, the rounds are spaced, so that thousands of feeds neither send at the same moment nor slow down the writers: a
+/// change reaches all of them after about half a second, and a feed sends the changes of the meantime together.
 ///
-/// Rows are kept for a while, up to a number of bytes for the whole database. A feed that needs older ones reads for itself
-/// until it has caught up.
+/// Rows are kept for a while, up to a number of bytes for the whole database. A feed that needs older ones reads the database
+/// itself until it has caught up.
 final class FeedHub: Sendable {
     struct State {
-        /// Up to where changes were read.
+        /// The position up to which changes were read.
         var position: UpdateSequence = 0
         var groups: [Int: FeedGroup] = [:]
         var kinds: [FeedKind?: Int] = [:]
         var lastNumber = 0
         var phase = Phase.resting
         var page = PageSize()
-        /// When the next round may begin, in nanoseconds.
+        /// When the next round may start, in nanoseconds.
         var earliest: UInt64 = 0
-        /// How many kinds of feeds had their turn, so that each has it.
+        /// Counts rounds, so that each kind of feed has its turn.
         var turns = 0
-        /// Whether the database was asked for a notice of the next commit, which has not come yet.
+        /// Whether a notice of the next commit was requested and has not come yet.
         var awaitsNotice = false
 
-        /// Whether somebody wants to know of changes.
+        /// Whether there are feeds.
         var isNeeded: Bool { !groups.isEmpty }
 
         mutating func next() -> Int {
@@ -40,9 +40,9 @@ final class FeedHub: Sendable {
             return lastNumber
         }
 
-        /// Has the next commit begin a round.
+        /// Makes the next commit start a round.
         ///
-        /// - Returns: Whether the database has to be asked for a notice of it.
+        /// - Returns: Whether a notice must be requested from the database.
         mutating func arm() -> Bool {
             phase = .armed
             defer { awaitsNotice = true }
@@ -51,17 +51,17 @@ final class FeedHub: Sendable {
     }
 
     enum Phase {
-        /// Nobody wants to know of changes.
+        /// There are no feeds.
         case resting
-        /// The next commit begins a round.
+        /// The next commit starts a round.
         case armed
-        /// A round runs, or will.
+        /// A round runs, or is scheduled.
         case running
         /// The database is closed.
         case closed
     }
 
-    /// A feed's place among the others.
+    /// A feed's registration.
     struct Place: Sendable {
         fileprivate let number: Int
         fileprivate let group: Int
@@ -78,13 +78,13 @@ final class FeedHub: Sendable {
         database.companion(FeedHub.self) { FeedHub(database) }
     }
 
-    /// Takes a feed in.
+    /// Registers a feed.
     ///
     /// - Parameters:
     ///   - kind: Its kind; `nil` for one that shares its rows with no other.
-    ///   - row: What renders its rows.
-    /// - Returns: Its place, to be given back by ``leave(_:)``.
-    /// - Throws: ``DatabaseError`` when the database can't be read.
+    ///   - row: Renders its rows.
+    /// - Returns: Its place, to be passed to ``leave(_:)``.
+    /// - Throws: ``DatabaseError`` if the database can't be read.
     func enter(_ kind: FeedKind?, _ row: ChangeRow) throws -> Place {
         let newest = state.withLock(\.isNeeded) ? nil : try database?.lastSequence()
         let (place, arms) = state.withLock { state -> (Place, Bool) in
@@ -101,19 +101,19 @@ final class FeedHub: Sendable {
         return place
     }
 
-    /// Lets a feed go.
+    /// Removes a feed.
     func leave(_ place: Place) {
         state.withLock { $0.groups[place.group]?.leave(place.number) }
     }
 
-    /// What was rendered of the changes after a position.
+    /// The rendered rows after a position.
     ///
     /// - Parameters:
     ///   - place: The feed's place.
-    ///   - position: What it has shown.
-    ///   - limit: The largest number of rows that it may show.
+    ///   - position: The feed's position.
+    ///   - limit: The largest number of rows to return.
     ///   - isFirst: Whether it has shown no row yet.
-    ///   - hasTurn: Whether it was woken to show what there is.
+    ///   - hasTurn: Whether it was woken to read its rows.
     /// - Returns: The rows, or why it gets none.
     func find(
         _ place: Place, after position: UpdateSequence, limit: Int, isFirst: Bool, hasTurn: Bool
@@ -126,14 +126,14 @@ final class FeedHub: Sendable {
         }
     }
 
-    /// Has a feed woken once there is something after a position, and it is the feed's turn.
+    /// Wakes a feed once there are changes after a position, and it is the feed's turn.
     ///
     /// - Parameters:
     ///   - place: The feed's place.
-    ///   - position: What it has read.
-    ///   - hasTurn: Whether it was woken to show what there is.
-    ///   - wake: Is called once, on any thread, unless the feed leaves before.
-    /// - Returns: False when it may show something already, or the database is closed: then `wake` is not called.
+    ///   - position: The feed's position.
+    ///   - hasTurn: Whether it was woken to read its rows.
+    ///   - wake: Called once, on any thread, unless the feed leaves before.
+    /// - Returns: False if there are rows already, or the database is closed: then `wake` is not called.
     func wait(
         _ place: Place, after position: UpdateSequence, hasTurn: Bool, _ wake: @escaping @Sendable () -> Void
     ) -> Bool {
@@ -144,7 +144,7 @@ final class FeedHub: Sendable {
                 after: position, newest: newest, limit: 1, isFirst: true, hasTurn: hasTurn)
             {
             case .nothing:
-                // Not its own position, which may be ahead: those who wait stand in the order of their positions.
+                // Not its own position, which may be ahead, because the queue is ordered by position.
                 state.groups[place.group]?.wait(place.number, at: newest, wake)
                 return (true, state.phase == .resting && state.arm(), false)
             case .later:
@@ -159,18 +159,18 @@ final class FeedHub: Sendable {
         return isWaiting
     }
 
-    /// Not under the lock, for the notice may come at once.
+    /// Called without the lock, because the notice may come at once.
     func askForNotice() {
         guard let database else { return }
         _ = database.notify(after: state.withLock { $0.position }) { [weak self] in self?.notice(isOpen: $0) }
     }
 
-    /// Something was committed, or the database is closed. It may be called by a feed that asks, whose lock is held then.
+    /// Called after a commit, or when the database was closed. A feed may call it through its request, holding its own lock.
     private func notice(isOpen: Bool) {
         guard isOpen else { return queue.async { [weak self] in self?.close() } }
         let starts = state.withLock { state -> Bool in
             state.awaitsNotice = false
-            // A round that runs asks for the next notice when it is done.
+            // A running round requests the next notice when it is done.
             guard state.phase == .armed else { return false }
             state.phase = .running
             return true
@@ -178,7 +178,7 @@ final class FeedHub: Sendable {
         if starts { schedule() }
     }
 
-    /// Has a round run as soon as one may; the phase says already that it does.
+    /// Runs a round as soon as possible; the phase is already `running`.
     func schedule() {
         let delay = state.withLock { state -> UInt64? in
             guard state.phase != .closed else { return nil }
@@ -190,7 +190,7 @@ final class FeedHub: Sendable {
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay))) { [weak self] in self?.round() }
     }
 
-    /// Wakes all feeds, for the last time.
+    /// Wakes all feeds for the last time.
     func close() {
         let woken = state.withLock { state in
             state.phase = .closed
@@ -201,7 +201,7 @@ final class FeedHub: Sendable {
 }
 
 extension FeedHub.State {
-    /// All feeds that wait, which do not any more.
+    /// Removes and returns all waiting feeds.
     mutating func takeAllWaiting() -> [@Sendable () -> Void] {
         Array(groups.keys).flatMap { groups[$0]?.takeAllWaiting() ?? [] }
     }

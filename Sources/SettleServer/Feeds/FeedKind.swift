@@ -1,10 +1,10 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// What decides how the rows of a feed look: feeds of one kind send the same bytes for the same changes.
+/// Everything that determines the rows of a feed: feeds of one kind send the same bytes for the same changes.
 ///
-/// The right to read is the same for all rows of a database, so it is no part of this. A filter function sees the request that
-/// it runs for, so no two feeds with one are of a kind; and rows with contents of attachments are too large to be kept.
+/// Read access is the same for all rows of a database, so it is not part of this. A filter function sees the request, so feeds
+/// with one share no kind; and rows with attachments are too large to be kept.
 struct FeedKind: Hashable, Sendable {
     private enum Filter: Hashable {
         case all
@@ -21,7 +21,7 @@ struct FeedKind: Hashable, Sendable {
     private let hasEncodingInfo: Bool
     private let filter: Filter
 
-    /// The kind of a feed that waits for changes.
+    /// The kind of a waiting feed.
     ///
     /// - Returns: `nil` for a feed that shares its rows with no other.
     init?(_ query: ChangesQuery, _ filter: ChangesFilter) {

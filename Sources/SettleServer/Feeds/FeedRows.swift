@@ -1,8 +1,8 @@
 internal import SettleDatabase
 
-/// The rows of a kind of feed that were rendered lately.
+/// The recently rendered rows of a kind of feed.
 struct FeedRows: Sendable {
-    /// What was taken last: feeds that were woken together are at the same position.
+    /// The last result, because feeds that are woken together are at the same position.
     private struct Taken: Sendable {
         let position: UpdateSequence
         let newest: UpdateSequence
@@ -13,26 +13,26 @@ struct FeedRows: Sendable {
 
     /// The newest change that has a row.
     private(set) var lastRow: UpdateSequence
-    /// From where on it is known which changes have a row.
+    /// The position from which it is known which changes have a row.
     private let origin: UpdateSequence
-    /// From where on rows are kept.
+    /// The position from which rows are kept.
     private var from: UpdateSequence
     private var batches: [FeedBatch] = []
     private var size = 0
     private var taken: Taken?
 
     /// - Parameters:
-    ///   - position: Where to begin.
-    ///   - hasNews: Whether there may be something to show up to there.
+    ///   - position: The first position.
+    ///   - hasNews: Whether there may be rows up to that position.
     init(at position: UpdateSequence, hasNews: Bool = false) {
         lastRow = hasNews ? position : 0
         origin = position
         from = position
     }
 
-    /// Keeps a batch, and forgets the oldest ones when there are too many bytes.
+    /// Keeps a batch, and drops the oldest ones if there are too many bytes.
     mutating func add(_ batch: FeedBatch, keeping limit: Int) {
-        // Without rows it is enough to know that there are none.
+        // Without rows only their absence is recorded.
         guard let last = batch.lastRow else { return }
         lastRow = last
         taken = nil
@@ -47,7 +47,7 @@ struct FeedRows: Sendable {
         batches.removeFirst(forgotten)
     }
 
-    /// What follows a position, up to some 64 KiB.
+    /// The rows after a position, up to about 64 KiB.
     mutating func find(
         after position: UpdateSequence, newest: UpdateSequence, limit: Int, isFirst: Bool
     ) -> FeedGroup.Found {
@@ -73,12 +73,12 @@ struct FeedRows: Sendable {
             through = next.through
             if count >= limit || bytes.count >= Self.piece { break }
         }
-        // Changes behind the last row have none.
+        // Changes after the last row have none.
         if count < limit, through >= lastRow { through = newest }
         return count > 0 ? .rows(bytes, count: count, through: through) : .nothing(through: newest)
     }
 
-    /// The first batch that has rows behind a position.
+    /// The first batch with rows after a position.
     private func first(after position: UpdateSequence) -> Int {
         var (low, high) = (0, batches.count)
         while low < high {

@@ -1,7 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// Reads what a thin client has changed: types, objects, and lists of changes (SEMANTICS 149).
+/// Reads a thin client's changes: types, objects, and lists of changes (SEMANTICS 149).
 ///
 ///     {
 ///       "envelopes": [{
@@ -10,27 +10,27 @@ internal import SettleDatabase
 ///       }]
 ///     }
 ///
-/// What is not of this form refuses the whole request; what concerns one object refuses that object.
+/// A malformed request is refused as a whole; an invalid change refuses its object only.
 struct LocalChangesReader {
-    /// An object as it was sent, in its place in the answer.
+    /// An object of the request, in its place in the answer.
     struct Object {
         let id: String
         let attributes: [String]
         let changes: Result<ObjectChanges, HTTPError>
     }
 
-    /// The member that says what type an object is of.
+    /// The member with the type of an object.
     static let typeName = "type"
-    /// Who changed what, where that is told by nobody; see ``AttributeClock/device``.
+    /// The device of changes that name none; see ``AttributeClock/device``.
     static let device = "0"
 
-    /// The latest timestamp that is taken, in milliseconds since 1970.
+    /// The latest accepted timestamp, in milliseconds since 1970.
     let latest: Int64
     let writeGuard: WriteGuard
 
     /// The objects of each type, in order.
     ///
-    /// - Throws: ``HTTPError`` with status 400 for what is not of the form.
+    /// - Throws: ``HTTPError`` with status 400 for a malformed request.
     func objects(in body: JSONObject) throws -> [(type: String, objects: [Object])] {
         try body.map { type in
             guard let list = type.value.array else { throw Self.bad("`\(type.name)` must be an array of objects") }
@@ -57,7 +57,7 @@ struct LocalChangesReader {
 
     private static func bad(_ reason: String) -> HTTPError { .badRequest(reason) }
 
-    /// The changes of one object, if they may be made.
+    /// The changes of one object, validated.
     private func checked(
         _ id: String, _ type: String, _ changes: [(name: String, value: JSON?, milliseconds: Int64)]
     ) throws -> ObjectChanges {

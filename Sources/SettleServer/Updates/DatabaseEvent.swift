@@ -1,24 +1,21 @@
 internal import SettleCore
 
-/// What happened to a database, as a document of the log of updates: its id is `created:notes`.
+/// A change of a database, as a document of the log of updates: its id is `created:notes`.
 struct DatabaseEvent: Hashable, Sendable {
-    /// What happened.
     enum Kind: String, Sendable { case created, updated, deleted }
 
     let kind: Kind
-    /// The database's name.
     let name: String
 
     init(_ kind: Kind, _ name: String) { (self.kind, self.name) = (kind, name) }
 
-    /// Reads the id of a document; `nil` for one that is no event.
+    /// Reads the id of a document; `nil` if it is not an event's.
     init?(_ id: DocumentID) {
         let parts = id.string.split(separator: ":", maxSplits: 1)
         guard parts.count == 2, let kind = Kind(rawValue: String(parts[0])) else { return nil }
         self.init(kind, String(parts[1]))
     }
 
-    /// The id of its document.
     var id: DocumentID { DocumentID(unchecked: "\(kind.rawValue):\(name)") }
 
     /// The event as a row of a feed.

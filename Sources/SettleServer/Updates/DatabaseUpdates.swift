@@ -3,24 +3,24 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The log of what happens to the databases of a server, in a database of its own.
+/// The log of created, changed and deleted databases, which is itself a database.
 ///
-/// The log begins with the first request for it, and with an event `created` for each database that is there. From then on it is
+/// The log starts with the first request for it, and with an event `created` for each existing database. From then on it is
 /// kept, also after a restart. Each kind of event of a database is one document, so the log grows with the number of databases
-/// and not with that of writes.
+/// and not of writes.
 ///
-/// `created` and `deleted` are written before the request is answered. `updated` is written within half a second, once however
-/// many writes there were. A server that stops writes what is left. One that was killed writes `updated` for all databases when
-/// it starts again. What was added to the folder or removed from it meanwhile is noticed then, too.
+/// `created` and `deleted` are written before the request is answered. `updated` is written within half a second, once for
+/// any number of writes. A stopping server writes pending events. After a kill, the next start writes `updated` for all
+/// databases, and the databases that were added to the folder or removed meanwhile.
 final class DatabaseUpdates: Sendable {
-    /// The name of the log's database, which is CouchDB's.
+    /// The name of the log's database, as in CouchDB.
     static let name = "_global_changes"
 
     private struct State {
         var log: Database?
-        /// What was changed and is not in the log yet.
+        /// Changes that are not in the log yet.
         var changed: [String: Watched] = [:]
-        /// Databases of which a notice was asked for.
+        /// Databases whose next commit is observed.
         var watched: [String: Watched] = [:]
     }
 
@@ -29,7 +29,7 @@ final class DatabaseUpdates: Sendable {
     private let databases: DatabasePool
     private let warn: @Sendable (String) -> Void
     private let state = Guarded(State())
-    /// Where the log is written.
+    /// Writes the log.
     private let queue = DispatchQueue(label: "settle.updates")
 
     init(_ databases: DatabasePool, warn: @escaping @Sendable (String) -> Void) {
@@ -38,12 +38,12 @@ final class DatabaseUpdates: Sendable {
         databases.onOpen { [weak self] in self?.watch($1, $0) }
     }
 
-    /// Goes on with the log that was begun before, if there is one.
+    /// Continues an existing log.
     ///
     /// - Throws: ``DatabaseError``.
     func resume() throws { if try databases.names().contains(Self.name) { _ = try log() } }
 
-    /// The log, which is begun if there is none.
+    /// The log, which is created if it does not exist.
     ///
     /// - Throws: ``DatabaseError``.
     func log() throws -> Database {
@@ -53,13 +53,13 @@ final class DatabaseUpdates: Sendable {
         }
     }
 
-    /// A database was created.
+    /// Logs that a database was created.
     func created(_ name: String) {
         guard name != Self.name else { return attempt { _ = try log() } }
         queue.sync { note(.created, name) }
     }
 
-    /// A database was deleted.
+    /// Logs that a database was deleted.
     func deleted(_ name: String) {
         guard name != Self.name else { return state.withLock { $0 = State() } }
         queue.sync {
@@ -69,7 +69,7 @@ final class DatabaseUpdates: Sendable {
         }
     }
 
-    /// Writes what is left, and says that nothing is missing.
+    /// Writes pending events, and marks the log as complete.
     func stop() {
         queue.sync {
             flush()
@@ -79,16 +79,16 @@ final class DatabaseUpdates: Sendable {
         }
     }
 
-    /// How long changes of a database are gathered, in milliseconds.
+    /// How long changes of a database are collected, in milliseconds.
     private static let delay = 500
-    /// A local document that is there while the server runs.
+    /// A local document that exists while the server runs.
     private static let running = DocumentID(unchecked: "_local/running")
     /// How many revisions of an event are kept.
     private static let revisions = 10
 }
 
 extension DatabaseUpdates {
-    /// Opens the log, and writes what happened while it was not kept.
+    /// Opens the log, and writes the events it has missed.
     private func begin() throws -> Database {
         do { try databases.create(Self.name) } catch let error as DatabaseError where error.code == .exists {}
         let log = try databases.open(Self.name)
@@ -103,7 +103,7 @@ extension DatabaseUpdates {
         return log
     }
 
-    /// What was created and deleted while the log was not kept.
+    /// The databases that were created and deleted while the log was not kept.
     private func missed(_ names: [String], in log: Database) throws -> [DatabaseEvent] {
         var latest: [String: DatabaseEvent.Kind] = [:]
         try log.forEachChange(in: SequenceRange()) { change in
@@ -117,7 +117,7 @@ extension DatabaseUpdates {
             + names.filter { latest[$0] != .created }.map { DatabaseEvent(.created, $0) }
     }
 
-    /// Has changes of a database noted, once.
+    /// Logs the next change of a database.
     private func watch(_ database: Database, _ name: String) {
         let isNew = state.withLock { state in
             guard state.log != nil, name != Self.name, state.watched[name]?.database !== database else { return false }
@@ -139,14 +139,14 @@ extension DatabaseUpdates {
         }
     }
 
-    /// Writes which databases were changed, and has the next change of each noted.
+    /// Writes which databases were changed, and observes the next change of each.
     private func flush() {
         let (log, changed) = state.withLock { state in
             defer { state.changed = [:] }
             return (state.log, state.changed)
         }
         guard let log, !changed.isEmpty else { return }
-        // Read before the event is written: what is changed meanwhile is another event.
+        // Read before the event is written, because later changes are another event.
         let seen = changed.mapValues { try? $0.database?.lastSequence() }
         attempt { try write(changed.keys.sorted().map { DatabaseEvent(.updated, $0) }, to: log) }
         for (name, watched) in changed {
@@ -169,10 +169,10 @@ extension DatabaseUpdates {
         for outcome in try log.write(edits) { _ = try outcome.get() }
     }
 
-    /// What happened to a database has happened, whether it can be logged or not; what is missing is found at the next start.
+    /// Event logging must not fail the operation; missing events are found at the next start.
     private func attempt(_ body: () throws -> Void) {
         do { try body() } catch let error as DatabaseError where error.code == .closed {
-            // It was deleted.
+            // The database was deleted.
         } catch { warn("an event of a database was not logged for _db_updates: \(error)") }
     }
 }

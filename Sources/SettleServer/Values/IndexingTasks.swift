@@ -2,7 +2,7 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// The indexes that are being brought up to date, as `_active_tasks` shows them.
+/// The index updates in progress, as `_active_tasks` shows them.
 final class IndexingTasks: Sendable {
     private struct Task {
         let database: String
@@ -20,7 +20,7 @@ final class IndexingTasks: Sendable {
 
     private let state = Guarded(State())
 
-    /// Runs a closure as one of them; it gets a closure to tell how far it is.
+    /// Runs a closure as a task, and passes it a closure that reports progress.
     func run<Result>(
         _ database: String, _ design: String, _ body: (_ report: (Int, Int) -> Void) throws -> Result
     ) rethrows -> Result {
@@ -41,12 +41,12 @@ final class IndexingTasks: Sendable {
         }
     }
 
-    /// Whether an index of a design document is among them.
+    /// Whether an index of a design document is being updated.
     func isRunning(_ database: String, _ design: String) -> Bool {
         state.withLock { $0.running.values.contains { $0.database == database && $0.design == design } }
     }
 
-    /// Those that run and have something to do.
+    /// The tasks with work to do.
     var json: [JSON] {
         state.withLock { $0.running.sorted { $0.key < $1.key } }.filter { $0.value.total > 0 }.map { number, task in
             [

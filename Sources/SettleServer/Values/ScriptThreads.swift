@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Threads for requests that wait for scripts, so that they keep no other waiting: of each database only so many at a time.
+/// Threads for requests that wait for scripts, limited per database, so that they block no other requests.
 final class ScriptThreads: Sendable {
     private struct State {
         var running: [String: Int] = [:]
@@ -17,7 +17,7 @@ final class ScriptThreads: Sendable {
         self.limitOfOwner = limitOfOwner
     }
 
-    /// Runs a job as soon as one of its owner's is done, or a thread is free.
+    /// Runs a job as soon as its owner is below its limit and a thread is free.
     func submit(for owner: String, _ job: @escaping WorkerPool.Job) {
         let isNow = state.withLock { state in
             guard state.running[owner, default: 0] < limitOfOwner else {
@@ -37,7 +37,7 @@ final class ScriptThreads: Sendable {
         }
     }
 
-    /// The next job of an owner one of whose jobs is done.
+    /// The next job of an owner after one has finished.
     private func next(for owner: String) -> WorkerPool.Job? {
         state.withLock { state in
             if var jobs = state.waiting[owner], !jobs.isEmpty {

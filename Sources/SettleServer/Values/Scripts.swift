@@ -1,7 +1,7 @@
 internal import SettleDatabase
 internal import SettleScripting
 
-/// What a server runs scripts with.
+/// The script workers of a server.
 final class Scripts: Sendable {
     let pool: ScriptPool
     /// Threads for requests that wait for scripts.

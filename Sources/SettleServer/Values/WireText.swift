@@ -1,19 +1,18 @@
 internal import SettleDatabase
 
-/// JSON that is to be sent, in which contents of attachments stand as base64: small ones are in it, large ones are read when
-/// it is sent, so that what it takes in memory does not depend on them.
+/// JSON to be sent, with attachments as base64: small ones are in memory, large ones are read when they are sent, so that
+/// memory does not depend on their size.
 struct WireText: Sendable {
-    /// All of it but for the contents that are read later.
+    /// The text without the contents that are read later.
     var bytes: [UInt8] = []
-    /// Which contents are to stand in front of which of the bytes, in order.
+    /// The contents to insert, and the byte before which each is inserted, in order.
     private(set) var contents: [(place: Int, attachment: Attachment)] = []
 
     init(_ bytes: [UInt8] = []) { self.bytes = bytes }
 
-    /// How much memory it takes, in bytes.
+    /// Its size in memory, in bytes.
     var count: Int { bytes.count }
 
-    /// Whether there is nothing in it.
     var isEmpty: Bool { bytes.isEmpty && contents.isEmpty }
 
     /// Appends the base64 of a content that is read when it is sent.

@@ -1,10 +1,10 @@
 internal import SettleDatabase
 
-/// Bodies that come compressed.
+/// Compressed request bodies.
 enum Compression {
     /// Expands a gzip body.
     ///
-    /// - Throws: ``HTTPError`` if it is invalid, or expands beyond a limit.
+    /// - Throws: ``HTTPError`` if it is invalid, or exceeds the limit.
     static func expand(_ bytes: [UInt8], limit: Int) throws -> [UInt8] {
         do {
             let gzip = try Gzip(.expand)

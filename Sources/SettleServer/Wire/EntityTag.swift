@@ -1,17 +1,17 @@
-/// Tags by which clients tell whether they have something already.
+/// Entity tags, by which clients avoid repeated downloads.
 enum EntityTag {
     /// The tag of a revision.
     static func of(_ revision: String) -> String { "\"\(revision)\"" }
 
-    /// The answer 304 when the client says it has the tag.
+    /// The answer 304 if the client has the tag.
     ///
-    /// Tags are compared weakly (RFC 9110, 8.8.3.2), for a proxy that compresses an answer makes its tag a weak one.
+    /// Tags are compared weakly (RFC 9110, 8.8.3.2), because a proxy that compresses an answer weakens its tag.
     static func notModified(_ tag: String, _ request: HTTPRequest) -> HTTPResponse? {
         guard let given = request.headers["If-None-Match"], matches(given[...], tag) else { return nil }
         return HTTPResponse(status: 304, headers: ["ETag": tag])
     }
 
-    /// Whether a list of tags has one, or is a star.
+    /// Whether a list of tags contains one, or is a star.
     private static func matches(_ list: Substring, _ tag: String) -> Bool {
         var rest = list.drop(while: isSeparator)
         if rest.prefix(while: { !isSeparator($0) }) == "*" {
@@ -21,7 +21,7 @@ enum EntityTag {
             if rest.hasPrefix("W/") { rest = rest.dropFirst(2) }
             let next: Substring
             if rest.first == "\"" {
-                // A comma in quotes parts nothing.
+                // A comma in quotes is not a separator.
                 let inside = rest.dropFirst().prefix { $0 != "\"" }
                 next = rest[..<(rest.index(inside.endIndex, offsetBy: 1, limitedBy: rest.endIndex) ?? rest.endIndex)]
             } else {

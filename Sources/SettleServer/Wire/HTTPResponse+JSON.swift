@@ -3,12 +3,12 @@ internal import SettleDatabase
 internal import SettlePlatform
 
 extension HTTPResponse {
-    /// An answer in JSON, in CouchDB's spelling and with a line's end.
+    /// An answer in JSON, in CouchDB's spelling and with a line end.
     static func json(_ value: JSON, status: Int = 200, headers: HTTPHeaders = HTTPHeaders()) -> HTTPResponse {
         json(bytes: WireJSON.bytes(value), status: status, headers: headers)
     }
 
-    /// An answer of JSON that is printed already.
+    /// An answer of printed JSON.
     static func json(
         bytes: [UInt8], status: Int = 200, headers: HTTPHeaders = HTTPHeaders()
     ) -> HTTPResponse {
@@ -18,7 +18,7 @@ extension HTTPResponse {
         return response
     }
 
-    /// An answer of JSON that is printed already but for the contents in it, which are read while it is sent.
+    /// An answer of printed JSON with contents that are read while it is sent.
     static func json(
         text: WireText, _ database: Database, headers: HTTPHeaders = HTTPHeaders()
     ) -> HTTPResponse {
@@ -28,7 +28,7 @@ extension HTTPResponse {
         return json(stream: TextStream(text, database), headers: headers)
     }
 
-    /// The answer to a job that is done.
+    /// The answer `{"ok":true}`.
     static func ok(status: Int = 200) -> HTTPResponse { json(["ok": true], status: status) }
 
     /// An error in CouchDB's form.
@@ -38,7 +38,7 @@ extension HTTPResponse {
             headers: error.headers)
     }
 
-    /// An answer in JSON that is made while it is sent.
+    /// An answer in JSON that is produced while it is sent.
     static func json(stream: any ResponseStream, headers: HTTPHeaders = HTTPHeaders()) -> HTTPResponse {
         var response = HTTPResponse(status: 200, headers: headers, body: .stream(stream, length: nil))
         response.headers["Content-Type"] = "application/json"

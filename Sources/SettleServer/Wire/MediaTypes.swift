@@ -1,4 +1,4 @@
-/// What a client takes as an answer.
+/// The media types that a client accepts.
 enum MediaTypes {
     /// Whether a type is accepted, as CouchDB decides it: by its name or a star; quality counts only if it is 0.
     static func accepts(_ type: String, _ request: HTTPRequest) -> Bool {

@@ -6,7 +6,7 @@ internal import SettleCore
 enum WireJSON {
     /// Appends compact JSON with its numbers in CouchDB's spelling.
     ///
-    /// - Complexity: O(*n*) in bytes; what has no floats is copied as it is.
+    /// - Complexity: O(*n*) in bytes; parts without floats are copied.
     static func append(_ json: some RandomAccessCollection<UInt8>, to output: inout [UInt8]) {
         let isAppended: Void? = json.withContiguousStorageIfAvailable { append($0, to: &output) }
         if isAppended == nil { Array(json).withUnsafeBufferPointer { append($0, to: &output) } }
@@ -46,7 +46,7 @@ enum WireJSON {
         }
     }
 
-    /// Another spelling of a number, or `nil` when it stays.
+    /// Another spelling of a number, or `nil` if it is unchanged.
     private static func respelled(_ spelling: some RandomAccessCollection<UInt8>) -> String? {
         if isPlain(spelling) { return nil }
         let isFloat = spelling.contains {
@@ -58,8 +58,8 @@ enum WireJSON {
         return value == 0 ? "0.0" : JSONNumber.spelling(of: value)
     }
 
-    /// Whether a number is one of the many that need no look: an integer, or a few digits around a point that are the
-    /// shortest spelling of their float, since any two decimals of up to fifteen digits are different floats.
+    /// Whether a number is unchanged: an integer, or a few digits around a point that are the shortest spelling of their
+    /// float, because any two decimals of up to fifteen digits are different floats.
     private static func isPlain(_ spelling: some RandomAccessCollection<UInt8>) -> Bool {
         var (digits, zeros, places) = (0, 0, 0)
         var (hasPoint, isZero) = (false, true)

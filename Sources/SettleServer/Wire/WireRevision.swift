@@ -1,10 +1,10 @@
 internal import SettleCore
 
-/// A revision as a request spells it, which may be one that no document can have.
+/// A revision in a request, which may be one that no document can have.
 enum WireRevision: Hashable, Sendable {
-    /// One that may exist.
+    /// A possible revision.
     case revision(RevisionID)
-    /// `0-…`, or a number that is too large: well spelled, and never found.
+    /// `0-…`, or a number that is too large: well formed, and never found.
     case impossible(String)
 
     /// Reads `N-suffix`.
@@ -31,7 +31,7 @@ enum WireRevision: Hashable, Sendable {
         try self.init(text)
     }
 
-    /// The revision, unless it is one that can't be.
+    /// The revision, unless it is impossible.
     var id: RevisionID? { if case .revision(let id) = self { id } else { nil } }
 }
 

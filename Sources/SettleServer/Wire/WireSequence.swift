@@ -2,19 +2,19 @@ internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Update sequences of one database as they travel: text that clients must not look into.
+/// Update sequences of one database in the API: text that is opaque to clients.
 ///
-/// Printed is `12-…`: the number, and behind it the name of this very database. A position in one that was deleted and created
-/// anew is so known to be none in this one, and whoever comes with it reads from the beginning and misses nothing.
+/// The form is `12-…`: the number, and an id of the database. So a position in a deleted database of the same name is
+/// recognised, and its client reads from the beginning and misses nothing.
 struct WireSequence: Sendable {
     private let instance: String
 
-    /// - Throws: ``DatabaseError`` when the database can't be read.
+    /// - Throws: ``DatabaseError`` if the database can't be read.
     init(_ database: Database) throws {
         instance = try database.companion(Instance.self) { Instance() }.name(of: database)
     }
 
-    /// The name of a database, read once: thousands of feeds begin at the same time.
+    /// The id of a database, read once, because thousands of feeds start at the same time.
     private final class Instance: Sendable {
         private let known = Guarded<String?>(nil)
 
@@ -26,16 +26,14 @@ struct WireSequence: Sendable {
         }
     }
 
-    /// The text of a sequence.
     func text(_ sequence: UpdateSequence) -> String { "\(sequence.number)-\(instance)" }
 
-    /// The value of a sequence.
     func json(_ sequence: UpdateSequence) -> JSON { .string(text(sequence)) }
 
-    /// Reads a sequence: as it was printed, or the number alone; in quotes or not. `now` is the newest one.
+    /// Parses a sequence: as it was printed, or the number alone; in quotes or not. `now` is the newest one.
     ///
-    /// One that the database has not come to is of a state that was lost: the database was restored from a backup, or lost its
-    /// last commits with the power. What has the same numbers now is something else, so reading begins anew.
+    /// A sequence past the newest is of a lost state: the database was restored from a backup, or lost its last commits in a
+    /// power failure. The same numbers now stand for other changes, so reading starts from the beginning.
     ///
     /// - Throws: ``HTTPError`` with status 400 for invalid input.
     func parse(_ text: String, in database: Database) throws -> UpdateSequence {
@@ -49,7 +47,7 @@ struct WireSequence: Sendable {
         let name = rest[digits.endIndex...].dropFirst()
         guard name.isEmpty || name == instance else { return 0 }
         let sequence = UpdateSequence(number)
-        // As a rule what is known without reading tells enough.
+        // The newest commit is usually known without reading.
         if let commit = database.newestCommit, sequence <= commit.sequence { return sequence }
         return try sequence <= database.lastSequence() ? sequence : 0
     }

@@ -3,13 +3,13 @@ internal import SettleDatabase
 internal import SettleScripting
 internal import SettleViews
 
-/// Looks at design documents before they are stored: at their form, and whether the functions of views compile. Other
-/// functions are stored as they are, as in CouchDB.
+/// Validates design documents before they are stored: their form, and whether the functions of views compile. Other
+/// functions are stored unchecked, as in CouchDB.
 struct DesignDocumentCheck {
     let scripts: Scripts?
     let database: Database
 
-    /// - Throws: ``HTTPError`` for a design document that can't be one.
+    /// - Throws: ``HTTPError`` for an invalid design document.
     func check(_ document: WireDocument) throws {
         guard !document.isDeleted, let members = document.body.json.object else { return }
         try Self.check(members)
@@ -17,7 +17,7 @@ struct DesignDocumentCheck {
         try compile(members["views"]?.object ?? JSONObject(), by: scripts)
     }
 
-    /// Has the functions of views compiled.
+    /// Compiles the functions of views.
     private func compile(_ views: JSONObject, by scripts: Scripts) throws {
         var functions: [(kind: String, view: String, source: String)] = []
         for view in views where view.name != "lib" {
@@ -34,7 +34,7 @@ struct DesignDocumentCheck {
         }
     }
 
-    /// Looks at the form.
+    /// Validates the form.
     static func check(_ members: JSONObject) throws {
         for name in ["language", "validate_doc_update"] {
             try require(members[name], name, "string") { $0.string != nil }
@@ -53,7 +53,7 @@ struct DesignDocumentCheck {
                 }
             }
         }
-        // Mango's views are objects where those of other languages are text.
+        // Views of the language `query` are objects, and text in other languages.
         let isQuery = members["language"] == "query"
         for view in members["views"]?.object ?? JSONObject() {
             try require(view.value, "views.\(view.name)", "object") { $0.object != nil }

@@ -1,12 +1,12 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// Writes documents that requests bring: edits, revisions of peers, and local documents.
+/// Writes the documents of requests: edits, replicated revisions, and local documents.
 struct DocumentWriter {
     let database: Database
     let writeGuard: WriteGuard
     var resolver: AttachmentResolver
-    /// Asked about design documents; `nil` where their form does not matter.
+    /// Validates design documents; `nil` if their form does not matter.
     private let designCheck: DesignDocumentCheck?
 
     init(_ database: Database, _ context: RequestContext, following: [[UInt8]: Attachment] = [:]) throws {
@@ -18,7 +18,7 @@ struct DocumentWriter {
             ? nil : DesignDocumentCheck(scripts: context.server.scripts, database: database)
     }
 
-    /// What became of one document: its new revision, or why there is none.
+    /// The outcome of one document: its new revision, or an error.
     typealias Outcome = Result<String, HTTPError>
 
     /// Writes one edit and returns its revision.
@@ -28,9 +28,9 @@ struct DocumentWriter {
         try edit([(id, document)]).first?.get() ?? ""
     }
 
-    /// Writes edits in one transaction; the error takes the place of one that is refused.
+    /// Writes edits in one transaction; a refused edit has an error in its place.
     ///
-    /// - Throws: ``HTTPError`` for what refuses the whole batch: a stub of nothing.
+    /// - Throws: ``HTTPError`` if the whole batch is refused, for a stub without an attachment.
     func edit(_ documents: [(id: DocumentID, document: WireDocument)]) throws -> [Outcome] {
         var outcomes = [Outcome](repeating: .failure(.conflict), count: documents.count)
         var edits: [(index: Int, edit: DocumentEdit)] = []
@@ -58,7 +58,7 @@ struct DocumentWriter {
                 outcomes[index] = .failure(error)
             }
         }
-        // Only now is it known that nothing refuses the whole batch.
+        // Written last, because only now no error can refuse the whole batch.
         for (index, local) in locals { outcomes[index] = .success(try write(local, documents[index].id)) }
         for (edit, result) in zip(edits, try writeGuard.write(edits.map(\.edit), to: database)) {
             outcomes[edit.index] = result.map(\.description).mapError { Self.told($0, edit.edit.id) }
@@ -66,13 +66,13 @@ struct DocumentWriter {
         return outcomes
     }
 
-    /// Stores revisions as peers have made them.
+    /// Stores replicated revisions.
     ///
     /// - Parameters:
     ///   - documents: The revisions.
-    ///   - refusingBranches: Whether one that would be a branch beside what is stored is refused as a conflict.
-    /// - Returns: Only what was refused.
-    /// - Throws: ``HTTPError`` when nothing of it may be written; ``DatabaseError``.
+    ///   - refusingBranches: Whether a revision that would branch is refused as a conflict.
+    /// - Returns: The refused revisions.
+    /// - Throws: ``HTTPError`` if nothing may be written; ``DatabaseError``.
     func insert(
         _ documents: [(id: DocumentID, document: WireDocument)], refusingBranches: Bool = false
     ) throws -> [(id: DocumentID, revision: String, error: HTTPError)] {
@@ -107,7 +107,7 @@ struct DocumentWriter {
             revisions.append(revision)
         }
         for (id, local) in locals { _ = try write(local, id) }
-        // Sequences are given in the order of ids.
+        // Sequences are assigned in the order of ids.
         revisions.sort { $0.id < $1.id }
         let outcomes = try writeGuard.insert(revisions, to: database, refusingBranches: refusingBranches)
         return refused
@@ -117,8 +117,7 @@ struct DocumentWriter {
             }
     }
 
-    /// What becomes of a local document: whatever was there, `0-N` becomes `0-(N+1)`; nothing when it
-    /// is deleted.
+    /// The next state of a local document: `0-N` becomes `0-(N+1)`, whatever it contained; `nil` if it is deleted.
     private func local(_ id: DocumentID, _ document: WireDocument) throws -> LocalDocument? {
         if document.isDeleted { return nil }
         var number: Int64 = 0

@@ -1,7 +1,7 @@
 internal import SettleCore
 internal import SettleDatabase
 
-/// What is asked about each document before it is written: design documents are for administrators, and users' documents
+/// Checks access to each document before it is written: design documents are for administrators, and users' documents
 /// have rules of their own.
 struct WriteGuard: Sendable {
     private let user: User
@@ -11,10 +11,10 @@ struct WriteGuard: Sendable {
     private let hasher: PasswordHasher
     private let context: RequestContext
     private let scripts: ValidationScripts
-    /// Where it is counted what is written.
+    /// Counts the written documents.
     let metrics: Metrics
 
-    /// Makes the guard of the database in a request's path.
+    /// Creates the guard for the database in a request's path.
     init(_ context: RequestContext) throws {
         self.context = context
         metrics = context.server.metrics
@@ -31,7 +31,7 @@ struct WriteGuard: Sendable {
             ? ReplicatorDocumentRules(user: context.user) : nil
     }
 
-    /// Sees that somebody may write a document of an id at all.
+    /// Checks that the user may write a document of an id.
     ///
     /// - Throws: ``HTTPError`` with status 401, 403 or 404.
     func check(_ id: DocumentID) throws {
@@ -39,7 +39,7 @@ struct WriteGuard: Sendable {
         try rules?.check(id)
     }
 
-    /// Sees that somebody may bring revisions with their history.
+    /// Checks that the user may write revisions with their history.
     ///
     /// - Throws: ``HTTPError`` with status 403.
     func checkReplicated() throws {
@@ -49,15 +49,15 @@ struct WriteGuard: Sendable {
         }
     }
 
-    /// The body to store: a user's with the hash of the password instead of it, a replication's with its owner.
+    /// The body to store: a user's with a hash in place of the password, a replication's with its owner.
     ///
     /// - Parameters:
     ///   - body: The body that was sent.
     ///   - id: The document's id.
-    ///   - isDeleted: Whether it is a tombstone's.
-    ///   - isReplicated: Whether it comes with its revision.
+    ///   - isDeleted: Whether it is a tombstone.
+    ///   - isReplicated: Whether it is a replicated revision.
     /// - Returns: The body.
-    /// - Throws: ``HTTPError`` with status 403 for a body that breaks the rules.
+    /// - Throws: ``HTTPError`` with status 403 for a body that violates the rules.
     func prepared(
         _ body: DocumentBody, _ id: DocumentID, isDeleted: Bool, isReplicated: Bool = false
     ) throws -> DocumentBody {
@@ -69,7 +69,7 @@ struct WriteGuard: Sendable {
         return try UserDocumentRules.hashed(body, by: hasher)
     }
 
-    /// Writes edits, each of which may follow on what is stored, but for what a validation function refuses.
+    /// Writes edits, except those that a validation function refuses.
     func write(_ edits: [DocumentEdit], to database: Database) throws -> [Result<RevisionID, DatabaseError>] {
         let write = ValidatedWrite<Result<RevisionID, DatabaseError>>(
             database: database, context: context,
@@ -84,7 +84,7 @@ struct WriteGuard: Sendable {
         return results
     }
 
-    /// Stores what peers have made, but for what a validation function refuses.
+    /// Stores replicated revisions, except those that a validation function refuses.
     func insert(
         _ revisions: [ReplicatedRevision], to database: Database, refusingBranches: Bool
     ) throws -> [ReplicatedRevision.Outcome] {
@@ -101,15 +101,15 @@ struct WriteGuard: Sendable {
         return outcomes
     }
 
-    /// Changes attributes of objects, but for what a validation function refuses.
+    /// Changes attributes of objects, except changes that a validation function refuses.
     ///
     /// - Parameters:
-    ///   - objects: What to change.
-    ///   - latest: The latest moment that is believed.
-    ///   - refused: Objects that belong to the request and were refused before.
-    ///   - database: Where they are.
-    /// - Returns: For each object, what became of its changes.
-    /// - Throws: ``DatabaseError`` when nothing of it can be written.
+    ///   - objects: The changes.
+    ///   - latest: The latest accepted timestamp.
+    ///   - refused: Objects of the request that were refused before.
+    ///   - database: The objects' database.
+    /// - Returns: The outcome of each object.
+    /// - Throws: ``DatabaseError`` if nothing can be written.
     func change(
         _ objects: [ObjectChanges], believing latest: Int64, refused: [DocumentID], in database: Database
     ) throws -> [ObjectChanges.Outcome] {
