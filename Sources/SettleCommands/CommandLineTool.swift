@@ -4,19 +4,19 @@ internal import SettleScripting
 
 /// The tool `settle`.
 public enum CommandLineTool {
-    /// Does what the command line of this process says, and ends the process.
+    /// Runs the command line of this process, and ends the process.
     ///
-    /// The exit code is one of those `settle help exit-codes` lists.
+    /// `settle help exit-codes` lists the exit codes.
     public static func main() -> Never {
         Interruption.ignoreBrokenPipes()
-        // Not for people: how a server starts the processes that run scripts.
+        // Internal: a server starts the processes that run scripts this way.
         if CommandLine.arguments.dropFirst().first == OwnProgram.scriptWorker {
             ScriptWorker.main(Array(CommandLine.arguments.dropFirst(2)))
         }
         exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 
-    /// Does what the words say; they stand without the tool's own name.
+    /// Runs a command line without the tool's own name.
     static func run(_ words: [String]) -> ExitStatus {
         let options = words.prefix { $0 != "--" }
         let console = Console(
@@ -27,7 +27,7 @@ public enum CommandLineTool {
             return status
         } catch {
             let failure = CommandError(error)
-            // What was written before the failure is part of the answer.
+            // Output written before the failure is part of the result.
             try? console.output.flush()
             if failure.status != .success { console.complain(failure) }
             return failure.status

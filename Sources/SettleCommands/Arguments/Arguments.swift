@@ -1,6 +1,5 @@
-/// What a command line gave a verb, by the names its spec has.
+/// The parsed arguments of a command, by the names in its spec.
 struct Arguments: Sendable {
-    /// The verb.
     let verb: String
     private var operands: [String: [String]] = [:]
     private var values: [String: [String]] = [:]
@@ -10,26 +9,26 @@ struct Arguments: Sendable {
 
     mutating func set(_ operand: Operand, _ text: String) { operands[operand.name, default: []].append(text) }
 
-    /// Whether it was new.
+    /// Returns whether it was new.
     mutating func set(_ option: Option) -> Bool { flags.insert(option.name).inserted }
 
-    /// Whether it was new, or may be repeated.
+    /// Returns whether it was new, or may be repeated.
     mutating func set(_ option: Option, _ value: String) -> Bool {
         let isNew = values[option.name] == nil
         values[option.name, default: []].append(value)
         return isNew || option.isRepeatable
     }
 
-    /// An operand that must be there.
+    /// A required operand.
     func operand(_ name: String) throws -> String {
         if let text = operands[name]?.first { return text }
         throw CommandError.usage("\(name) is missing", verb: verb)
     }
 
-    /// An operand that may be left out.
+    /// An optional operand.
     func optionalOperand(_ name: String) -> String? { operands[name]?.first }
 
-    /// The words of an operand that may be repeated.
+    /// The words of a repeatable operand.
     func operands(_ name: String) -> [String] { operands[name] ?? [] }
 
     /// Whether a flag was given.
@@ -38,10 +37,10 @@ struct Arguments: Sendable {
     /// The value of an option.
     func text(_ name: String) -> String? { values[name]?.last }
 
-    /// The values of an option that may be repeated.
+    /// The values of a repeatable option.
     func texts(_ name: String) -> [String] { values[name] ?? [] }
 
-    /// The value of an option that counts something.
+    /// The value of an option that is a count.
     func count(_ name: String, atLeast least: Int = 0) throws -> Int? {
         guard let text = text(name) else { return nil }
         guard let number = Int(text), number >= least else {
@@ -50,7 +49,7 @@ struct Arguments: Sendable {
         return number
     }
 
-    /// The value of an option that is one of a few words; the first one unless given.
+    /// The value of an option that is one of a few words; by default the first one.
     func choice<Word: RawRepresentable & CaseIterable>(_ name: String, _ unlessGiven: Word) throws -> Word
     where Word.RawValue == String {
         guard let text = text(name) else { return unlessGiven }
@@ -70,9 +69,9 @@ struct Arguments: Sendable {
 }
 
 extension Arguments {
-    /// What of several things a verb is to do, which its first operand says.
+    /// The action of a command with several, which its first operand names.
     ///
-    /// - Throws: ``CommandError`` with status `usage`, which names the nearest one.
+    /// - Throws: ``CommandError`` with status `usage`, which suggests the nearest one.
     func action<Action: RawRepresentable & CaseIterable>(_ actions: Action.Type) throws -> Action
     where Action.RawValue == String {
         let given = try operand("ACTION")

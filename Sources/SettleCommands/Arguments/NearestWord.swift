@@ -1,6 +1,6 @@
-/// Finds the word that was probably meant.
+/// Suggests a similar word.
 enum NearestWord {
-    /// The word that takes the fewest changes to reach, or `nil` when none is near.
+    /// The word with the smallest edit distance, or `nil` if none is near.
     static func find(_ word: String, in words: [String]) -> String? {
         let ranked = words.map { (word: $0, distance: distance(word, $0)) }
         guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
@@ -9,7 +9,7 @@ enum NearestWord {
         return words.first { word.count >= 2 && $0.hasPrefix(word) }
     }
 
-    /// How many letters must be put in, taken out, replaced, or swapped with their neighbour.
+    /// The edit distance: letters inserted, deleted, replaced, or swapped with their neighbour.
     static func distance(_ first: String, _ second: String) -> Int {
         let (a, b) = (Array(first), Array(second))
         var older = [Int](repeating: 0, count: b.count + 1)

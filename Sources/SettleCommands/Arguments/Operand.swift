@@ -1,12 +1,12 @@
-/// An argument of a verb that is known by its place, such as `DB`.
+/// A positional argument of a command, such as `DB`.
 struct Operand: Sendable {
-    /// What stands for it in the help.
+    /// Its placeholder in the help.
     let name: String
-    /// What it is, in one line.
+    /// Its description, in one line.
     let help: String
-    /// Whether it may be left out.
+    /// Whether it is optional.
     let isOptional: Bool
-    /// Whether all words from here on belong to it.
+    /// Whether it takes all remaining words.
     let isRepeatable: Bool
     /// Whether it may be the URL of a database at a server.
     let takesURL: Bool
@@ -21,14 +21,13 @@ struct Operand: Sendable {
         self.help = help
     }
 
-    /// The operand as the help writes it.
+    /// The operand as the help prints it.
     var usage: String { (isOptional ? "[\(name)]" : name) + (isRepeatable ? " …" : "") }
 
-    /// The database, which nearly every verb begins with.
+    /// The database, the first operand of nearly every command.
     static let database = Operand(
         "DB", takesURL: true, "database path (`.settle` is optional) or URL")
-    /// The database of a verb that works on files.
+    /// The database of a command that works on files.
     static let folder = Operand("DB", "the folder of a database; `.settle` at its end may be left out")
-    /// A document's id.
     static let document = Operand("ID", "the id of a document")
 }

@@ -1,16 +1,16 @@
-/// An option of a verb, such as `--limit N`, as its help describes it and its parser takes it.
+/// An option of a command, such as `--limit N`, for its help and its parser.
 struct Option: Sendable {
     /// The name with its dashes: `--limit`.
     let name: String
-    /// The one-letter name with its dash, where there is one: `-o`.
+    /// The one-letter name with its dash, if any: `-o`.
     let short: String?
-    /// What stands for the value in the help: `N`; `nil` for a flag, which has none.
+    /// The placeholder of the value in the help: `N`; `nil` for a flag.
     let value: String?
-    /// What it does, in one line.
+    /// Its description, in one line.
     let help: String
     /// Whether it may be given more than once.
     let isRepeatable: Bool
-    /// Other spellings, which the help leaves out.
+    /// Other spellings, which the help omits.
     let aliases: [String]
 
     init(
@@ -25,7 +25,7 @@ struct Option: Sendable {
         self.help = help
     }
 
-    /// The option as the help writes it: `-o, --output FILE`.
+    /// The option as the help prints it: `-o, --output FILE`.
     var usage: String {
         (short.map { "\($0), " } ?? "") + name + (value.map { " \($0)" } ?? "") + (isRepeatable ? " …" : "")
     }
@@ -33,14 +33,14 @@ struct Option: Sendable {
     /// Whether a word of the command line names it.
     func isNamed(_ word: String) -> Bool { name == word || short == word || aliases.contains(word) }
 
-    /// What every verb takes.
+    /// The options of every command.
     static let common = [
         Option("--json", "write results and errors as JSON, for scripts"),
         Option("--quiet", short: "-q", "write nothing but results and errors"),
         Option("--help", short: "-h", "explain the verb"),
     ]
 
-    /// What every verb takes that opens a database.
+    /// The option of every command that opens a database.
     static let wait = Option(
         "--wait", value: "SECONDS", "seconds to wait for the database lock (default 1)")
 }

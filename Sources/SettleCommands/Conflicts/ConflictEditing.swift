@@ -1,14 +1,14 @@
 internal import Settle
 internal import SettlePlatform
 
-/// Lets a person settle a conflict in an editor. The database is closed meanwhile, so that others can use it.
+/// Settles a conflict in the user's editor. The database is closed meanwhile, so that other processes can use it.
 struct ConflictEditing {
     let id: DocumentID
     let invocation: Invocation
-    /// What makes the proposal.
+    /// The policy that makes the proposal.
     let policy: ConflictPolicy
 
-    /// Asks the user what to make of the leaves, and returns which they saw; `nil` where there is no conflict.
+    /// Asks the user for a resolution, and returns the leaves that were shown; `nil` if there is no conflict.
     func ask() throws -> (leaves: Set<RevisionID?>, resolution: Resolution)? {
         let read = try invocation.withClient(warns: false) { client -> (Conflict, SettlementPreview?)? in
             let state = try client.state(of: id, .bases)
@@ -38,7 +38,7 @@ struct ConflictEditing {
         }
     }
 
-    /// Tells what is wrong, and asks whether to go on editing where somebody can answer.
+    /// Prints the error, and on a terminal asks whether to edit again.
     private func wantsAnotherTry(_ error: CommandError) -> Bool {
         let console = invocation.console
         guard isatty(STDIN_FILENO) == 1, console.errorTerminal.isTerminal, !console.isJSON else { return false }

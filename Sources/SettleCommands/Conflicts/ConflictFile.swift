@@ -1,7 +1,7 @@
 internal import Settle
 
-/// The text in which a person settles a conflict: the proposal of a merge, to be edited, and below a line all versions,
-/// to be read.
+/// The text in which a user settles a conflict: the proposal of a merge, to be edited, and below a line all versions,
+/// for reference.
 ///
 ///     {
 ///       "count": 5
@@ -10,14 +10,14 @@ internal import Settle
 ///     # ---- Below this line nothing is read ----
 ///     …
 struct ConflictFile {
-    /// The line that ends what is read.
+    /// The line after which the text is ignored.
     static let marker = "# ---- Below this line nothing is read ----"
 
     private let conflict: Conflict
     private let proposal: JSON
     private let notes: [String]
 
-    /// Proposes what a policy decides, or the winner where it leaves the conflict.
+    /// Proposes the policy's result, or the winner if the policy leaves the conflict.
     init(_ conflict: Conflict, _ preview: SettlementPreview?) {
         self.conflict = conflict
         var document = conflict.winner
@@ -35,7 +35,7 @@ struct ConflictFile {
         self.notes = notes
     }
 
-    /// What the user is given to edit.
+    /// The text for the user to edit.
     var text: String {
         var parts = [
             proposal.prettyPrinted, "",
@@ -57,7 +57,7 @@ struct ConflictFile {
         return parts.joined(separator: "\n") + "\n"
     }
 
-    /// What the user made of it; `nil` when it was emptied or left as it was.
+    /// The user's resolution; `nil` if the text was emptied or left unchanged.
     ///
     /// - Throws: ``CommandError`` with status `refused` for JSON that is not a document.
     func resolution(from edited: String) throws -> Resolution? {
@@ -77,7 +77,7 @@ struct ConflictFile {
         }
     }
 
-    /// The attachments of the leaves that are named, with their digests.
+    /// The attachments of the leaves, by name and digest.
     private func attachments(_ value: JSON?) throws -> [Attachment] {
         let all = conflict.leaves.flatMap(\.attachments)
         guard let members = (value ?? [:]).object else { throw CommandError.invalid("_attachments must be an object") }

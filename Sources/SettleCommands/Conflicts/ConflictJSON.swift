@@ -1,8 +1,8 @@
 internal import Settle
 
-/// Tells programs of conflicts and of what policies make of them.
+/// Conflicts and policies' decisions as JSON.
 enum ConflictJSON {
-    /// The leaves of a conflict, with what each changed, and their documents if wanted.
+    /// The leaves of a conflict, with the changes of each, and their documents if wanted.
     static func members(of conflict: Conflict, withDocuments: Bool) -> [(String, JSON)] {
         let kind = conflict.kind == .branches ? "branches" : "deletion"
         var members: [(String, JSON)] = [("id", .string(conflict.documentID.string)), ("kind", .string(kind))]
@@ -23,7 +23,7 @@ enum ConflictJSON {
         return members + [("leaves", .array(leaves))]
     }
 
-    /// What a policy decides.
+    /// A policy's decision.
     static func members(of preview: SettlementPreview, _ policy: ConflictPolicy) -> [(String, JSON)] {
         let writes = preview.plan.writes.map { write -> JSON in
             [
@@ -51,7 +51,7 @@ enum ConflictJSON {
         ]
     }
 
-    /// A value that is not there is no member here, for `null` is a value.
+    /// A missing value is left out, because `null` is a value.
     private static func member(_ decision: MemberDecision) -> JSON {
         var row: JSON = ["path": .string(decision.path)]
         row["base"] = decision.base
@@ -68,7 +68,7 @@ enum ConflictJSON {
         return row
     }
 
-    /// What became of a conflict.
+    /// The outcome of a conflict.
     static func settlement(_ settlement: Settlement) -> JSON {
         [
             "ok": true, "id": .string(settlement.documentID.string), "outcome": .string(settlement.outcome.rawValue),
@@ -79,7 +79,7 @@ enum ConflictJSON {
         ]
     }
 
-    /// That there was nothing to settle.
+    /// The outcome without a conflict.
     static func nothing(_ id: DocumentID) -> JSON {
         [
             "ok": true, "id": .string(id.string), "outcome": "nothing", "rev": .null, "written": [], "superseded": [],
@@ -87,10 +87,10 @@ enum ConflictJSON {
         ]
     }
 
-    /// A revision, `null` for none.
+    /// A revision, or `null` if there is none.
     static func revision(_ revision: RevisionID?) -> JSON { revision.map { .string($0.description) } ?? .null }
 
-    /// A document in CouchDB's shape.
+    /// A document in CouchDB's form.
     static func document(_ document: Document) -> JSON {
         (try? JSON(utf8: DocumentJSON(document).bytes)) ?? .null
     }

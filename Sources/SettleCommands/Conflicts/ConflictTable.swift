@@ -1,7 +1,7 @@
 internal import Settle
 
-/// Sets the leaves of a conflict side by side, member by member, with their base before and what a policy makes of them
-/// behind:
+/// Shows the leaves of a conflict side by side, member by member, with their base before and a policy's result
+/// after them:
 ///
 ///               base         winner       other        threeWayMerge
 ///               1-967a00df…  2-7051cbe5…  2-1f0c2b77…
@@ -10,31 +10,31 @@ internal import Settle
 ///     /name     "Milk"       ·            "Oat milk"   "Oat milk"
 ///     /note     "?"          —            ·            —
 ///
-/// A dot stands for the base's value, a dash for no such member. Members that are the same everywhere are counted only.
-/// Where the terminal has no room for all leaves they come in several tables, each with the base and the winner.
+/// A dot stands for the base's value, a dash for a missing member. Members that are equal everywhere are only counted.
+/// Leaves that exceed the terminal's width are shown in several tables, each with the base and the winner.
 struct ConflictTable {
     /// A column.
     private struct Side {
         let title: String
         let place: String
-        /// The members; `nil` for a deletion, which has none to compare.
+        /// The members; `nil` for a deletion.
         let members: JSONObject?
         let isBase: Bool
         var isResult = false
     }
 
-    /// What is written of a document with so many columns in a terminal.
+    /// The width in columns.
     private let width: Int
     private let isFull: Bool
     private let styled: Styled
     private var fixed: [Side] = []
     private var others: [Side] = []
     private var result: Side?
-    /// As wide as most abbreviated revisions are.
+    /// The width of most abbreviated revisions.
     private static let narrowest = 11
     private static let longestCell = 6
 
-    /// Sets a conflict side by side, with what a policy decides of it, if any.
+    /// Creates the table of a conflict, with a policy's decision if given.
     init(
         _ conflict: Conflict, preview: SettlementPreview?, width: Int, isFull: Bool = false,
         styled: @escaping Styled = { text, _ in text }
@@ -117,7 +117,7 @@ struct ConflictTable {
         return lines
     }
 
-    /// Gives the room that narrow columns leave to those that need it.
+    /// Distributes the space that narrow columns leave to wider ones.
     private func spread(
         _ widths: [Int], _ room: Int, asWide sides: [Side], _ rows: [(path: String, values: [JSON?])]
     ) -> [Int] {
@@ -145,7 +145,7 @@ struct ConflictTable {
 
     private func text(_ value: JSON?) -> String { value?.description ?? "—" }
 
-    /// The members that are not the same everywhere; objects are taken apart.
+    /// Collects the members that are not equal everywhere; objects are compared member by member.
     private func collect(
         _ values: [JSON?], _ sides: [Side], at path: String,
         into rows: inout [(path: String, values: [JSON?])], _ same: inout Int

@@ -1,12 +1,12 @@
 internal import Settle
 
-/// Tells people what a policy decided of a conflict, why, and what that writes.
+/// Describes a policy's decision, its reasons, and the revisions that it writes.
 struct DecisionText {
     let policy: ConflictPolicy
     let preview: SettlementPreview
     let width: Int
     let styled: Styled
-    /// The reason in place of the policy's own.
+    /// Replaces the policy's own reason.
     var reason: String?
 
     private var conflict: Conflict { preview.conflict }

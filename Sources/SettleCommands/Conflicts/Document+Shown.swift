@@ -1,10 +1,10 @@
 internal import Settle
 
 extension Document {
-    /// The members, and the attachments as one more: each a text that says what it is.
+    /// The members, and the attachments as one more member: each described by a text.
     var comparable: JSONObject { Self.comparable(json, attachments) }
 
-    /// Members and attachments as ``comparable`` has them.
+    /// Members and attachments in the form of ``comparable``.
     static func comparable(_ body: JSON, _ attachments: [Attachment]) -> JSONObject {
         var members = body.object ?? JSONObject()
         if !attachments.isEmpty {
@@ -29,14 +29,14 @@ extension RevisionID {
 }
 
 extension Conflict {
-    /// A text in which the leaves' and the base's revisions are abbreviated.
+    /// The text with the leaves' and the base's revisions abbreviated.
     func abbreviating(_ text: String) -> String {
         tree.revisions.reduce(text) { text, revision in
             text.replacing(revision.description, with: revision.abbreviated)
         }
     }
 
-    /// Which side a leaf is on, as the policies `localWins` and `remoteWins` have it; `nil` where all are on one.
+    /// The side of a leaf, as for the policies `localWins` and `remoteWins`; `nil` if all are on one side.
     func side(of leaf: Document) -> String? {
         guard remote != nil, let node = leaf.revision.flatMap({ tree[$0] }) else { return nil }
         return node.marks.contains(.incoming) ? "remote" : "local"

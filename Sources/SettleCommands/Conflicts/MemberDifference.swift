@@ -1,15 +1,15 @@
 internal import Settle
 
-/// A member by which a document differs from another one, such as its base.
+/// A member that differs between a document and another one, such as its base.
 struct MemberDifference: Equatable {
-    /// What was done to the member.
+    /// The change of the member.
     enum Kind: String, CaseIterable { case changed, added, removed }
 
     /// The member's JSON Pointer.
     let path: String
     let kind: Kind
 
-    /// The members by which a document differs; those inside of objects that both have stand on their own.
+    /// The members that differ; members of objects in both documents are compared separately.
     static func between(_ before: Document, _ after: Document) -> [MemberDifference] {
         var found: [MemberDifference] = []
         collect(before.comparable, after.comparable, at: "", into: &found)
@@ -35,7 +35,7 @@ struct MemberDifference: Equatable {
         }
     }
 
-    /// Differences for people, in few words: `changed /count, /tags and 3 more; removed /note`.
+    /// A short description of differences: `changed /count, /tags and 3 more; removed /note`.
     static func summary(_ differences: [MemberDifference], limit: Int = 4) -> String {
         if differences.isEmpty { return "no member" }
         var left = limit
@@ -52,6 +52,6 @@ struct MemberDifference: Equatable {
 }
 
 extension String {
-    /// A member's name as a JSON Pointer (RFC 6901) has it.
+    /// The member's name as a JSON Pointer component (RFC 6901).
     var asPointerPart: String { replacing("~", with: "~0").replacing("/", with: "~1") }
 }

@@ -1,16 +1,16 @@
 internal import Settle
 
-/// The policy that a command line names, with the rules for its merge.
+/// The policy of a command line, with its merge rules.
 enum PolicyOptions {
-    /// The policies by their names.
+    /// The policies by name.
     private static let names = [
         "keepAll", "mostRevisions", "deletesWin", "localWins", "remoteWins", "threeWayMerge", "latestAttributeWins",
         "latestDocumentWins",
     ]
-    /// The rules by their names; the last one is followed by the name of a member.
+    /// The rules by name; the last one is followed by the name of a member.
     private static let rules = ["winner", "sum", "union", "lines", "leave", "array:KEY"]
 
-    /// The options every verb takes that asks a policy.
+    /// The options of every command that uses a policy.
     static let options = [
         Option("--policy", value: "POLICY", "the rule: \(names.joined(separator: ", "))"),
         Option(
@@ -28,7 +28,7 @@ enum PolicyOptions {
         !arguments.texts("--merge-rule").isEmpty || arguments.text("--on-clash") != nil
     }
 
-    /// The policy; a three-way merge unless another one was named.
+    /// The policy; by default a three-way merge.
     static func policy(_ arguments: Arguments, verb: String) throws -> ConflictPolicy {
         let name = arguments.text("--policy") ?? "threeWayMerge"
         if name == "latestAttributeWins" {
@@ -53,7 +53,7 @@ enum PolicyOptions {
         }
     }
 
-    /// Refuses the policies that go by where a leaf came from, when a server holds the conflict: it does not tell.
+    /// Refuses policies that depend on where a leaf came from, for a conflict at a server, which does not report that.
     static func refuseSides(_ policy: ConflictPolicy, in invocation: Invocation) throws {
         let names = [ConflictPolicy.localWins, .remoteWins].map(\.description)
         guard names.contains(policy.description), try invocation.isRemote() else { return }
@@ -62,7 +62,6 @@ enum PolicyOptions {
         )
     }
 
-    /// The rules of a merge.
     static func mergeRules(_ arguments: Arguments, verb: String) throws -> MergeRules {
         var all = MergeRules()
         if let text = arguments.text("--on-clash") {
@@ -82,7 +81,7 @@ enum PolicyOptions {
         return all
     }
 
-    /// A path and its rule: the last `=` behind which there is a rule parts them.
+    /// A path and its rule, separated by the last `=` that a rule follows.
     private static func pair(_ text: String, verb: String) throws -> (String, MergeRule) {
         guard let last = text.lastIndex(of: "=") else {
             throw CommandError.usage("--merge-rule takes PATH=RULE, not \"\(text)\"", verb: verb)

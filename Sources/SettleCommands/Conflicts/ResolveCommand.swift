@@ -1,6 +1,6 @@
 internal import Settle
 
-/// `settle resolve`: settles conflicts, by a policy or by what a person decides.
+/// `settle resolve`: settles conflicts, by a policy or the user's decision.
 enum ResolveCommand: Command {
     static let spec = CommandSpec(
         "resolve", "settle the conflict of a document, or all conflicts",
@@ -106,7 +106,6 @@ enum ResolveCommand: Command {
         }
     }
 
-    /// Settles one conflict.
     private static func settle(
         _ given: DocumentState, using policy: ConflictPolicy, _ how: String?, _ client: Client,
         _ invocation: Invocation

@@ -1,11 +1,11 @@
 internal import Settle
 
-/// Settles all conflicts of a database by a policy, and tells what became of them.
+/// Settles all conflicts of a database by a policy, and reports the outcomes.
 struct SettlingAll {
     let policy: ConflictPolicy
     let console: Console
 
-    /// Settles them, or shows what that would write if `--dry-run` was given.
+    /// Settles them, or shows the result if `--dry-run` was given.
     func run(_ invocation: Invocation) throws -> ExitStatus {
         try invocation.withClient(warns: false) { client in
             let bar = ProgressBar(console)
@@ -20,7 +20,7 @@ struct SettlingAll {
         }
     }
 
-    /// What became of the conflicts.
+    /// The outcomes of the conflicts.
     private struct Report {
         var settled = 0
         var left = 0
@@ -47,7 +47,7 @@ struct SettlingAll {
         }
     }
 
-    /// Settles the conflicts of a folder, several at the same time.
+    /// Settles the conflicts of a folder, several concurrently.
     private func settle(_ database: Database, _ bar: ProgressBar) throws -> Report {
         let all = try bar.watch("Settling") { try database.settleAll(using: policy, progress: $0) }
         for failure in all.failures { complain(failure.documentID, failure.error) }
@@ -105,7 +105,7 @@ struct SettlingAll {
         ]
     }
 
-    /// Shows what would be written, a line for each document.
+    /// Shows the result that would be written, a line for each document.
     private func preview(_ client: Client) throws -> ExitStatus {
         Interruption.watch()
         var (settled, left, failed) = (0, 0, 0)

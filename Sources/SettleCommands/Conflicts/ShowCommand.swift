@@ -1,6 +1,6 @@
 internal import Settle
 
-/// `settle show`: sets the leaves of a conflict side by side, and says what a policy would make of them.
+/// `settle show`: shows the leaves of a conflict side by side, with a policy's result.
 enum ShowCommand: Command {
     static let spec = CommandSpec(
         "show", "set the leaves of a conflict side by side, and preview how it would be settled",

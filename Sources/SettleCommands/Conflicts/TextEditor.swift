@@ -1,11 +1,11 @@
 internal import SettlePlatform
 
-/// The user's own editor, on a temporary file that only the user can read.
+/// The user's editor, on a temporary file that only the user can read.
 struct TextEditor {
     /// The file's path.
     let path: String
 
-    /// Makes a file of a text.
+    /// Creates a file with a text.
     init(_ text: String) throws {
         let folder = Self.variable("TMPDIR") ?? "/tmp"
         var template = Array("\(folder)/settle-XXXXXX.json".utf8CString)
@@ -20,7 +20,7 @@ struct TextEditor {
         try output.flush()
     }
 
-    /// Lets the user edit the file, and returns what is in it then.
+    /// Lets the user edit the file, and returns its content.
     ///
     /// The editor is `$VISUAL`, `$EDITOR` or `vi`, and may be given with options.
     func edit() throws -> String {

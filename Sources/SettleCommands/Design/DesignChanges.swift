@@ -1,13 +1,13 @@
 internal import Settle
 
-/// What a folder changes of a stored design document.
+/// The differences between a folder and a stored design document.
 ///
-/// Members keep the places they have, and texts that differ only in the ends of their last lines are the same, so that
-/// nothing changes that nobody has changed.
+/// Members keep their order, and texts that differ only in their trailing line ends are equal, so that an unchanged folder
+/// changes nothing.
 struct DesignChanges {
     /// The members to store.
     let members: JSONObject
-    /// What is added, changed and removed, by the names that lead there.
+    /// The added, changed and removed members, by path.
     private(set) var added: [String] = []
     private(set) var changed: [String] = []
     private(set) var removed: [String] = []

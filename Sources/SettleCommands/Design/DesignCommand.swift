@@ -1,8 +1,8 @@
 internal import Settle
 
-/// `settle design`: looks after design documents.
+/// `settle design`: manages design documents.
 enum DesignCommand: Command {
-    /// What can be done.
+    /// The actions of the command.
     enum Action: String, CaseIterable {
         case list, push, pull, info, build
     }
@@ -121,7 +121,7 @@ enum DesignCommand: Command {
         if builds { try client.buildViews(of: name) }
         let summary = DesignSummary(document)
         let index = try client.viewInfo(name)
-        // PouchDB Server does not tell how much there is to do.
+        // PouchDB Server does not report this.
         let pending = index["updates_pending"]?["total"]?.int
         let size = index["sizes"]?["file"]?.int ?? index["disk_size"]?.int
         var json = summary.json

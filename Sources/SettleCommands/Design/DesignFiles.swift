@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Settle
 
-/// The files that a design document becomes, so that ``DesignFolder`` reads the same document from them.
+/// The files of a design document, from which ``DesignFolder`` reads the same document.
 struct DesignFiles {
-    /// Each file's place in the folder, and its text.
+    /// Each file's path in the folder, and its text.
     private(set) var files: [(path: String, text: String)]
 
-    /// - Throws: ``CommandError`` with status `refused` for a member whose name can't be a file's.
+    /// - Throws: ``CommandError`` with status `refused` for a member whose name is not possible for a file.
     init(_ document: Document) throws {
         files = [("_id", document.id.string + "\n")]
         for member in try document.body().json.object ?? JSONObject() { try add(member.value, [member.name]) }
@@ -31,7 +31,7 @@ struct DesignFiles {
         }
     }
 
-    /// Whether a member becomes a folder: where functions and modules are, as long as names allow it.
+    /// Whether a member becomes a folder: it holds functions or modules, and its names are possible for files.
     private static func isFolder(_ value: JSON, _ path: [String]) -> Bool {
         guard let members = value.object, !members.isEmpty, members.names.allSatisfy(isFileName) else { return false }
         switch path.first {
@@ -46,12 +46,12 @@ struct DesignFiles {
         !name.isEmpty && !name.hasPrefix(".") && !name.contains("/") && !name.contains("\0") && name.utf8.count < 240
     }
 
-    /// Writes them.
+    /// Writes the files.
     ///
     /// - Parameters:
-    ///   - folder: Where to; made if it is not there.
-    ///   - isForced: Whether it may have files already: those of the same names are replaced, and other members of a design
-    ///     document are removed.
+    ///   - folder: The folder, which is created if needed.
+    ///   - isForced: Whether the folder may have files already: those of the same names are replaced, and other members of a
+    ///   design document are removed.
     /// - Returns: The files that were removed.
     /// - Throws: ``CommandError`` with status `conflict` for a folder with files.
     func write(to folder: String, isForced: Bool) throws -> [String] {
@@ -85,7 +85,7 @@ struct DesignFiles {
         return removed
     }
 
-    /// Whether ``DesignFolder`` takes a file for a member.
+    /// Whether ``DesignFolder`` reads a file as a member.
     private static func isMember(_ file: String) -> Bool {
         let parts = file.split(separator: "/")
         guard let name = parts.last, !parts.contains(where: { $0.hasPrefix(".") }), parts.first != "_attachments" else {

@@ -1,26 +1,26 @@
 internal import Foundation
 internal import Settle
 
-/// A folder of files that is a design document, as couchapp lays it out.
+/// A folder of files that form a design document, in couchapp's layout.
 ///
 ///     shop/
-///       _id                     _design/shop; unless it is there, the folder's name counts
-///       language                javascript, unless it is there
+///       _id                     _design/shop; by default from the folder's name
+///       language                by default javascript
 ///       views/by-name/map.js    a function
 ///       views/by-name/reduce.js another, or _count
 ///       views/lib/text.js       a module, for require("views/lib/text")
 ///       filters/mine.js  updates/bump.js  validate_doc_update.js
 ///       options.json            any JSON
 ///
-/// Folders are objects, `.js` files and those without an ending texts. What has another ending, or begins with a dot, is no
-/// part of it.
+/// Folders are objects; `.js` files and those without an extension are texts. Files with another extension or a leading dot
+/// are ignored.
 struct DesignFolder {
     let path: String
-    /// The members, in the order of their names.
+    /// The members, ordered by name.
     private(set) var members = JSONObject()
-    /// All that is JavaScript.
+    /// All JavaScript members.
     private(set) var scripts: [DesignScript] = []
-    /// Files and folders that are no part of it.
+    /// Ignored files and folders.
     private(set) var ignored: [String] = []
     private var givenID: String?
 
@@ -29,7 +29,7 @@ struct DesignFolder {
 
     /// Reads a folder.
     ///
-    /// - Throws: ``CommandError`` with status `notFound` when there is none, `refused` for a file that can't be a member.
+    /// - Throws: ``CommandError`` with status `notFound` if it does not exist, `refused` for a file that can't be a member.
     init(_ path: String) throws {
         self.path = path
         var isFolder: ObjCBool = false
@@ -43,7 +43,7 @@ struct DesignFolder {
         members = top
     }
 
-    /// The id, by the file `_id` or the folder's name.
+    /// The id, from the file `_id` or the folder's name.
     var id: String {
         let name = givenID ?? URL(filePath: path).standardizedFileURL.lastPathComponent
         return "_design/" + ViewName.designName(name)
@@ -70,7 +70,7 @@ struct DesignFolder {
         return members
     }
 
-    /// The member that a file or folder is; `nil` for invalid input.
+    /// The member of a file or folder; `nil` for invalid input.
     private mutating func read(_ name: String, _ file: String, _ place: [String]) throws -> (String, JSON)? {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path + "/" + file, isDirectory: &isFolder) else { return nil }
@@ -101,7 +101,7 @@ struct DesignFolder {
         return (stem, .string(text))
     }
 
-    /// The text of a file, without the ends of its last lines.
+    /// The text of a file, without trailing line ends.
     private func text(_ file: String) throws -> String {
         let input = try ByteInput.open(path + "/" + file)
         guard (input.size ?? 0) <= Self.largestFile else {
@@ -113,13 +113,13 @@ struct DesignFolder {
         return Self.trimmed(text)
     }
 
-    /// A text without the ends of its last lines, which editors add and take away.
+    /// A text without trailing line ends, which editors add and remove.
     static func trimmed(_ text: String) -> String {
         guard let end = text.lastIndex(where: { !$0.isNewline }) else { return "" }
         return String(text[...end])
     }
 
-    /// A file's name and what stands behind its last dot.
+    /// A file's name without and its extension.
     private static func parts(_ name: String) -> (stem: String, ending: String) {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name, "") }
         return (String(name[..<dot]), String(name[name.index(after: dot)...]))

@@ -1,12 +1,12 @@
 internal import Settle
 internal import SettleServer
 
-/// Brings the files of a folder into a design document.
+/// Stores the files of a folder as a design document.
 struct DesignPush {
     let invocation: Invocation
     let folder: DesignFolder
 
-    /// Stores what is changed, once it is known to be right.
+    /// Stores the changes, if they are valid.
     func run() throws {
         let arguments = invocation.arguments
         let name = arguments.text("--name").map(ViewName.designName) ?? ViewName.designName(folder.id)
@@ -14,7 +14,7 @@ struct DesignPush {
         try InProcessServer.check(designDocument: folder.members)
         if folder.members["language"] == "javascript" { try DesignScript.check(folder.scripts) }
         for file in folder.ignored { try invocation.console.note("\(file) is no part of the design document") }
-        // Somebody may store another revision meanwhile.
+        // Another client may store a revision meanwhile.
         try invocation.retrying(true) {
             try invocation.withClient { client in
                 let stored = try client.document(id)
@@ -47,6 +47,6 @@ struct DesignPush {
 }
 
 extension String {
-    /// The text with blanks behind it, up to a width.
+    /// The text padded with blanks to a width.
     fileprivate func padding(_ width: Int) -> String { self + String(repeating: " ", count: max(width - count, 1)) }
 }

@@ -3,13 +3,13 @@ internal import SettleScripting
 
 /// A function or module of a design document, and the file it is in.
 struct DesignScript {
-    /// The names that lead to it in the document.
+    /// Its path in the document.
     let path: [String]
     /// The file, as messages name it.
     let file: String
     let text: String
 
-    /// Whether it is a module that functions require, and no function itself.
+    /// Whether it is a module for `require`, not a function.
     var isModule: Bool { !Self.isFunction(path) }
 
     /// Whether a member of a design document is the source of a function.
@@ -22,15 +22,15 @@ struct DesignScript {
         }
     }
 
-    /// Whether a member of a design document is a script, of which a file with `.js` at its end is made.
+    /// Whether a member of a design document is a script, which is stored in a `.js` file.
     static func isScript(_ path: [String]) -> Bool {
         isFunction(path) || path.first == "lib" || path.starts(with: ["views", "lib"])
     }
 }
 
-/// Looks for mistakes in the scripts of a design document, before it is stored.
+/// Checks the scripts of a design document before it is stored.
 extension DesignScript {
-    /// - Throws: ``CommandError`` with status `refused`, which names each file with a mistake and the line.
+    /// - Throws: ``CommandError`` with status `refused`, which names each file with an error and the line.
     static func check(_ scripts: [DesignScript]) throws {
         guard !scripts.isEmpty else { return }
         let pool = ScriptPool(OwnProgram.scriptOptions)

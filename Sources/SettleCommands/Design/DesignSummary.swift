@@ -1,6 +1,6 @@
 internal import Settle
 
-/// What a design document has, in a line.
+/// A summary of a design document, in one line.
 struct DesignSummary {
     let id: DocumentID
     let revision: RevisionID?
@@ -22,13 +22,13 @@ struct DesignSummary {
         }
     }
 
-    /// The names of its functions, under what they are.
+    /// The names of its functions, by kind.
     var rows: [(String, String)] {
         zip(["Views", "Filters", "Updates", "Text indexes"], parts).filter { !$1.names.isEmpty }
             .map { ($0, $1.names.joined(separator: ", ")) }
     }
 
-    /// What it has, for people.
+    /// The summary as text.
     var text: String {
         var words = parts.filter { !$0.names.isEmpty }.map { part in
             part.noun == "text index" && part.names.count != 1
@@ -39,7 +39,7 @@ struct DesignSummary {
         return words.isEmpty ? "no functions" : words.joined(separator: ", ")
     }
 
-    /// The same for programs.
+    /// The summary as JSON.
     var json: JSON {
         var line: JSON = [
             "id": .string(id.string), "rev": .string(revision?.description ?? ""), "language": .string(language),

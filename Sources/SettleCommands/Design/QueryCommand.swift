@@ -1,13 +1,13 @@
 internal import Settle
 
-/// `settle query`: asks a view of a design document.
+/// `settle query`: queries a view of a design document.
 enum QueryCommand: Command {
-    /// Whether the index is brought up to date before.
+    /// Whether the index is updated before.
     enum Update: String, CaseIterable {
         case `true`, `false`, lazy
     }
 
-    /// The same, as CouchDB 1 spelled it.
+    /// The same, in CouchDB 1's spelling.
     enum Stale: String, CaseIterable {
         case ok
         case updateAfter = "update_after"
@@ -68,7 +68,7 @@ enum QueryCommand: Command {
         try invocation.withClient { client in
             try client.forEachRow(of: name, query, keys: keys) { text in
                 if console.isJSON {
-                    // What the server sends, or would send, as it is.
+                    // The server's answer, unchanged.
                     try console.output.write(text + [UInt8(ascii: "\n")])
                     return true
                 }
@@ -89,7 +89,7 @@ enum QueryCommand: Command {
         return .success
     }
 
-    /// The options as the parameters of a request, and a list of keys.
+    /// The options as query parameters, and a list of keys.
     private static func query(_ arguments: Arguments) throws -> (HTTPQuery, keys: [JSON]?) {
         for (first, second) in [
             ("--key", "--keys"), ("--key", "--startkey"), ("--key", "--endkey"), ("--keys", "--startkey"),

@@ -29,7 +29,7 @@ enum AttachCommand: Command {
         let input = try ByteInput.open(path)
         let type = arguments.text("--type") ?? MediaType.guess(name)
         return try invocation.withClient { client in
-            // A revision that is no leaf any more is refused before anything is sent.
+            // A revision that is no longer a leaf is refused before anything is sent.
             let document = try invocation.documentToAdd(to: client.state(of: id))
             try invocation.print(id, client.attach(input, name, type, to: id, on: document?.revision))
             return .success

@@ -1,6 +1,6 @@
 internal import Settle
 
-/// `settle changes`: lists what was changed.
+/// `settle changes`: lists changes.
 enum ChangesCommand: Command {
     static let spec = CommandSpec(
         "changes", "list the documents by their last changes",
@@ -61,7 +61,7 @@ enum ChangesCommand: Command {
     /// Lists the changes of a server.
     private static func run(_ invocation: Invocation, _ remote: Client) throws -> ExitStatus {
         let arguments = invocation.arguments
-        // What comes before a place is another thing for each server.
+        // Servers disagree on what `since` means in a descending feed.
         try arguments.refuse("--since", with: "--descending")
         let writer = ChangeWriter(invocation)
         var query: HTTPQuery = ["style": arguments.flag("--all-leaves") ? "all_docs" : "main_only"]
@@ -84,7 +84,7 @@ enum ChangesCommand: Command {
     }
 }
 
-/// Reads the changes of a database on this machine, and remembers where it is.
+/// Reads the changes of a database on this machine, and remembers its position.
 private struct ChangeReader {
     let writer: ChangeWriter
     let hasDocuments: Bool

@@ -1,6 +1,6 @@
 internal import Settle
 
-/// `settle compact`: lets go of what is not needed any more.
+/// `settle compact`: removes old revisions and unused space.
 enum CompactCommand: Command {
     static let spec = CommandSpec(
         "compact", "let go of old bodies and unused attachments, and give back their space",

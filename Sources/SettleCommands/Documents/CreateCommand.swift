@@ -1,6 +1,6 @@
 internal import Settle
 
-/// `settle create`: makes a database.
+/// `settle create`: creates a database.
 enum CreateCommand: Command {
     static let spec = CommandSpec(
         "create", "make a new, empty database",

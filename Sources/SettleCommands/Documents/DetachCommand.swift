@@ -1,6 +1,6 @@
 internal import Settle
 
-/// `settle detach`: takes an attachment out of a document.
+/// `settle detach`: removes an attachment from a document.
 enum DetachCommand: Command {
     static let spec = CommandSpec(
         "detach", "take an attachment out of a document, and write the new revision",

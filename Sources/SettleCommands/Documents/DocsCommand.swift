@@ -59,7 +59,7 @@ enum DocsCommand: Command {
     }
 }
 
-/// Which documents are listed, and how.
+/// The selection of documents, and their format.
 private struct Lister {
     let console: Console
     let hasBodies: Bool
@@ -67,7 +67,7 @@ private struct Lister {
     let from: String?
     let isDescending: Bool
 
-    /// The ids asked for; both bounds are ids nobody needs to have.
+    /// The range of ids; neither bound needs to exist.
     var range: DocumentRange {
         var range = DocumentRange(descending: isDescending)
         if !prefix.isEmpty {

@@ -30,7 +30,7 @@ enum InfoCommand: Command {
         }
     }
 
-    /// What a server tells; it counts neither conflicts nor attachments.
+    /// A server's information, which counts neither conflicts nor attachments.
     private static func text(_ info: JSON, _ limit: JSON?, _ url: HTTPURL) -> String {
         let deletedCount = info["doc_del_count"]?.int ?? 0
         let deleted = deletedCount > 0 ? ", \(Quantity.grouped(deletedCount)) deleted" : ""

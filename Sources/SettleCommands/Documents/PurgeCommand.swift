@@ -1,6 +1,6 @@
 internal import Settle
 
-/// `settle purge`: forgets a document.
+/// `settle purge`: removes a document without a tombstone.
 enum PurgeCommand: Command {
     static let spec = CommandSpec(
         "purge", "forget a document here, as if it had never been",

@@ -1,6 +1,6 @@
 internal import Settle
 
-/// `settle verify`: checks all there is.
+/// `settle verify`: checks a database for damage.
 enum VerifyCommand: Command {
     static let spec = CommandSpec(
         "verify", "check every revision, body, attachment and index",

@@ -1,12 +1,12 @@
 internal import Settle
 
-/// Why a verb could not do what it was asked, in the tool's own terms.
+/// The failure of a command.
 struct CommandError: Error, Sendable {
     /// The kind of failure, as `--json` names it.
     let code: String
     /// What happened and what to do.
     let message: String
-    /// How the tool ends.
+    /// The exit status.
     let status: ExitStatus
 
     init(_ code: String, _ message: String, status: ExitStatus) {
@@ -15,7 +15,7 @@ struct CommandError: Error, Sendable {
         self.status = status
     }
 
-    /// Tells an error of the library in the tool's terms.
+    /// Translates an error of the library.
     init(_ error: any Error) {
         switch error {
         case let error as CommandError: self = error
@@ -55,10 +55,10 @@ struct CommandError: Error, Sendable {
         return CommandError("usage", "\(message)\(stop) `\(place)` says more", status: .usage)
     }
 
-    /// Something was asked for that is not there.
+    /// A requested item does not exist.
     static func notFound(_ message: String) -> CommandError { CommandError("not_found", message, status: .notFound) }
 
-    /// What was given can't be used.
+    /// An argument is invalid.
     static func invalid(_ message: String) -> CommandError { CommandError("invalid", message, status: .refused) }
 
     /// The system could not read or write.
@@ -66,9 +66,9 @@ struct CommandError: Error, Sendable {
         CommandError("input_output", message, status: .inputOutput)
     }
 
-    /// The one who asked wants no more.
+    /// The user pressed Ctrl-C.
     static let interrupted = CommandError("interrupted", "interrupted", status: .interrupted)
 
-    /// Whoever read the output reads no more.
+    /// The reader of the output has closed it.
     static let outputClosed = CommandError("output_closed", "nobody reads the output any more", status: .success)
 }

@@ -1,4 +1,4 @@
-/// How the tool ends, as scripts see it.
+/// The exit codes of the tool.
 enum ExitStatus: Int32, CaseIterable, Sendable {
     case success = 0
     case failure = 1
@@ -11,7 +11,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case inputOutput = 8
     case interrupted = 130
 
-    /// What it says, for the help.
+    /// The description in the help.
     var meaning: String {
         switch self {
         case .success: "all is well"

@@ -1,6 +1,6 @@
 internal import Settle
 
-/// Reads a condition as people write it, and makes a selector of it.
+/// Parses a plain expression into a selector.
 ///
 ///     age > 30 && (name = "Ann" || city in ["Prague", "Brno"])
 ///
@@ -20,9 +20,9 @@ struct ConditionParser {
         "begins": "$beginsWith", "matches": "$regex",
     ]
 
-    /// Reads a condition.
+    /// Parses a condition.
     ///
-    /// - Throws: ``CommandError`` with status `usage`, which says where it can't be read.
+    /// - Throws: ``CommandError`` with status `usage`, which names the position of the error.
     static func selector(_ text: String) throws -> JSON {
         var parser = ConditionParser(scanner: ConditionScanner(text))
         try parser.advance()

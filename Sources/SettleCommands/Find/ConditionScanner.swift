@@ -1,10 +1,10 @@
 internal import Settle
 
-/// Takes a condition apart into its words.
+/// Splits a condition into its tokens.
 struct ConditionScanner {
     private let text: String
     private var rest: Substring
-    /// Where the last word began.
+    /// Where the last token began.
     private(set) var place: Substring
 
     private static let symbols = ["&&", "||", "==", "!=", "<=", ">=", "(", ")", "!", "=", "<", ">"]
@@ -15,7 +15,7 @@ struct ConditionScanner {
         place = rest
     }
 
-    /// The next word; `nil` at the end.
+    /// The next token; `nil` at the end.
     ///
     /// - Throws: ``CommandError`` with status `usage`.
     mutating func next() throws -> ConditionScanner.Token? {
@@ -38,7 +38,7 @@ struct ConditionScanner {
         }
     }
 
-    /// What is wrong, and where.
+    /// An error with its position.
     func failure(_ message: String) -> CommandError {
         let behind = place.isEmpty ? "at the end of \(text)" : "at \(place)"
         return CommandError.usage("the condition can't be read: \(message), \(behind)", verb: "find")
@@ -50,7 +50,7 @@ struct ConditionScanner {
         return part
     }
 
-    /// A path, in which a dot that belongs to a name has a backslash before it.
+    /// A path, in which a backslash precedes a dot that belongs to a name.
     private mutating func path() -> String {
         var path = ""
         while let character = rest.first {
@@ -67,7 +67,7 @@ struct ConditionScanner {
         return path
     }
 
-    /// A text in quotes: of double ones as JSON has it, in single ones with a backslash before a quote or a backslash.
+    /// A quoted text: in double quotes as JSON, in single quotes with backslashes before quotes and backslashes.
     private mutating func quoted(_ quote: Character) throws -> String {
         var text = ""
         var isEscaped = false
@@ -84,7 +84,7 @@ struct ConditionScanner {
         throw failure("the text has no \(quote) at its end")
     }
 
-    /// An array or object as it stands.
+    /// An array or object, as its text.
     private mutating func balanced() throws -> Substring {
         var (depth, isInString, isEscaped) = (0, false, false)
         for index in rest.indices {
@@ -113,13 +113,13 @@ struct ConditionScanner {
 }
 
 extension ConditionScanner {
-    /// A word of a condition.
+    /// A token of a condition.
     enum Token: Equatable {
-        /// The path of a member, or a word such as `and`.
+        /// The path of a member, or a keyword such as `and`.
         case word(String)
         /// One of `( ) ! && || = != < <= > >=`.
         case symbol(String)
-        /// A number, a text in quotes, an array or an object.
+        /// A number, a quoted text, an array or an object.
         case value(JSON)
     }
 }

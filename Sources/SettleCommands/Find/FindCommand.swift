@@ -100,13 +100,13 @@ enum FindCommand: Command {
         if invocation.arguments.flag("--stats") { tell(rest["execution_stats"] ?? .null, bookmark, console) }
     }
 
-    /// Writes what a query should know, with what to do.
+    /// Writes a query's warning, with a suggested index.
     private static func warn(_ warning: String?, _ request: FindRequest, _ invocation: Invocation) throws {
         guard let warning, !invocation.console.isQuiet else { return }
         for line in warning.split(separator: "\n").map(String.init) {
             var text = line
             if line.lowercased().hasPrefix("no matching index") {
-                // Who asks for all documents needs no index.
+                // A query for all documents needs no index.
                 if request.selector.object?.isEmpty == true { continue }
                 text = "no index serves these conditions, so all documents were looked at"
                 if let command = try request.indexCommand(invocation) { text += "; `\(command)` makes one" }

@@ -1,17 +1,17 @@
 internal import Settle
 
-/// The conditions of a selector that all have to hold, one by one.
+/// The conditions of a selector that must all hold.
 struct FindConditions {
-    /// A condition: on a member, or a nested one with no single path.
+    /// A condition: on a member, or a nested one without a single path.
     struct Condition {
         let path: String?
-        /// CouchDB's operator; nothing of a nested one.
+        /// CouchDB's operator; empty for a nested one.
         let name: String
         let argument: JSON
 
         private static let signs = ["$eq": "=", "$ne": "!=", "$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="]
 
-        /// As people write it.
+        /// The condition as a plain expression.
         var text: String {
             guard let path else { return argument.description }
             return "\(path) \(Self.signs[name] ?? name) \(argument)"
@@ -22,10 +22,10 @@ struct FindConditions {
 
     let all: [Condition]
 
-    /// Those of a selector in normal form or any other.
+    /// The conditions of a selector, in normal form or any other.
     init(_ selector: JSON) { all = Self.conditions(selector) }
 
-    /// Those by which an index of some members narrows what is read, and those that are left to be checked.
+    /// The conditions that an index of some members narrows by, and those that remain to be checked.
     func split(by columns: [String]) -> (narrowing: [Condition], checked: [Condition]) {
         var open: Set<String> = []
         for column in columns {
@@ -40,7 +40,7 @@ struct FindConditions {
         return (all.filter(isNarrowing), all.filter { !isNarrowing($0) })
     }
 
-    /// The members of an index that would serve these conditions and an order: those with one value, those sorted by, and
+    /// The members of an index for these conditions and an order: those compared for equality, then those sorted by, or
     /// else one with a range.
     func columns(sortedBy sort: [String]) -> [String] {
         let equal = all.filter { $0.name == "$eq" }.compactMap(\.path)
@@ -61,7 +61,7 @@ struct FindConditions {
                 return [Condition(path: member.name, name: "$eq", argument: member.value)]
             }
             guard first.name.hasPrefix("$") else {
-                // {"a": {"b": 1}} asks for a.b.
+                // {"a": {"b": 1}} is a condition on a.b.
                 return tests.flatMap { conditions(.object(JSONObject([("\(member.name).\($0.name)", $0.value)]))) }
             }
             return tests.map { Condition(path: member.name, name: $0.name, argument: $0.value) }

@@ -1,6 +1,6 @@
 internal import Settle
 
-/// What `_explain` tells of a query, for people.
+/// The plan of `_explain` as text.
 struct FindPlanText {
     private let plan: JSON
     private let index: NamedIndex?
@@ -10,10 +10,10 @@ struct FindPlanText {
         index = plan["index"].flatMap { $0.isNull ? nil : NamedIndex($0) }
     }
 
-    /// Whether an index of somebody's making is used.
+    /// Whether a user's index is used.
     var hasIndex: Bool { index?.designDocument != nil }
 
-    /// The names of what is told, and what is told.
+    /// The labels and texts of the plan.
     var rows: [(String, String)] {
         guard let index else { return [("Index", "none serves the order, so the query fails")] + others }
         var rows = [
@@ -38,7 +38,7 @@ struct FindPlanText {
         return rows + others
     }
 
-    /// Which part of the index is read.
+    /// The range of the index that is read.
     private var range: String {
         let arguments = plan["mrargs"]
         let what = hasIndex ? "rows" : "ids"
@@ -49,7 +49,7 @@ struct FindPlanText {
         return text + (isReversed ? ", the greatest first" : "")
     }
 
-    /// The values of a bound, without what stands for the end of all.
+    /// The values of a bound, without the marker of the end.
     private static func values(_ bound: JSON?) -> [JSON] {
         let list = bound?.array ?? bound.map { [$0] } ?? []
         return list.filter { $0 != "<MAX>" && !$0.isNull && $0 != "" }
@@ -59,7 +59,7 @@ struct FindPlanText {
         values.isEmpty ? nil : "\(word) \(values.map(\.description).joined(separator: ", "))"
     }
 
-    /// Why not by other indexes.
+    /// Why other indexes are not used.
     private var others: [(String, String)] {
         (plan["index_candidates"]?.array ?? []).filter { $0["index"]?["ddoc"]?.string != nil }.map { candidate in
             let index = NamedIndex(candidate["index"] ?? .null)

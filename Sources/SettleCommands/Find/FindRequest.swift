@@ -1,17 +1,17 @@
 internal import Settle
 
-/// A query as the command line says it, in the JSON of CouchDB's `_find`.
+/// A query of the command line, in the JSON of CouchDB's `_find`.
 struct FindRequest {
     let selector: JSON
-    /// The members that are shown; none for whole documents.
+    /// The members to show; empty for whole documents.
     let fields: [String]
-    /// The members that are sorted by.
+    /// The members to sort by.
     let sort: [String]
-    /// How many documents are wanted at the most; `nil` for all.
+    /// The maximum number of documents; `nil` for all.
     let limit: Int?
     let json: JSONObject
 
-    /// As good as all: CouchDB gives 25 documents unless it is told how many.
+    /// Effectively all, because CouchDB returns 25 documents by default.
     private static let all = Int(Int32.max)
 
     init(_ arguments: Arguments, _ console: Console) throws {
@@ -45,7 +45,7 @@ struct FindRequest {
         }
     }
 
-    /// The command that makes an index for it; `nil` when none would help.
+    /// The command that creates a suitable index; `nil` if no index would help.
     func indexCommand(_ invocation: Invocation) throws -> String? {
         let isSearch = (try? Selector(selector))?.searches.isEmpty == false
         let columns = isSearch ? ["--text"] : FindConditions(selector).columns(sortedBy: sort)
@@ -55,7 +55,7 @@ struct FindRequest {
         return (["settle index create", database] + columns.map(Self.quoted)).joined(separator: " ")
     }
 
-    /// A word as a shell takes it.
+    /// A word quoted for a shell.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy {
             (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
@@ -66,11 +66,11 @@ struct FindRequest {
 }
 
 extension FindRequest {
-    /// Reads a selector where the command line has one: as JSON, or as a condition people write.
+    /// Parses a selector of the command line: JSON, or a plain expression.
     enum SelectorText {
-        /// The selector of a text: itself, that of the file behind `@`, or of standard input for `-`.
+        /// The selector of a text, of a file after `@`, or of standard input for `-`.
         ///
-        /// - Throws: ``CommandError``; whether the JSON is a selector is found out by who answers it.
+        /// - Throws: ``CommandError``. A JSON selector is validated by the server.
         static func selector(_ given: String, _ console: Console) throws -> JSON {
             let text = String(decoding: try bytes(given, console), as: UTF8.self)
             guard let first = text.first(where: { !$0.isWhitespace }) else {
@@ -93,18 +93,18 @@ extension FindRequest {
 }
 
 extension FindRequest {
-    /// Reads lists of members where the command line has them: `age,-name`, or as JSON.
+    /// Parses lists of members of the command line: `age,-name`, or JSON.
     enum MemberList {
-        /// The paths of an option: with commas between, or a JSON array where a path has commas.
+        /// The paths of an option, separated by commas, or a JSON array if a path contains commas.
         static func paths(_ option: String, _ arguments: Arguments) throws -> [JSON]? {
             guard let text = arguments.text(option) else { return nil }
             if let list = try array(option, text) { return list }
             return try parts(option, text).map { .string($0) }
         }
 
-        /// What to sort by: paths with commas between, each with a minus before it for the greatest first; or CouchDB's JSON.
+        /// The sort order: paths separated by commas, with a minus before descending ones; or CouchDB's JSON.
         ///
-        /// - Throws: ``CommandError`` with status `usage` for several directions, which no index can serve.
+        /// - Throws: ``CommandError`` with status `usage` for mixed directions, which no index supports.
         static func sort(_ option: String, _ arguments: Arguments) throws -> [JSON]? {
             guard let text = arguments.text(option) else { return nil }
             if let list = try array(option, text) { return list }

@@ -1,34 +1,34 @@
 internal import Settle
 
-/// Writes found documents in columns: those that were asked for, or the members that most of the first documents have.
+/// Prints found documents in columns: the requested members, or those that most of the first documents have.
 struct FindTable {
     private let console: Console
     private var paths: [String]
     private var waiting: [JSON] = []
     private var table: RowTable?
-    /// The members that the first documents have and that found no place.
+    /// The members of the first documents that are not shown.
     private(set) var hidden: [String] = []
 
-    /// How many documents the columns are chosen from.
+    /// How many documents determine the columns.
     private static let sample = 100
 
     /// - Parameters:
-    ///   - console: Where it goes.
-    ///   - fields: The members that are shown; none to choose them.
+    ///   - console: The console to print to.
+    ///   - fields: The members to show; empty to choose them.
     init(_ console: Console, fields: [String]) {
         self.console = console
         paths = fields
         if !fields.isEmpty { table = RowTable(console, titles: fields.map(Self.title)) }
     }
 
-    /// Takes a document.
+    /// Adds a document.
     mutating func add(_ document: JSON) throws {
         guard table == nil else { return try write(document) }
         waiting.append(document)
         if waiting.count == Self.sample { try begin() }
     }
 
-    /// Writes what is left.
+    /// Prints the remaining documents.
     mutating func finish() throws {
         if table == nil, !waiting.isEmpty { try begin() }
         try table?.finish()
@@ -52,7 +52,7 @@ struct FindTable {
         return value.string?.replacing("\n", with: " ") ?? value.description
     }
 
-    /// The id, then members in the order in which they come, those that most documents have first choice.
+    /// The id, then members in their order; those that most documents have are preferred.
     static func columns(of documents: [JSON], atMost limit: Int) -> (shown: [String], hidden: [String]) {
         var names: [String] = []
         var counts: [String: Int] = [:]
@@ -67,12 +67,12 @@ struct FindTable {
             return left == right ? $0.offset < $1.offset : left > right
         }
         let chosen = Set(preferred.prefix(limit).map(\.element))
-        // A dot in a name is none of a path.
+        // A dot in a name is escaped.
         let shown = names.filter(chosen.contains).map { $0.replacing("\\", with: "\\\\").replacing(".", with: "\\.") }
         return (["_id"] + shown, names.filter { !chosen.contains($0) })
     }
 
-    /// The value at a path, in which a dot that belongs to a name has a backslash before it.
+    /// The value at a path, in which a backslash precedes a dot that belongs to a name.
     static func value(_ path: String, of document: JSON) -> JSON? {
         var parts = [""]
         var isEscaped = false

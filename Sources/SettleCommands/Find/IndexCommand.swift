@@ -1,8 +1,8 @@
 internal import Settle
 
-/// `settle index`: looks after the indexes that `find` uses.
+/// `settle index`: manages the indexes of `find`.
 enum IndexCommand: Command {
-    /// What can be done.
+    /// The actions of the command.
     enum Action: String, CaseIterable {
         case list, create, delete, build
     }
@@ -107,7 +107,7 @@ enum IndexCommand: Command {
         return ["fields": .array(fields)]
     }
 
-    /// The definition of an index of texts.
+    /// The definition of a text index.
     private static func texts(_ arguments: Arguments) throws -> JSON {
         var definition = JSON.object(JSONObject())
         let fields = arguments.operands("NAME").map { path -> JSON in ["name": .string(path), "type": "string"] }
@@ -145,9 +145,9 @@ enum IndexCommand: Command {
         }
     }
 
-    /// The index that is meant by `NAME` or `DESIGN/NAME`.
+    /// The index named by `NAME` or `DESIGN/NAME`.
     ///
-    /// - Throws: ``CommandError`` with status `notFound`, or `usage` where several have the name.
+    /// - Throws: ``CommandError`` with status `notFound`, or `usage` if several have the name.
     private static func named(_ invocation: Invocation, _ client: Client) throws -> NamedIndex {
         let names = invocation.arguments.operands("NAME")
         guard let given = names.first, names.count == 1 else {
@@ -168,13 +168,13 @@ enum IndexCommand: Command {
 }
 
 extension IndexCommand {
-    /// Writes a list of indexes.
+    /// Prints a list of indexes.
     struct Table {
         private let console: Console
 
         init(_ console: Console) { self.console = console }
 
-        /// Writes them: lines of JSON, or columns, of which those that nothing is known for are left out.
+        /// Prints them as lines of JSON, or in columns, without columns that have no values.
         func write(_ indexes: [NamedIndex]) throws {
             if console.isJSON {
                 for index in indexes { try console.print(index.json.description) }

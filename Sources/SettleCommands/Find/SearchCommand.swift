@@ -1,8 +1,8 @@
 internal import Settle
 
-/// `settle search`: finds documents by words in their texts.
+/// `settle search`: full-text search.
 enum SearchCommand: Command {
-    /// How texts are taken apart.
+    /// The tokenizers.
     enum Words: String, CaseIterable {
         case words, english, trigrams
     }
@@ -62,7 +62,7 @@ enum SearchCommand: Command {
             "settle search", fields: fields, tokenizer: tokenizer(try arguments.choice("--words", Words.words)))
         let console = invocation.console
         try invocation.withDatabase { database in
-            // What is wrong with the search is told before the index is built.
+            // The search is parsed before the index is built, so that its errors come first.
             try index.check(text)
             try build(index, of: database, console)
             if arguments.flag("--count") {

@@ -1,11 +1,11 @@
 internal import Settle
 
-/// A search for words at a server, in an index of texts that a design document there defines.
+/// A full-text search at a server, in a text index of a design document there.
 struct ServerSearch {
     let client: Client
     let invocation: Invocation
 
-    /// Searches, and writes what is found.
+    /// Searches, and prints the results.
     func run() throws {
         let (arguments, console) = (invocation.arguments, invocation.console)
         for option in ["--in", "--words"] where arguments.isGiven(option) {
@@ -31,7 +31,7 @@ struct ServerSearch {
         if count == 0 { try console.note("Nothing found") }
     }
 
-    /// Sees that there is an index to search in: without one CouchDB answers with all documents.
+    /// Checks that there is a text index, because without one CouchDB returns all documents.
     private func check(_ request: JSONObject) throws {
         let plan: JSON
         do { plan = try client.explain(request) } catch let error as CommandError where error.code == "not_supported" {

@@ -1,4 +1,4 @@
-/// The verbs, in the order the help lists them.
+/// The commands, in the order of the help.
 enum CommandList {
     static let all: [any Command.Type] = [
         CreateCommand.self, InfoCommand.self, DocsCommand.self, GetCommand.self, PutCommand.self, DeleteCommand.self,
@@ -15,12 +15,11 @@ enum CommandList {
         VersionCommand.self,
     ]
 
-    /// What there is to say about them.
     static var specs: [CommandSpec] { all.map { $0.spec } }
 
-    /// The verb of a name.
+    /// The command with a name.
     ///
-    /// - Throws: ``CommandError`` with status `usage`, which names the nearest one.
+    /// - Throws: ``CommandError`` with status `usage`, which suggests the nearest one.
     static func verb(_ name: String) throws -> any Command.Type {
         if let verb = all.first(where: { $0.spec.name == name }) { return verb }
         let nearest = NearestWord.find(name, in: specs.map(\.name)).map { "; did you mean \($0)?" } ?? ""

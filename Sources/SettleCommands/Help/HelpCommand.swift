@@ -1,4 +1,4 @@
-/// `settle help`: explains the tool, a verb, or the exit codes.
+/// `settle help`: explains the tool, a command, or the exit codes.
 enum HelpCommand: Command {
     static let spec = CommandSpec(
         "help", "explain the tool, a verb, or the exit codes",

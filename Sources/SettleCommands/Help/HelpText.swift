@@ -1,6 +1,6 @@
-/// Writes help from the specs of the verbs.
+/// Formats help from the specs of the commands.
 enum HelpText {
-    /// What `settle` alone says.
+    /// The text of `settle` without arguments.
     static func overview(styled: Styled = { text, _ in text }) -> String {
         let verbs = CommandList.specs.map { ($0.name, $0.summary) }
         return """
@@ -21,7 +21,7 @@ enum HelpText {
             """
     }
 
-    /// All about a verb.
+    /// The help of a command.
     static func verb(_ spec: CommandSpec, width: Int = 100, styled: Styled = { text, _ in text }) -> String {
         var parts = ["settle \(spec.name): \(spec.summary)", "\(styled("Usage", .bold)): \(spec.usage)"]
         if !spec.discussion.isEmpty {
@@ -41,7 +41,7 @@ enum HelpText {
         return parts.joined(separator: "\n\n")
     }
 
-    /// What the exit codes mean.
+    /// The list of exit codes.
     static func exitCodes(styled: Styled = { text, _ in text }) -> String {
         let rows = ExitStatus.allCases.map { (String($0.rawValue), $0.meaning) }
         return """

@@ -1,8 +1,7 @@
 internal import Settle
 
-/// `settle version`: says which version this is.
+/// `settle version`: prints the version.
 enum VersionCommand: Command {
-    /// The version of the tool.
     static var version: String { ProductVersion.current }
 
     static let spec = CommandSpec(

@@ -1,14 +1,14 @@
-/// Reads the words behind a verb as its spec has them.
+/// Parses the words after a command's name according to its spec.
 ///
-/// Options may stand anywhere: `--limit 5`, `--limit=5`, `-o FILE`. Behind `--` everything is an operand; `-` alone is
-/// one too, and stands for standard input or output.
+/// Options may appear anywhere: `--limit 5`, `--limit=5`, `-o FILE`. After `--` everything is an operand; a single `-` is
+/// one too, and means standard input or output.
 struct ArgumentParser {
     let spec: CommandSpec
 
-    /// Reads the words.
+    /// Parses the words.
     ///
-    /// - Throws: ``CommandError`` with status `usage`, which names the nearest option when one is misspelled. A missing
-    ///   operand is no error here, so that `--help` can be asked without any; ``Arguments/operand(_:)`` demands it.
+    /// - Throws: ``CommandError`` with status `usage`, which suggests the nearest option. A missing operand is not an error
+    ///   here, so that `--help` works without any; ``Arguments/operand(_:)`` requires it.
     func parse(_ words: some Sequence<String>) throws -> Arguments {
         var arguments = Arguments(verb: spec.name)
         var operands = spec.operands[...]

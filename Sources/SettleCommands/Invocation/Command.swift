@@ -1,8 +1,8 @@
-/// One thing the tool can do.
+/// A command of the tool.
 protocol Command: Sendable {
-    /// What there is to say about it, which its arguments are read by.
+    /// Describes the command; its arguments are parsed accordingly.
     static var spec: CommandSpec { get }
 
-    /// Does it.
+    /// Runs the command.
     static func run(_ invocation: Invocation) throws -> ExitStatus
 }

@@ -1,6 +1,6 @@
-/// All there is to say about a verb: its parser works by it, and its help and the reference are written from it.
+/// The description of a command, for its parser, its help and the reference.
 struct CommandSpec: Sendable {
-    /// A command line and what it does.
+    /// A command line and its effect.
     struct Example: Sendable {
         let command: String
         let effect: String
@@ -11,19 +11,19 @@ struct CommandSpec: Sendable {
         }
     }
 
-    /// The verb.
+    /// The command's name.
     let name: String
-    /// What it does, in one line.
+    /// Its summary, in one line.
     let summary: String
-    /// More about it, in paragraphs.
+    /// Its description, in paragraphs.
     let discussion: String
     /// The operands in order.
     let operands: [Operand]
-    /// The verb's own options, and `--wait` where it opens a database.
+    /// The command's own options, with `--wait` if it opens a database.
     let options: [Option]
     /// At least one.
     let examples: [Example]
-    /// What `--json` writes.
+    /// The output with `--json`.
     let json: String
 
     init(
@@ -39,13 +39,13 @@ struct CommandSpec: Sendable {
         self.json = json
     }
 
-    /// The verb's own options and those every verb has.
+    /// The command's own options and those of every command.
     var allOptions: [Option] { options + Option.common + remoteOptions }
 
-    /// The options for URLs, where it takes one.
+    /// The options for URLs, if it accepts one.
     var remoteOptions: [Option] { operands.contains(where: \.takesURL) ? RemoteOptions.options : [] }
 
-    /// The verb with its operands: `settle get DB ID [options]`.
+    /// The command with its operands: `settle get DB ID [options]`.
     var usage: String {
         (["settle", name] + operands.map(\.usage) + ["[options]"]).joined(separator: " ")
     }

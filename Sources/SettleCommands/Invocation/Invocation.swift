@@ -1,12 +1,12 @@
 internal import Settle
 internal import SettlePlatform
 
-/// One call of a verb: what it was given, and where its results go.
+/// One call of a command: its arguments, and the console for its results.
 struct Invocation {
     let arguments: Arguments
     let console: Console
 
-    /// The database's folder: the one given, or the one with `.settle` at its end when only that exists.
+    /// The database's folder: the given path, or with `.settle` if only that exists.
     ///
     /// - Throws: ``CommandError`` with status `usage` for a URL.
     func path(_ operand: String = "DB") throws -> String {
@@ -22,7 +22,7 @@ struct Invocation {
         return !isThere && !path.hasSuffix(".settle") && access(path + ".settle", F_OK) == 0 ? path + ".settle" : path
     }
 
-    /// The database at a server, when a URL was given; `nil` for a folder.
+    /// The client for a URL; `nil` for a folder.
     func remote() throws -> Client? {
         let given = try arguments.operand("DB")
         guard Self.isURL(given) else {
@@ -35,7 +35,7 @@ struct Invocation {
         return try Client(HTTPURL(given), arguments: arguments, console: console)
     }
 
-    /// Lends the client of the database to a closure: of a URL, or of a folder, which is open meanwhile.
+    /// Calls a closure with a client for the URL, or for the folder, which is open meanwhile.
     func withClient<Result>(warns: Bool = true, _ body: (Client) throws -> Result) throws -> Result {
         if let remote = try remote() { return try body(remote) }
         let path = try path()
@@ -47,9 +47,9 @@ struct Invocation {
 
     static func isURL(_ text: String) -> Bool { text.contains("://") }
 
-    /// Opens the database, lends it to a closure, and closes it.
+    /// Opens the database, passes it to a closure, and closes it.
     ///
-    /// The library writes its warnings to standard error, unless the verb tells of them itself.
+    /// The library's warnings go to standard error, unless the command reports them itself.
     func withDatabase<Result>(
         creates: Bool = false, warns: Bool = true, journal: Bool? = nil, _ body: (Database) throws -> Result
     ) throws -> Result {
@@ -64,7 +64,7 @@ struct Invocation {
         return try body(database)
     }
 
-    /// Tries again for a while as long as another process has the database open.
+    /// Retries for a while if another process has the database open.
     func waiting<Result>(_ open: () throws -> Result) throws -> Result {
         let limit = Duration.seconds(try arguments.count("--wait") ?? 1)
         let clock = ContinuousClock()
@@ -83,7 +83,7 @@ struct Invocation {
     /// The revision of `--rev`.
     func revision() throws -> RevisionID? { try arguments.text("--rev").map { try RevisionID(validating: $0) } }
 
-    /// Writes what a write of a document has made: the revision alone, so that scripts can take it.
+    /// Prints the result of a document's write: only the revision, for use in scripts.
     func print(_ id: DocumentID, _ revision: String) throws {
         try console.print(
             revision, json: ["ok": true, "id": .string(id.string), "rev": .string(revision)])
@@ -91,13 +91,13 @@ struct Invocation {
 }
 
 extension Invocation {
-    /// The leaf that a change adds to: that of `--rev`, or else what is shown.
+    /// The leaf that a change extends: that of `--rev`, or else the winner.
     func documentToAdd(to state: DocumentState) throws -> Document? {
         if let revision = try revision() { return try state.document(toEdit: revision) }
         return try state.shown
     }
 
-    /// Does a write again that lost against another one in between, as long as the last write is to win.
+    /// Repeats a write that lost against a concurrent one, if the last write is to win.
     func retrying<Result>(_ isForced: Bool, _ write: () throws -> Result) throws -> Result {
         for _ in 0..<(isForced ? 9 : 0) {
             do { return try write() } catch let error as CommandError where error.status == .conflict {}
@@ -107,9 +107,9 @@ extension Invocation {
 }
 
 extension Invocation {
-    /// Opens the database, lends it with its journal to a closure, and closes it.
+    /// Opens the database, passes it with its journal to a closure, and closes it.
     ///
-    /// - Throws: ``CommandError`` with status `notFound` where there is no journal.
+    /// - Throws: ``CommandError`` with status `notFound` if it has no journal.
     func withJournal<Result>(_ body: (Database, Journal) throws -> Result) throws -> Result {
         try withDatabase { database in
             guard let journal = database.journal else {

@@ -1,6 +1,6 @@
 internal import Settle
 
-/// Entries of the journal and what is pending, as `--json` writes them.
+/// Journal entries and pending changes as JSON.
 enum JournalJSON {
     /// An operation with the content before and after.
     static func entry(_ entry: JournalEntry) -> JSON {
@@ -12,7 +12,7 @@ enum JournalJSON {
         ]
     }
 
-    /// What is to be sent of a document, attribute by attribute.
+    /// The pending changes of a document, attribute by attribute.
     static func change(_ change: PendingChange) -> JSON {
         let changes = change.attributes.map { attribute -> JSON in
             var line: JSON = ["attribute": .string(attribute.name)]

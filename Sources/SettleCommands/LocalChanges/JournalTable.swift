@@ -1,7 +1,7 @@
 internal import Settle
 internal import SettlePlatform
 
-/// The journal for people: operations in rows, and what of two contents differs.
+/// The journal as text: operations in rows, and differences of contents.
 struct JournalTable {
     let width: Int
     let styled: Styled
@@ -46,7 +46,7 @@ struct JournalTable {
         return "\(time.date) \(time.clock)"
     }
 
-    /// What is to be sent of a document as a difference: removed values behind `-`, new ones behind `+`.
+    /// The pending changes of a document as a difference: removed values after `-`, new ones after `+`.
     ///
     ///     UPDATE milk
     ///       - count: 2

@@ -1,7 +1,7 @@
 internal import Settle
 internal import SettlePlatform
 
-/// `settle offline-sync`: sends the journal to a server, operation by operation, and decides conflicts on the way.
+/// `settle offline-sync`: uploads the journal to a server, operation by operation, and decides conflicts.
 enum OfflineSyncCommand: Command {
     private enum Answer: String, CaseIterable { case ask, mine, theirs, stop }
 

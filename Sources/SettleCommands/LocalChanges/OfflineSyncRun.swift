@@ -1,8 +1,8 @@
 internal import Settle
 
-/// Synchronizes a session until all is sent, or somebody has enough, and tells of it.
+/// Synchronizes a session until all is sent or the user stops, and reports the outcome.
 struct OfflineSyncRun {
-    /// What becomes of a refused operation.
+    /// The decision about a refused operation.
     enum Decision {
         case mine
         case theirs
@@ -23,7 +23,7 @@ struct OfflineSyncRun {
     let url: HTTPURL
     let console: Console
 
-    /// Synchronizes, and asks what becomes of each operation that is refused.
+    /// Synchronizes, and asks for a decision about each refused operation.
     func run(_ journal: Journal, decide: (OfflineConflict) throws -> Decision) throws -> ExitStatus {
         let session = session
         let before = journal.count
@@ -86,7 +86,7 @@ struct OfflineSyncRun {
         for line in Columns.aligned(rows, indent: 2) { try console.print(line) }
     }
 
-    /// Shows a refused operation and asks on the terminal.
+    /// Shows a refused operation and prompts on the terminal.
     func ask(_ conflict: OfflineConflict) throws -> Decision {
         try show(conflict)
         while true {

@@ -1,6 +1,6 @@
 internal import Settle
 
-/// `settle status`: shows what would be sent.
+/// `settle status`: shows the pending changes.
 enum StatusCommand: Command {
     static let spec = CommandSpec(
         "status", "show what is to be sent, as a difference to what peers have",

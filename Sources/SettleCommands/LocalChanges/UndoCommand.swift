@@ -1,6 +1,6 @@
 internal import Settle
 
-/// `settle undo`: takes local operations back.
+/// `settle undo`: undoes local operations.
 enum UndoCommand: Command {
     static let spec = CommandSpec(
         "undo", "take local operations back, the newest first",

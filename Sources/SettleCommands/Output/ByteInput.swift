@@ -1,14 +1,14 @@
 internal import SettlePlatform
 
-/// Gives the bytes of a file or of standard input, a piece at a time.
+/// Reads a file or standard input, a piece at a time.
 final class ByteInput {
     private let descriptor: Int32
     private let closes: Bool
-    /// What it is called in messages.
+    /// Its name in messages.
     let name: String
-    /// How many bytes there are, where that is known.
+    /// Its size in bytes, if known.
     let size: Int64?
-    /// How many bytes it has given.
+    /// How many bytes were read.
     private(set) var count: Int64 = 0
 
     /// Standard input.
@@ -35,10 +35,10 @@ final class ByteInput {
 
     deinit { if closes, descriptor >= 0 { close(descriptor) } }
 
-    /// Whether a person types it.
+    /// Whether it is a terminal.
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// The next bytes, at most so many; none at the end.
+    /// The next bytes, at most `limit`; empty at the end.
     ///
     /// - Throws: ``CommandError`` with status `inputOutput`, or `interrupted`.
     func read(upTo limit: Int = 256 * 1024) throws -> [UInt8] {
@@ -58,7 +58,7 @@ final class ByteInput {
         }
     }
 
-    /// All that is left, for what is known to be small.
+    /// The rest of the input, which must be small.
     func readAll() throws -> [UInt8] {
         var all: [UInt8] = []
         while case let piece = try read(), !piece.isEmpty { all += piece }
@@ -73,10 +73,10 @@ final class ByteInput {
     }
 }
 
-/// `read`, whose name the class has taken.
+/// `read` under another name, because the class has a member of that name.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     read(descriptor, buffer.baseAddress, buffer.count)
 }
 
-/// `open`, whose name the class has taken.
+/// `open` under another name, because the class has a member of that name.
 private func systemOpen(_ path: String) -> Int32 { open(path, O_RDONLY | O_CLOEXEC) }

@@ -1,11 +1,11 @@
 internal import SettlePlatform
 
-/// Takes bytes for a file, a pipe or a terminal, and writes them in large pieces.
+/// Buffers bytes for a file, a pipe or a terminal, and writes them in large pieces.
 final class ByteOutput {
     private let descriptor: Int32
     private let closes: Bool
     private var buffer: [UInt8] = []
-    /// How many bytes it has taken.
+    /// How many bytes were added.
     private(set) var count: Int64 = 0
     private static let capacity = 64 * 1024
 
@@ -14,7 +14,7 @@ final class ByteOutput {
         closes = false
     }
 
-    /// Begins a file, in place of one of that name.
+    /// Creates a file, or replaces one of that name.
     init(path: String) throws {
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         closes = true
@@ -23,19 +23,19 @@ final class ByteOutput {
 
     deinit { if closes { close(descriptor) } }
 
-    /// Takes bytes.
+    /// Adds bytes.
     func write(_ bytes: [UInt8]) throws {
         count += Int64(bytes.count)
         buffer.append(contentsOf: bytes)
         if buffer.count >= Self.capacity { try flush() }
     }
 
-    /// Takes text.
+    /// Adds text.
     func write(_ text: String) throws { try write(Array(text.utf8)) }
 
-    /// Hands on what it has taken.
+    /// Writes the buffered bytes.
     ///
-    /// - Throws: ``CommandError/outputClosed`` when nobody reads any more, or with status `inputOutput`.
+    /// - Throws: ``CommandError/outputClosed`` if the reader has closed the output, or with status `inputOutput`.
     func flush() throws {
         var rest = buffer[...]
         buffer = []
@@ -51,13 +51,13 @@ final class ByteOutput {
         }
     }
 
-    /// Hands on what it has taken and forces it to the disk.
+    /// Writes the buffered bytes and forces them to the disk.
     func synchronize() throws {
         try flush()
         if fsync(descriptor) != 0 { throw Self.failure("can't write the output") }
     }
 
-    /// Gives a finished file its name.
+    /// Renames a finished file.
     static func rename(_ path: String, to name: String) throws {
         if systemRename(path, name) != 0 { throw failure("can't write \(name)") }
     }
@@ -69,10 +69,10 @@ final class ByteOutput {
     }
 }
 
-/// `write`, whose name the class has taken.
+/// `write` under another name, because the class has a member of that name.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
 }
 
-/// `rename`, whose name the class has taken.
+/// `rename` under another name, because the class has a member of that name.
 private func systemRename(_ path: String, _ name: String) -> Int32 { rename(path, name) }

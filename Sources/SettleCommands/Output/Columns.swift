@@ -1,9 +1,9 @@
 /// Lines of two columns.
 enum Columns {
-    /// A document's id in a list that is written as it comes: what follows mostly stands in one column.
+    /// A document's id in a list printed line by line, padded so that the following text usually aligns.
     static func padded(_ id: String) -> String { id + String(repeating: " ", count: max(24 - id.count, 0)) }
 
-    /// Each pair on a line, the second parts one below the other.
+    /// Each pair on a line, with the second parts aligned.
     static func aligned(_ rows: [(String, String)], indent: Int = 0) -> [String] {
         let width = rows.map(\.0.count).max() ?? 0
         return rows.map { name, value in
@@ -12,7 +12,7 @@ enum Columns {
         }
     }
 
-    /// Text in paragraphs, in lines of a width.
+    /// Text in paragraphs, wrapped to a width.
     static func wrapped(_ text: String, width: Int, indent: Int = 0) -> [String] {
         let margin = String(repeating: " ", count: indent)
         return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { paragraph -> [String] in

@@ -1,16 +1,16 @@
 internal import Settle
 internal import SettlePlatform
 
-/// Where a verb's results, notes and errors go, and in which form.
+/// The outputs of a command's results, notes and errors, and their form.
 ///
-/// Results go to standard output. Errors and progress go to standard error. Notes are what a person likes to know and a
-/// script does not need; `--quiet` and `--json` leave them out.
+/// Results go to standard output. Errors and progress go to standard error. Notes are for people and not for scripts;
+/// `--quiet` and `--json` suppress them.
 final class Console {
     let output: ByteOutput
     let errors: ByteOutput
-    /// What is at the end of standard output.
+    /// The terminal of standard output, if any.
     let terminal: Terminal
-    /// What is at the end of standard error.
+    /// The terminal of standard error, if any.
     let errorTerminal: Terminal
     /// Whether `--json` was given.
     let isJSON: Bool
@@ -26,7 +26,7 @@ final class Console {
         errorTerminal = Terminal(errors)
     }
 
-    /// How many columns there are for what is laid out in columns: those of the terminal, 100 elsewhere.
+    /// The width for columns: that of the terminal, or 100.
     var width: Int { terminal.isTerminal ? terminal.width : 100 }
 
     /// Writes a line of results.
@@ -37,7 +37,7 @@ final class Console {
         try print(isJSON ? json().description : line())
     }
 
-    /// Writes a value: on several lines for a person, on one for a program.
+    /// Prints JSON: on several lines on a terminal, else on one.
     func print(document bytes: [UInt8]) throws {
         if terminal.isTerminal, !isJSON, let value = try? JSON(utf8: bytes) {
             return try print(value.prettyPrinted)
@@ -45,34 +45,33 @@ final class Console {
         try output.write(bytes + [UInt8(ascii: "\n")])
     }
 
-    /// Writes what a person likes to know.
+    /// Prints a note.
     func note(_ line: @autoclosure () -> String) throws {
         if !isQuiet, !isJSON { try print(line()) }
     }
 
-    /// Writes a line about what is wrong.
+    /// Prints an error or a warning.
     func complain(_ message: String, json: @autoclosure () -> JSON) {
         let line = isJSON ? json().description : message
         try? errors.write(line + "\n")
         try? errors.flush()
     }
 
-    /// Writes why the verb ends.
+    /// Prints the error that ends the command.
     func complain(_ error: CommandError) {
         complain(
             errorTerminal.styled("settle:", .red) + " " + error.message,
             json: ["error": .string(error.code), "message": .string(error.message)])
     }
 
-    /// Text in a style, where standard output shows it.
+    /// Text in a style, if standard output shows it.
     func styled(_ text: String, _ style: Style) -> String { terminal.styled(text, style) }
 }
 
-/// What is at the other end of an output: a terminal, with or without colours, or a file or pipe.
+/// The kind of an output: a terminal, with or without colours, or a file or pipe.
 struct Terminal: Sendable {
-    /// Whether a person looks at it.
     let isTerminal: Bool
-    /// Whether colours are wanted: on a terminal that has them, unless `NO_COLOR` is set.
+    /// Whether to use colours: on a terminal that has them, unless `NO_COLOR` is set.
     let hasColours: Bool
     private let descriptor: Int32
 
@@ -83,14 +82,14 @@ struct Terminal: Sendable {
         hasColours = isTerminal && !isDumb && (Self.variable("NO_COLOR") ?? "").isEmpty
     }
 
-    /// How many columns it has now; 80 when it does not say.
+    /// Its current width in columns; 80 if unknown.
     var width: Int {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
-    /// Text in a style, where there are colours.
+    /// Text in a style, if there are colours.
     func styled(_ text: String, _ style: Style) -> String {
         hasColours ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }

@@ -1,13 +1,13 @@
 internal import Settle
 
-/// Writes a document in CouchDB's shape: the reserved members around the stored body, which is copied as it is.
+/// Prints a document in CouchDB's form: the reserved members around the stored body, which is copied.
 struct DocumentJSON {
     let document: Document
     /// Written as `_revisions`.
     var history: RevisionHistory?
-    /// More members in front of the body.
+    /// Additional members before the body.
     var others: [(String, JSON)] = []
-    /// Written as `_attachments`; stubs unless given.
+    /// Written as `_attachments`; stubs by default.
     var attachments: JSON?
 
     init(_ document: Document) { self.document = document }
@@ -47,12 +47,12 @@ struct DocumentJSON {
         ]
     }
 
-    /// Attachments as CouchDB's `_attachments`, without contents.
+    /// Attachments as CouchDB's `_attachments`, without content.
     static func stubs(_ attachments: [Attachment]) -> JSON {
         .object(JSONObject(attachments.map { ($0.name, .object(JSONObject(described($0) + [("stub", true)]))) }))
     }
 
-    /// What there is to say about an attachment beside its content.
+    /// The members of an attachment except its content.
     static func described(_ attachment: Attachment) -> [(String, JSON)] {
         [
             ("content_type", .string(attachment.contentType)), ("revpos", .number(JSONNumber(attachment.revpos))),

@@ -1,4 +1,4 @@
-/// Lays out cells in columns of given widths; what does not fit into a line of its cell goes on below.
+/// Lays out cells in columns of given widths; long cells continue on the next lines.
 ///
 ///     /name    "Milk"   ·         "Oat milk"
 ///     /text    "Buy     "Buy      ·
@@ -15,12 +15,12 @@ struct Grid {
         }
     }
 
-    /// The blanks between two columns.
+    /// The number of blanks between two columns.
     static let gap = 2
 
     /// The widths of the columns.
     let widths: [Int]
-    /// How many lines a cell has at the most.
+    /// The maximum number of lines of a cell.
     var longestCell = Int.max
     var styled: Styled = { text, _ in text }
 
@@ -43,8 +43,8 @@ struct Grid {
         }
     }
 
-    /// A text in lines of a width, broken behind blanks and commas where there are any; the last one ends in `…` when
-    /// there would be more lines than wanted.
+    /// Text wrapped to a width, broken after blanks and commas where possible; the last line ends in `…` if there would be more
+    /// than `limit` lines.
     static func wrapped(_ text: String, width: Int, limit: Int = .max) -> [String] {
         var lines: [String] = []
         var rest = Substring(TextWidth.harmless(text))
@@ -66,7 +66,7 @@ struct Grid {
         return lines.isEmpty ? [""] : lines
     }
 
-    /// As much of a text as has room; one letter at least.
+    /// The longest prefix that fits; one letter at least.
     private static func prefix(of text: Substring, width: Int) -> Substring {
         var room = width
         var end = text.startIndex

@@ -1,6 +1,6 @@
 internal import Settle
 
-/// Shows on a terminal how far a long job has come; nothing is shown elsewhere.
+/// Shows the progress of a long operation on a terminal; elsewhere nothing is shown.
 ///
 ///     Importing ██████████████░░░░░░░░░░  58%  34,871 documents  27,900/s  19.8 of 34.2 MB
 final class ProgressBar {
@@ -16,10 +16,9 @@ final class ProgressBar {
         isShown = console.errorTerminal.isTerminal && !console.isQuiet && !console.isJSON
     }
 
-    /// How long the job has taken.
     var elapsed: Duration { clock.now - start }
 
-    /// Shows the state, ten times a second at the most.
+    /// Shows the state, at most ten times a second.
     func update(_ label: String, fraction: Double?, _ details: @autoclosure () -> String) {
         guard isShown else { return }
         let now = clock.now
@@ -30,7 +29,7 @@ final class ProgressBar {
         try? console.errors.flush()
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     func finish() {
         guard isShown, last != nil else { return }
         last = nil
@@ -38,7 +37,7 @@ final class ProgressBar {
         try? console.errors.flush()
     }
 
-    /// The bar as text, one column narrower than the terminal; where there is little room the bar itself goes first.
+    /// The bar as text, one column narrower than the terminal; if space is short the bar is left out first.
     static func line(_ label: String, fraction: Double?, _ details: String, width: Int) -> String {
         let share = fraction.map { min(max($0, 0), 1) }
         let percent = share.map { "\(Int($0 * 100))%" } ?? ""
@@ -53,7 +52,7 @@ final class ProgressBar {
 }
 
 extension ProgressBar {
-    /// Shows how far an index is while a job builds it, and ends the job when the user interrupts.
+    /// Shows the progress of an index build, and ends it when the user interrupts.
     static func indexing(
         _ console: Console, _ job: (_ report: (_ done: Int, _ total: Int) throws -> Void) throws -> Void
     ) throws {
@@ -69,7 +68,7 @@ extension ProgressBar {
 }
 
 extension ProgressBar {
-    /// Runs a long job of the database, shows how far it is, and ends it when the user interrupts.
+    /// Runs a long operation of the database with a progress bar, and ends it when the user interrupts.
     func watch<Result>(
         _ label: String, _ job: ((MaintenanceProgress) throws -> Void) throws -> Result
     ) throws -> Result {

@@ -1,4 +1,4 @@
-/// Writes numbers for people.
+/// Formats numbers for people.
 enum Quantity {
     /// A whole number in groups of three digits: `60,123`.
     static func grouped(_ number: some BinaryInteger) -> String {
@@ -10,12 +10,12 @@ enum Quantity {
         return (number < 0 ? "-" : "") + String(text.reversed())
     }
 
-    /// A count with its noun, which gets an s for any number but one.
+    /// A count with its noun, in the plural except for one.
     static func of(_ number: Int, _ noun: String) -> String {
         "\(grouped(number)) \(noun)\(number == 1 ? "" : "s")"
     }
 
-    /// A size in bytes, by thousands: `34.2 MB`.
+    /// A size in bytes, in decimal units: `34.2 MB`.
     static func bytes(_ count: Int64) -> String {
         var value = Double(count)
         var units = ["bytes", "KB", "MB", "GB", "TB"][...]
@@ -28,14 +28,14 @@ enum Quantity {
         return "\(decimal(value)) \(unit)"
     }
 
-    /// A number with one digit behind the point.
+    /// A number with one decimal.
     static func decimal(_ value: Double) -> String {
         guard abs(value) < 1e15 else { return "\(value)" }
         let tenths = Int((value * 10).rounded())
         return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
     }
 
-    /// How long something took: `430 ms`, `2.1 s`, `3 min 20 s`.
+    /// A duration: `430 ms`, `2.1 s`, `3 min 20 s`.
     static func duration(_ duration: Duration) -> String {
         let seconds = seconds(duration)
         if seconds < 1 { return "\(Int((seconds * 1000).rounded())) ms" }
@@ -43,7 +43,7 @@ enum Quantity {
         return "\(Int(seconds) / 60) min \(Int(seconds) % 60) s"
     }
 
-    /// How many a second.
+    /// A rate per second.
     static func rate(_ count: Int, in duration: Duration) -> String {
         let seconds = max(seconds(duration), 0.000_001)
         return "\(grouped(Int(min(Double(count) / seconds, 1e15).rounded())))/s"

@@ -1,15 +1,15 @@
 internal import Settle
 
-/// Writes rows of views in columns: as wide as the first rows need, and on a terminal no wider than it is.
+/// Prints rows of views in columns: as wide as the first rows need, and on a terminal no wider than that.
 struct RowTable {
     private let console: Console
     private let titles: [String]
     private var waiting: [[String]] = []
     private var grid: Grid?
-    /// How many rows there were.
+    /// The number of rows.
     private(set) var count = 0
 
-    /// How many rows the widths are made of.
+    /// How many rows determine the widths.
     private static let sample = 200
 
     init(_ console: Console, titles: [String]) {
@@ -17,7 +17,7 @@ struct RowTable {
         self.titles = titles
     }
 
-    /// Takes a row, which has a cell for each title.
+    /// Adds a row, with a cell for each title.
     mutating func add(_ cells: [String]) throws {
         count += 1
         let cells = cells.map(TextWidth.harmless)
@@ -26,7 +26,7 @@ struct RowTable {
         if waiting.count == Self.sample { try begin() }
     }
 
-    /// Writes what is left.
+    /// Prints the remaining rows.
     mutating func finish() throws {
         if grid == nil, !waiting.isEmpty { try begin() }
     }
@@ -35,7 +35,7 @@ struct RowTable {
         let rows = [titles] + waiting
         var widths = titles.indices.map { column in rows.map { TextWidth.of($0[column]) }.max() ?? 0 }
         if console.terminal.isTerminal {
-            // The widest gives way first.
+            // The widest column is narrowed first.
             let room = max(console.width - Grid.gap * (widths.count - 1), widths.count * 8)
             while widths.reduce(0, +) > room, let widest = widths.max(), let column = widths.firstIndex(of: widest) {
                 widths[column] -= 1
@@ -54,7 +54,7 @@ struct RowTable {
         for line in grid.lines(cells.map { Grid.Cell($0) }) { try console.print(line) }
     }
 
-    /// A line that is as long as it has to be.
+    /// A line without trailing blanks.
     private static func line(_ cells: [String], _ widths: [Int]) -> String {
         var line = ""
         for (index, cell) in cells.enumerated() {

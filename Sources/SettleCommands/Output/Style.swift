@@ -1,4 +1,4 @@
-/// How a word stands out on a terminal: the number of its ANSI style.
+/// A text style on a terminal: the number of its ANSI style.
 enum Style: String, Sendable {
     case bold = "1"
     case faint = "2"
@@ -8,5 +8,5 @@ enum Style: String, Sendable {
     case blue = "36"
 }
 
-/// Puts text into a style where it is shown.
+/// Styles text where styles are shown.
 typealias Styled = (String, Style) -> String

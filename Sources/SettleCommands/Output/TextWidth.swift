@@ -1,4 +1,4 @@
-/// How many columns of a terminal text takes, which for some scripts is not how many letters it has.
+/// The width of text in a terminal's columns, which in some scripts is not its number of letters.
 enum TextWidth {
     /// The columns of a text without escape sequences.
     static func of(_ text: some StringProtocol) -> Int {
@@ -16,7 +16,7 @@ enum TextWidth {
         }
     }
 
-    /// A text without what could move a terminal's cursor.
+    /// Text without control characters, which could move a terminal's cursor.
     static func harmless(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
         return String(

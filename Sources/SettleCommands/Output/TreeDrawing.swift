@@ -1,6 +1,6 @@
 internal import Settle
 
-/// Draws the tree of a document's revisions, the oldest on top.
+/// Draws a document's revision tree, the oldest revision on top.
 ///
 ///     ○ 1-967a00df…
 ///     ● 2-7051cbe5…  base
@@ -10,9 +10,9 @@ internal import Settle
 ///       ┊ … 37 more …
 ///       ✕ 41-b6ecfb43…  closed for 3-825cb35d…
 ///
-/// A filled mark has a body that is kept. Of a live conflict the bases that are kept are told, and of its leaves which
-/// side they are on if one came from elsewhere. A chain of revisions that nothing branches from is folded unless all is asked
-/// for. Ancestors that were forgotten are a dotted line above the root.
+/// A filled mark has a stored body. In a conflict the stored bases are labelled, and the sides of its leaves if one was
+/// replicated. A chain of revisions without branches is folded unless all revisions are requested. Stemmed ancestors are a dotted
+/// line above the root.
 struct TreeDrawing {
     private let tree: RevisionTree
     private let isFull: Bool
@@ -26,10 +26,10 @@ struct TreeDrawing {
     private let hasSides: Bool
     /// Chains with more inner revisions than this are folded.
     private static let longestChain = 7
-    /// How many stay at each end of a folded one.
+    /// How many revisions are shown at each end of a folded chain.
     private static let ends = 2
 
-    /// Makes a drawing of a tree; `closings` are its closing tombstones with the revisions that survived.
+    /// Creates a drawing of a tree; `closings` are its closing tombstones with the surviving revisions.
     init(
         _ tree: RevisionTree, isFull: Bool = false, closings: [RevisionID: RevisionID] = [:],
         styled: @escaping (String, Style) -> String = { text, _ in text }
@@ -46,7 +46,7 @@ struct TreeDrawing {
         winner = tree.winner?.revision
         var main: Set<RevisionID> = []
         if let winner { main.formUnion(tree.history(of: winner)?.revisions ?? []) }
-        // The winner's branch comes first, then the higher revision.
+        // The winner's branch is first, then the higher revision.
         func precedes(_ left: RevisionID, _ right: RevisionID) -> Bool {
             let (isLeftMain, isRightMain) = (main.contains(left), main.contains(right))
             return isLeftMain == isRightMain ? left > right : isLeftMain
@@ -67,7 +67,7 @@ struct TreeDrawing {
     /// The lines of the drawing.
     var lines: [String] {
         var lines: [String] = []
-        // What is left to draw, the next one last: a root or a branch, with what stands before it.
+        // The subtrees to draw, the next one last: a root or a branch, with the text before it.
         var rest = roots.reversed().map { (start: $0, first: "", others: "", isRoot: true) }
         while let branch = rest.popLast() {
             if branch.isRoot, branch.start.generation > 1 {
@@ -91,7 +91,7 @@ struct TreeDrawing {
         return lines
     }
 
-    /// The revisions from one down to where the tree branches or ends.
+    /// The revisions from one down to the next branch or end.
     private func chain(from start: RevisionID) -> [RevisionID] {
         var chain = [start]
         while let last = chain.last, let next = children[last], next.count == 1 { chain += next }
@@ -122,7 +122,7 @@ struct TreeDrawing {
         return "\(shown)  \(words.joined(separator: ", "))"
     }
 
-    /// What there is to say of a leaf.
+    /// The labels of a leaf.
     private func words(_ leaf: RevisionNode) -> [String] {
         let revision = leaf.revision
         let isDisputed = deletions.contains(revision)

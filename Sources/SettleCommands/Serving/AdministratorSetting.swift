@@ -1,24 +1,24 @@
-/// Which administrator `settle serve` was told of, and where the password is.
+/// The administrator configured for `settle serve`, and the source of the password.
 ///
-/// A password behind a name belongs to that name. Else the strongest of the other places counts, so that a name given as an
-/// option takes the password of the environment.
+/// A password after a name belongs to that name. Otherwise the strongest other source counts, so that a name given as an
+/// option is combined with the password of the environment.
 struct AdministratorSetting {
-    /// Where a password is.
+    /// The source of a password.
     enum Place: Equatable {
-        /// Behind the name, or in the environment.
+        /// After the name, or in the environment.
         case given(String)
-        /// On the first line of this file.
+        /// The first line of this file.
         case file(String)
     }
 
     let name: String
     let place: Place
-    /// Where the password comes from, in words: `--admin`, `SETTLE_ADMIN_PASSWORD`.
+    /// The option or variable of the password: `--admin`, `SETTLE_ADMIN_PASSWORD`.
     let origin: String
-    /// Whether the password stands among the arguments of the process.
+    /// Whether the password is among the arguments of the process, where others can see it.
     let isVisible: Bool
 
-    /// - Returns: Nothing when no administrator is named.
+    /// - Returns: `nil` if no administrator is named.
     /// - Throws: ``CommandError`` with status `usage` for a name without a password, or a password without a name.
     init?(_ settings: ServeSettings) throws {
         let others = ["admin_password", "admin_password_file"].compactMap { name in

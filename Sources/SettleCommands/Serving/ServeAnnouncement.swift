@@ -1,17 +1,17 @@
 internal import Settle
 
-/// What `settle serve` says once it listens.
+/// The message that `settle serve` prints when it listens.
 struct ServeAnnouncement {
     let folder: String
     let host: String
     let port: Int
     let isSecure: Bool
-    /// The administrator that was set at this start.
+    /// The administrator that was created at this start.
     let administrator: AdministratorSetting?
-    /// The password that was made at this start.
+    /// The password that was generated at this start.
     let made: String?
 
-    /// Where it is reached. An address for all of the machine's is told as the one that is reached from here.
+    /// Its URL. The wildcard address is printed as the one to use on this machine.
     var url: String {
         let name =
             switch host {

@@ -3,7 +3,7 @@ internal import Settle
 internal import SettlePlatform
 internal import SettleServer
 
-/// `settle serve`: answers CouchDB's HTTP API over a folder of databases.
+/// `settle serve`: serves a folder of databases by CouchDB's HTTP API.
 enum ServeCommand: Command {
     static let spec = CommandSpec(
         "serve", "answer CouchDB's HTTP API over a folder of databases",
@@ -51,7 +51,7 @@ enum ServeCommand: Command {
             try invocation.console.print(settings.table, json: settings.json)
             return .success
         }
-        // Nobody who asks this process, or one it starts, finds them there.
+        // So that neither this process's environment nor its children's shows them.
         for name in ["SETTLE_ADMIN", "SETTLE_ADMIN_PASSWORD"] { unsetenv(name) }
         let folder = settings.text("data") ?? "data"
         var options = settings.options
@@ -59,7 +59,7 @@ enum ServeCommand: Command {
         if isSecure { options.certificate = try certificate(settings) }
         raiseFileLimit()
         ProcessMemory.sharePools()
-        // Blocked before the first thread is made, so that the signals wait for this one.
+        // Blocked before the first thread is created, so that the signals are delivered to `sigwait`.
         var signals = sigset_t()
         sigemptyset(&signals)
         for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
@@ -71,7 +71,7 @@ enum ServeCommand: Command {
         for warning in warnings(settings, administrator) { log.warning(warning) }
         var storeOptions = DatabaseOptions()
         storeOptions.durability = .full
-        // Each database has several connections, and the system keeps its pages too.
+        // Each database has several connections, and the system caches its pages too.
         storeOptions.cacheBytes = 2 << 20
         storeOptions.openIndexes = settings.count("open_indexes") ?? storeOptions.openIndexes
         storeOptions.warn = { log.warning($0) }
@@ -94,7 +94,7 @@ enum ServeCommand: Command {
         return .success
     }
 
-    /// Waits until it is to end, and opens the logs anew when it is told that somebody has moved them.
+    /// Waits for a signal to end, and reopens the logs after a rotation.
     private static func wait(_ signals: inout sigset_t, _ log: ServerLog, reopens: Bool) -> Int32 {
         while true {
             var signal: Int32 = 0
@@ -115,7 +115,7 @@ enum ServeCommand: Command {
         }
     }
 
-    /// What the operator should correct.
+    /// Warnings for the operator.
     private static func warnings(_ settings: ServeSettings, _ administrator: AdministratorSetting?) -> [String] {
         var warnings: [String] = []
         if administrator?.isVisible == true {
@@ -148,7 +148,7 @@ enum ServeCommand: Command {
         }
     }
 
-    /// Each connection and each open database takes files; the system may allow more than it begins with.
+    /// Each connection and each open database needs file descriptors; the soft limit may be lower than allowed.
     private static func raiseFileLimit() {
         guard let (_, highest) = ResourceLimit.openFiles.value else { return }
         ResourceLimit.openFiles.set(min(highest, 65_536), highest: highest)

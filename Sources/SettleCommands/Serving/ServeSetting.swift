@@ -1,28 +1,28 @@
-/// One thing `settle serve` can be told: by an option, by an environment variable, or in the configuration file.
+/// A setting of `settle serve`: an option, an environment variable, and a member of the configuration file.
 struct ServeSetting: Sendable {
-    /// How a value is to be read.
+    /// The kind of a value.
     enum Kind: Sendable {
         case text
-        /// A whole number, from one to another.
+        /// An integer in a range.
         case count(ClosedRange<Int>)
         /// One of some words.
         case choice([String])
     }
 
-    /// The member of the configuration file; the variable and the option are spelled from it.
+    /// Its name in the configuration file, from which the variable and the option are derived.
     let name: String
     let kind: Kind
-    /// What holds where nobody says anything; `nil` for nothing.
+    /// The default; `nil` for none.
     let standard: String?
-    /// What it is, in one line.
+    /// Its description, in one line.
     let help: String
-    /// What stands for the value in the help; `nil` for what has no option of its own.
+    /// The placeholder of the value in the help; `nil` without an option of its own.
     let value: String?
     /// Other spellings of the option.
     let aliases: [String]
-    /// Whether it may stand in the configuration file.
+    /// Whether the configuration file may have it.
     let isInFile: Bool
-    /// Whether the value must not be shown.
+    /// Whether the value is secret and not printed.
     let isSecret: Bool
 
     init(
@@ -45,14 +45,14 @@ struct ServeSetting: Sendable {
     /// The option: `--tls-cert`.
     var flag: String { "--" + String(name.map { $0 == "_" ? "-" : $0 }) }
 
-    /// The option as the parser takes it, where there is one.
+    /// The option for the parser, if any.
     var option: Option? {
         guard let value else { return nil }
         let rest = standard.map { " (default \($0))" } ?? ""
         return Option(flag, value: value, aliases: aliases, help + rest)
     }
 
-    /// All of them, in the order they are shown in.
+    /// All settings, in the order in which they are printed.
     static let all = [
         ServeSetting(
             "data", standard: "data", value: "DIR", aliases: ["--dir"],

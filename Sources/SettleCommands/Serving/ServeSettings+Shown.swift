@@ -2,14 +2,14 @@ internal import Settle
 internal import SettleServer
 
 extension ServeSettings {
-    /// A setting as it is shown, never with a secret.
+    /// A setting as printed, without secrets.
     private struct Row {
         let name: String
         let value: JSON
         let source: String
     }
 
-    /// The settings in columns: name, value, and where it comes from.
+    /// The settings in columns: name, value, and source.
     var table: String {
         let rows = rows
         let names = Columns.aligned(
@@ -20,7 +20,7 @@ extension ServeSettings {
         }.joined(separator: "\n")
     }
 
-    /// The settings as a program takes them.
+    /// The settings as JSON.
     var json: JSON {
         .object(
             JSONObject([

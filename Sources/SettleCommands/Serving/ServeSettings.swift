@@ -1,35 +1,35 @@
 internal import Settle
 internal import SettleServer
 
-/// What `settle serve` was told. An option goes before an environment variable, that before the configuration file, and
-/// that before what holds otherwise.
+/// The configuration of `settle serve`. An option overrides an environment variable, which overrides the configuration file,
+/// which overrides the default.
 struct ServeSettings {
-    /// Where a setting comes from, the stronger ones first.
+    /// The source of a setting, in descending priority.
     enum Source: Int, Comparable {
         case option, environment, file, standard
 
         static func < (left: Source, right: Source) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// A setting's text and where it comes from.
+    /// A setting's text and its source.
     struct Value {
         let text: String
         let source: Source
     }
 
     private let values: [String: Value]
-    /// Who may log in, and how.
+    /// The options of authentication and access.
     let security: SecurityOptions
-    /// The members of the file that are about that.
+    /// The members of the file that concern these.
     let securityMembers: [String]
-    /// What the replicator may do; the file's member `replicator`.
+    /// The replicator's options; the file's member `replicator`.
     let replicator: ReplicatorOptions
     private let isReplicatorSet: Bool
 
     /// Collects the settings.
     ///
-    /// - Throws: ``CommandError`` with status `usage` for an option or a variable that can't be, and one that names the
-    ///   member for a file that can't be. No error repeats a value that may be a secret.
+    /// - Throws: ``CommandError`` with status `usage` for an invalid option or variable, and with the member for an invalid
+    ///   file. No error repeats a value that may be a secret.
     init(_ arguments: Arguments, environment: [String: String], read: (String) throws -> [UInt8]) throws {
         var values: [String: Value] = [:]
         for setting in ServeSetting.all {
@@ -69,13 +69,13 @@ struct ServeSettings {
     /// A setting's text.
     func text(_ name: String) -> String? { values[name]?.text }
 
-    /// A setting that counts something.
+    /// A setting that is a count.
     func count(_ name: String) -> Int? { values[name].flatMap { Int($0.text) } }
 
-    /// Where a setting comes from, if it is set at all.
+    /// The source of a setting, if it is set.
     func source(_ name: String) -> Source? { values[name]?.source }
 
-    /// Where a setting comes from, in words: `--port`, `SETTLE_PORT`, `file`, or `default`.
+    /// The source of a setting as text: `--port`, `SETTLE_PORT`, `file`, or `default`.
     func origin(_ setting: ServeSetting) -> String? {
         values[setting.name].map { value in
             switch value.source {
@@ -87,7 +87,7 @@ struct ServeSettings {
         }
     }
 
-    /// The options of a server with these settings, but for its certificate.
+    /// The options of a server with these settings, without its certificate.
     var options: ServerOptions {
         var options = ServerOptions()
         options.host = text("host") ?? options.host
@@ -105,10 +105,10 @@ struct ServeSettings {
         return options
     }
 
-    /// Where the replicator's settings come from.
+    /// The source of the replicator's settings.
     var replicatorOrigin: String { isReplicatorSet ? "file" : "default" }
 
-    /// The logs these settings ask for; events go to standard error.
+    /// The configured logs; events go to standard error.
     var log: ServerLog {
         get throws {
             let requests: LogDestination? =
@@ -122,7 +122,7 @@ struct ServeSettings {
         }
     }
 
-    /// Whether there is a log that can be opened anew.
+    /// Whether there is a log file that can be reopened.
     var hasLogFile: Bool { !["off", "-"].contains(text("access_log") ?? "off") }
 
     private func check(_ setting: ServeSetting) throws {
@@ -141,7 +141,7 @@ struct ServeSettings {
         throw CommandError.usage("\(origin(setting) ?? setting.flag) \(problem)", verb: "serve")
     }
 
-    /// Whether the configuration file has something that others must not know.
+    /// Whether the configuration file contains secrets.
     var holdsSecrets: Bool {
         let hasPassword = source("admin") == .file && text("admin")?.contains(":") == true
         return hasPassword || security.tokens != nil || security.proxy != nil
@@ -166,8 +166,8 @@ struct ServeSettings {
 extension ServeSettings {
     /// JSON with comments: a line that begins with `//`, after any blanks, is ignored.
     ///
-    /// There is nothing more to it, on purpose. A string in JSON never goes on over a line's end, so the beginning of a line
-    /// is never inside of one, and no `//` of a URL is ever taken for a comment.
+    /// Nothing else is a comment, so that a `//` inside a string, as in a URL, is safe: a JSON string never spans lines, so the
+    /// beginning of a line is never inside one.
     enum CommentedJSON {
         /// The text without its comments; the lines keep their numbers.
         static func plain(_ bytes: [UInt8]) -> [UInt8] {

@@ -59,7 +59,7 @@ enum ExportCommand: Command {
         let exporter = Exporter(to: output, options: options)
         let bar = ProgressBar(console)
         defer { bar.finish() }
-        // An export that nobody reads to its end has failed, where other verbs just end.
+        // An incomplete export is a failure, while other commands end quietly when their output is closed.
         do {
             try run(exporter, options) { counts in
                 bar.update(

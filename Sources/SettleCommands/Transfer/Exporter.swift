@@ -1,28 +1,28 @@
 internal import Settle
 
-/// Writes all of a database as JSON lines that an import makes the same documents of: one line for each leaf.
+/// Writes a database as JSON lines that import to the same documents: one line for each leaf.
 ///
-/// Contents of attachments are written as they are stored. Small ones stand in the line as base64; large ones, and those
-/// past what a line should hold, in lines before it, so that neither side needs memory for them.
+/// Attachments are written as they are stored. Small ones are in the line as base64; large ones, and those that would make
+/// the line too long, are in lines before it, so that neither side needs memory for them.
 final class Exporter {
-    /// What to export.
+    /// The selection of content to export.
     struct Options: Sendable {
         var includesDeleted = true
         var includesConflicts = true
         var includesLocal = false
     }
 
-    /// The largest content that stands in its document's line.
+    /// The largest content in its document's line, in bytes.
     static let largestInline: Int64 = 1024 * 1024
-    /// How much of contents stands in one line.
+    /// The maximum size of contents in one line, in bytes.
     private static let largestLine: Int64 = 8 * 1024 * 1024
-    /// How much of a large content stands in each of its lines; a multiple of three, so that base64 has no padding.
+    /// The size of a large content's pieces, in bytes; a multiple of three, so that base64 has no padding.
     private static let pieceLength = 768 * 1024
 
     private let output: ByteOutput
     private let options: Options
     private var written: Set<BlobDigest> = []
-    /// What was written so far.
+    /// The progress so far.
     private(set) var counts = Exporter.Counts()
 
     init(to output: ByteOutput, options: Options) {
@@ -37,7 +37,7 @@ final class Exporter {
         try finish()
     }
 
-    /// Writes the documents of a database, which may be a part of one.
+    /// Writes the documents of a database, which may hold only some of an export's.
     func export(from database: Database, progress: (Exporter.Counts) -> Void) throws {
         try database.forEachChange(in: SequenceRange(), style: .allLeaves, includingDocuments: true) { change in
             try Interruption.check()
@@ -47,7 +47,7 @@ final class Exporter {
         }
     }
 
-    /// Hands on all that was written.
+    /// Flushes the output.
     func finish() throws { try output.flush() }
 
     private func write(_ change: Change, of database: Database) throws {
@@ -143,16 +143,16 @@ final class Exporter {
 }
 
 extension Exporter {
-    /// What an export has written.
+    /// The counts of an export.
     struct Counts: Sendable, Equatable {
         var documents = 0
         var revisions = 0
         var attachments = 0
         var locals = 0
-        /// How many revisions were left out because they are damaged.
+        /// How many damaged revisions were left out.
         var damaged = 0
 
-        /// What a person wants to know.
+        /// The counts as text.
         func summary(_ duration: Duration, bytes: Int64) -> String {
             var text = "Exported \(Quantity.of(documents, "document"))"
             if revisions > documents { text += " with \(Quantity.of(revisions, "leaf revision"))" }
@@ -161,7 +161,7 @@ extension Exporter {
             return text + " in \(Quantity.duration(duration)) (\(Quantity.bytes(bytes)))"
         }
 
-        /// The same for programs.
+        /// The counts as JSON.
         func json(_ duration: Duration, bytes: Int64) -> JSON {
             [
                 "documents": .number(JSONNumber(documents)), "revisions": .number(JSONNumber(revisions)),

@@ -1,8 +1,8 @@
 internal import SettlePlatform
 
-/// Notices that another process wrote to a database, without opening it: by the sizes and times of its files.
+/// Detects that another process wrote to a database, without opening it, by the sizes and times of its files.
 struct FileWatch {
-    /// What the files look like.
+    /// The state of the files.
     struct State: Equatable {
         fileprivate var files: [FileStatus?]
     }
@@ -11,12 +11,12 @@ struct FileWatch {
 
     init(_ folder: String) { files = ["/database.sqlite", "/database.sqlite-wal"].map { folder + $0 } }
 
-    /// What the files look like now.
+    /// The current state of the files.
     var state: State { State(files: files.map { FileStatus(path: $0) }) }
 
-    /// Waits until the files look different.
+    /// Waits until the files change.
     ///
-    /// - Throws: ``CommandError/interrupted`` when Ctrl-C is pressed.
+    /// - Throws: ``CommandError/interrupted`` if Ctrl-C is pressed.
     func waitForChange(from old: State) throws {
         repeat { try pause() } while state == old
     }

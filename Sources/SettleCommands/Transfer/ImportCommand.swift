@@ -87,12 +87,12 @@ enum ImportCommand: Command {
     }
 }
 
-/// Where an import stores documents.
+/// The destination of an import.
 protocol ImportStore {
-    /// Takes the attachments of the input.
+    /// Stores the attachments of the input.
     var intake: AttachmentIntake { get }
 
-    /// Does all that a closure writes at once, where that can be done.
+    /// Runs a closure in one transaction, if the destination supports that.
     func transaction(_ body: () throws -> Void) throws
 
     /// Stores documents as edits.

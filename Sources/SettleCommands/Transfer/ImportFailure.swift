@@ -27,12 +27,12 @@ struct ImportFailure: Error, Sendable {
         self.error = CommandError(error)
     }
 
-    /// The place and the cause, for people.
+    /// The place and the cause, as text.
     var description: String {
         "line \(line)" + (column.map { ", column \($0)" } ?? "") + ": \(error.message)"
     }
 
-    /// The same for programs.
+    /// The place and the cause, as JSON.
     var json: JSON {
         var json: JSON = [
             "error": .string(error.code), "message": .string(error.message), "line": .number(JSONNumber(line)),

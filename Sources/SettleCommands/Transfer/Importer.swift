@@ -1,11 +1,11 @@
 internal import Settle
 
-/// Stores the documents of an input, a batch in a transaction at a time, and goes on past those that can't be.
+/// Stores the documents of an input, one batch per transaction, and continues past failures.
 final class Importer {
-    /// What happens to a document that is here already.
+    /// The treatment of existing documents.
     enum Conflict: String, CaseIterable, Sendable { case fail, overwrite, skip }
 
-    /// How to import.
+    /// The options of an import.
     struct Options: Sendable {
         var batch = 1000
         var idMember: String?
@@ -20,9 +20,9 @@ final class Importer {
     private var batch: [(line: Int, document: IncomingDocument)] = []
     private var batchBytes = 0
     private var isStopped = false
-    /// A batch is written when it has so many bytes, however few documents that are.
+    /// A batch is written when it reaches this size in bytes, or the maximum number of documents.
     private static let largestBatch = 8 * 1024 * 1024
-    /// What became of the documents so far.
+    /// The counts so far.
     private(set) var counts = Importer.Counts()
 
     init(_ store: any ImportStore, options: Options, report: @escaping (ImportFailure) -> Void) {
@@ -32,7 +32,7 @@ final class Importer {
         parser = DocumentParser(attachments: store.intake, idMember: options.idMember)
     }
 
-    /// Imports all there is; what was read when it is interrupted is stored before it ends.
+    /// Imports the whole input; when interrupted, documents read before are stored.
     func run(_ reader: RecordReader, progress: (Importer.Counts) -> Void) throws {
         do {
             while !isStopped, let record = try reader.read() {
@@ -41,7 +41,7 @@ final class Importer {
                 progress(counts)
                 try Interruption.check()
             }
-            // What wrote the input may have been interrupted too, so that this is not its true end.
+            // The program that wrote the input may have been interrupted too, so this may not be its true end.
             try Interruption.check()
         } catch let error as CommandError where error.status == .interrupted {
             try flush()
@@ -59,7 +59,7 @@ final class Importer {
         } catch let error as DatabaseError where CommandError(error).status == .inputOutput {
             throw error
         } catch {
-            // What stands before it is stored first, so that what is told stays in order.
+            // Documents before it are stored first, so that reports stay in order.
             try flush()
             fail(ImportFailure(record, error))
         }
@@ -72,7 +72,7 @@ final class Importer {
         if options.stopsOnError { isStopped = true }
     }
 
-    /// Writes the batch in one transaction, where there are any; documents of one kind that follow each other go together.
+    /// Writes the batch in one transaction, if any; consecutive documents of one kind are stored together.
     private func flush() throws {
         let pending = batch
         batch = []
@@ -124,7 +124,7 @@ final class Importer {
 }
 
 extension Importer {
-    /// What became of a document.
+    /// The outcome of a document.
     enum Outcome {
         case stored, known, skipped
         case failed(any Error)
@@ -132,23 +132,23 @@ extension Importer {
 }
 
 extension Importer {
-    /// What became of the documents of an input.
+    /// The counts of an import.
     struct Counts: Sendable, Equatable {
         /// Stored.
         var stored = 0
-        /// Of those, revisions that came with their history.
+        /// Of those, revisions with their history.
         var revisions = 0
-        /// Revisions that were here already.
+        /// Existing revisions.
         var known = 0
-        /// Left as they are here, because `--on-conflict skip` was given.
+        /// Existing documents left unchanged, with `--on-conflict skip`.
         var skipped = 0
-        /// Not stored, with a reason.
+        /// Failures, with a reason.
         var failed = 0
 
-        /// All of them.
+        /// The sum of all.
         var total: Int { stored + known + skipped + failed }
 
-        /// What a person wants to know.
+        /// The counts as text.
         func summary(_ duration: Duration, bytes: Int64) -> String {
             let noun = revisions > 0 ? "revision" : "document"
             var text = "Imported \(Quantity.of(stored, noun)) in \(Quantity.duration(duration))"
@@ -159,7 +159,7 @@ extension Importer {
             return text
         }
 
-        /// The same for programs.
+        /// The counts as JSON.
         func json(_ duration: Duration, bytes: Int64) -> JSON {
             [
                 "imported": .number(JSONNumber(stored)), "known": .number(JSONNumber(known)),

@@ -1,4 +1,4 @@
-/// The media types of files, by the ends of their names.
+/// The media types of files, by extension.
 enum MediaType {
     private static let types = [
         "avif": "image/avif", "bin": "application/octet-stream", "bmp": "image/bmp", "css": "text/css",
@@ -15,7 +15,7 @@ enum MediaType {
         "zst": "application/zstd",
     ]
 
-    /// The type of a file of this name; `application/octet-stream` when its end says nothing.
+    /// The type of a file of this name; `application/octet-stream` for an unknown extension.
     static func guess(_ name: String) -> String {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         let ending = parts.count > 1 ? parts.last?.lowercased() : nil

@@ -1,14 +1,14 @@
 internal import Settle
 
-/// Cuts an input into the texts of documents, in bounded memory.
+/// Splits an input into the texts of documents, in bounded memory.
 ///
-/// Three forms are told apart by how the input begins: JSON lines; one array `[…]`; and what CouchDB's `_bulk_docs` takes,
-/// `{"docs":[…]}`. Of an array the elements are found by counting brackets outside of strings, so that a broken
-/// element spoils itself only, as long as its brackets match.
+/// The beginning of the input determines its form: JSON lines; one array `[…]`; or the body of CouchDB's `_bulk_docs`,
+/// `{"docs":[…]}`. The elements of an array are found by counting brackets outside of strings, so that a malformed element
+/// affects only itself, as long as its brackets match.
 final class RecordReader {
     private enum Form { case unknown, lines, array, ended }
 
-    /// Longer texts are reported and passed over.
+    /// Longer texts are reported and skipped.
     static let longest = 256 * 1024 * 1024
 
     private let next: () throws -> [UInt8]
@@ -19,7 +19,7 @@ final class RecordReader {
     private var line = 1
     private var column = 1
 
-    /// Makes a reader of a source that gives pieces of bytes, and an empty one at the end.
+    /// Creates a reader of a source that returns pieces of bytes, and an empty one at the end.
     init(longest: Int = RecordReader.longest, _ next: @escaping () throws -> [UInt8]) {
         self.longest = longest
         self.next = next
@@ -35,7 +35,7 @@ final class RecordReader {
         }
     }
 
-    /// Finds out which form the input has, and goes to the first document.
+    /// Detects the form of the input, and advances to the first document.
     private func begin() throws {
         while piece.count < 512, !isDecided, case let more = try next(), !more.isEmpty { piece += more }
         if piece.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
@@ -46,15 +46,15 @@ final class RecordReader {
         }
     }
 
-    /// Whether the bytes at hand tell the form: a list begins, or a document ends with its line. So a document that is
-    /// typed is taken without waiting for the next.
+    /// Whether the available bytes determine the form: a list begins, or a document ends with its line. So a document that is
+    /// typed is stored without waiting for the next.
     private var isDecided: Bool {
         if Self.headerLength(piece[...]) != nil { return true }
         let line = piece.prefix { $0 != UInt8(ascii: "\n") }
         return line.count < piece.count && line.last { $0 > 0x20 } == UInt8(ascii: "}")
     }
 
-    /// The length of what stands before the first element, or `nil` when the input is no array.
+    /// The length of the text before the first element, or `nil` if the input is not an array.
     static func headerLength(_ bytes: ArraySlice<UInt8>) -> Int? {
         var rest = bytes
         func take(_ token: String) -> Bool {
@@ -70,7 +70,7 @@ final class RecordReader {
         return rest.startIndex - bytes.startIndex
     }
 
-    /// Sees that there is a byte to look at; `false` at the end.
+    /// Makes a byte available; `false` at the end.
     private func fill() throws -> Bool {
         if index < piece.count { return true }
         piece = try next()
@@ -83,7 +83,7 @@ final class RecordReader {
         index += 1
     }
 
-    /// Counts the lines and columns of bytes that are passed.
+    /// Counts lines and columns.
     private func count(_ bytes: ArraySlice<UInt8>) {
         for byte in bytes {
             column += 1
@@ -151,14 +151,14 @@ final class RecordReader {
 }
 
 extension RecordReader {
-    /// The text of one document in an input, and where it begins.
+    /// The text of one document in an input, and its position.
     struct Record: Equatable, Sendable {
         let bytes: [UInt8]
         /// The line of its first byte, from 1.
         let line: Int
         /// The column of its first byte, from 1.
         let column: Int
-        /// What is wrong with it before it is even read.
+        /// A problem found before it is parsed.
         var problem: String?
     }
 }

@@ -1,15 +1,15 @@
 internal import Settle
 
-/// Reads the changes of a server: those there are, or a feed without end, which goes on over lost connections.
+/// Reads the changes of a server: the existing ones, or a continuous feed, which reconnects after lost connections.
 struct RemoteChanges {
     let remote: Client
     let console: Console
-    /// What is asked besides where to begin.
+    /// The query parameters except the position.
     var query: HTTPQuery
-    /// After how long a server that has no news gives a sign of life.
+    /// The requested interval of heartbeats, in seconds.
     private static let heartbeat = 15
 
-    /// Goes over the changes there are.
+    /// Calls a closure with each existing change.
     func forEach(since: String?, limit: Int, _ body: (ChangeLine) throws -> Bool) throws {
         var query = query
         query["since"] = since
@@ -17,7 +17,7 @@ struct RemoteChanges {
         try remote.forEachElement("results", of: "_changes", query: query) { try body(ChangeLine($0)) }
     }
 
-    /// Goes over the changes there are and those to come, until `body` has enough or Ctrl-C is pressed.
+    /// Calls a closure with existing and future changes, until it returns false or Ctrl-C is pressed.
     func follow(since: String?, _ body: (ChangeLine) throws -> Bool) throws {
         var since = since
         var failures = 0
@@ -38,7 +38,7 @@ struct RemoteChanges {
         }
     }
 
-    /// Reads lines until the feed ends; returns whether `body` wants more.
+    /// Reads lines until the feed ends; returns whether to continue.
     private func readFeed(since: String?, _ body: (ChangeLine) throws -> Bool) throws -> Bool {
         var query = query
         query["since"] = since
@@ -53,7 +53,7 @@ struct RemoteChanges {
             while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                 line += rest[..<end]
                 rest = rest[(end + 1)...]
-                // An empty line is a sign of life.
+                // An empty line is a heartbeat.
                 guard line.contains(where: { $0 > 0x20 }) else {
                     line = []
                     continue

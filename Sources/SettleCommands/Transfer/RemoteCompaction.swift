@@ -1,15 +1,15 @@
 internal import Settle
 
-/// Lets a server compact a database, and waits until it is done.
+/// Compacts a database at a server, and waits until it is done.
 struct RemoteCompaction {
     let remote: Client
     let console: Console
     private static let pause = Duration.milliseconds(200)
 
-    /// Begins it.
+    /// Starts the compaction.
     ///
-    /// - Parameter waits: Whether to wait; Ctrl-C ends the waiting alone.
-    /// - Returns: How the verb ends.
+    /// - Parameter waits: Whether to wait; Ctrl-C ends only the waiting.
+    /// - Returns: The exit status.
     /// - Throws: ``CommandError``.
     func run(waits: Bool) throws -> ExitStatus {
         let before = try size()
@@ -39,7 +39,7 @@ struct RemoteCompaction {
 
     private func size() throws -> Int64 { Int64(try remote.info()["sizes"]?["file"]?.int ?? 0) }
 
-    /// How much of it is done; `nil` when the server does not tell, or tells others only. A cluster has a task for each shard.
+    /// The completed share; `nil` if the server does not report it to this user. A cluster has a task for each shard.
     private func share() throws -> Double? {
         let name = remote.url.databaseName ?? ""
         let tasks: JSON
@@ -58,7 +58,7 @@ struct RemoteCompaction {
 }
 
 extension Client {
-    /// Asks the server of the database.
+    /// Sends a request to the database's server.
     func serverJSON(_ path: HTTPPath) throws -> JSON {
         try wait { connection, _ in try await connection.server.json("GET", path).json }
     }

@@ -1,14 +1,14 @@
 internal import Settle
 
-/// Exports a database at a server: documents are brought into a database on this machine some at a time, with their leaves and
-/// attachments, and written from there, as those of any database are.
+/// Exports a database at a server: documents are replicated into a temporary database, some at a time, with their leaves and
+/// attachments, and exported from there.
 struct RemoteExport {
     let remote: Client
     let options: Exporter.Options
     private static let pageLength = 500
     private static let budget = 16 << 20
 
-    /// Writes all, in the order of the last changes.
+    /// Writes all documents, in the order of the last changes.
     func run(_ exporter: Exporter, progress: @escaping (Exporter.Counts) -> Void) throws {
         var since = PeerSequence.start
         while true {
@@ -49,7 +49,7 @@ struct RemoteExport {
                 if request.id != leaves.last?.id { try finishDocument() }
                 switch answer {
                 case .found(let found): leaves.append(found)
-                // It was changed since, and comes again with a later change.
+                // It was changed since, and is listed again with its later change.
                 case .missing: break
                 case .failed(let error): throw remote.failure(about: request.id).told(error)
                 }
@@ -59,7 +59,7 @@ struct RemoteExport {
         try batch.flush()
     }
 
-    /// Brings the stored bytes of an attachment; they are the same that the server has.
+    /// Downloads the stored bytes of an attachment, which are the same as at the server.
     private func bring(
         _ attachment: PeerAttachment, of id: DocumentID, into database: Database
     ) throws -> Attachment {
@@ -98,13 +98,13 @@ struct RemoteExport {
     }
 }
 
-/// Documents that are written together, each with all its leaves: in memory, but for one with large attachments.
+/// Documents that are written together, each with all its leaves: in memory, except those with large attachments.
 private final class Batch {
     private let exporter: Exporter
     private let progress: (Exporter.Counts) -> Void
     private var scratch: ScratchDatabase
     private var bytes: Int64 = 0
-    /// How many bytes of attachments may be in memory.
+    /// The maximum size of attachments in memory, in bytes.
     private static let largest: Int64 = 16 << 20
 
     init(_ exporter: Exporter, _ progress: @escaping (Exporter.Counts) -> Void) throws {
@@ -133,7 +133,7 @@ private final class Batch {
         if size > Self.largest { try flush() }
     }
 
-    /// Writes what was added, and lets go of it.
+    /// Writes the documents, and releases them.
     func flush() throws {
         try exporter.export(from: scratch.database, progress: progress)
         scratch = try ScratchDatabase(inMemory: true)

@@ -1,17 +1,17 @@
 internal import Settle
 
-/// Stores documents at a server, many in one request. Contents of attachments wait in a database on this machine until they
-/// are sent.
+/// Stores documents at a server, many in one request. Attachments are kept in a temporary database until they are
+/// sent.
 final class RemoteImportStore: ImportStore {
     let intake: AttachmentIntake
     private let remote: Client
     private let scratch: ScratchDatabase
     private var heldBytes: Int64 = 0
-    /// Contents that were sent are let go of when they are so many bytes.
+    /// Sent contents are released when they reach this size in bytes.
     private static let largestHeld: Int64 = 256 * 1024 * 1024
-    /// How many bytes of documents go into a request, where one has not more.
+    /// The target size of a request's documents, in bytes; a larger document is sent alone.
     private static let largestRequest = 4 * 1024 * 1024
-    /// The largest content that can be in a request that is no stream.
+    /// The largest content in a request that is not streamed, in bytes.
     private static let largestInline: Int64 = 64 * 1024 * 1024
 
     init(_ remote: Client) throws {
@@ -47,7 +47,7 @@ final class RemoteImportStore: ImportStore {
         return outcomes
     }
 
-    /// Which of some revisions the server has not.
+    /// The revisions that the server lacks.
     private func missing(_ revisions: [ReplicatedRevision]) throws -> [DocumentID: Set<RevisionID>] {
         let asked = revisions.map {
             ChangedDocument(sequence: .start, id: $0.id, leaves: [$0.history.revision])
@@ -72,7 +72,7 @@ final class RemoteImportStore: ImportStore {
         var outcomes = [Importer.Outcome](repeating: .stored, count: documents.count)
         var rest = Array(documents.indices)
         var bases: [DocumentID: RevisionID] = [:]
-        // One that lost against another write goes again on top of that.
+        // A document that lost against a concurrent write is retried on top of that.
         for attempt in 0..<10 {
             if conflict == .overwrite { bases = try winners(of: rest.map { documents[$0].id }) }
             var conflicted: [Int] = []
@@ -98,7 +98,7 @@ final class RemoteImportStore: ImportStore {
             "conflict", "\"\(id)\" is new, but \(stored) is stored; read it again, merge, and retry", status: .conflict)
     }
 
-    /// The winners of documents that are there and not deleted.
+    /// The winners of existing documents that are not deleted.
     private func winners(of ids: [DocumentID]) throws -> [DocumentID: RevisionID] {
         let body: JSON = ["keys": .array(Set(ids).map { .string($0.string) })]
         let rows = try remote.json("POST", "_all_docs", body: body)["rows"]?.array ?? []
@@ -108,7 +108,7 @@ final class RemoteImportStore: ImportStore {
         }
     }
 
-    /// Sends documents in requests of a bounded size; tells of each why it was refused, or nothing.
+    /// Sends documents in requests of bounded size; returns for each the error, if any.
     private func send(
         _ indices: [Int], of documents: [Document], on bases: [DocumentID: RevisionID]
     ) throws -> [(Int, CommandError?)] {
