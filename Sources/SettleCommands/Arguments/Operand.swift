@@ -28,6 +28,6 @@ struct Operand: Sendable {
     static let database = Operand(
         "DB", takesURL: true, "database path (`.settle` is optional) or URL")
     /// The database of a command that works on files.
-    static let folder = Operand("DB", "the folder of a database; `.settle` at its end may be left out")
+    static let folder = Operand("DB", "database path (`.settle` is optional)")
     static let document = Operand("ID", "the id of a document")
 }

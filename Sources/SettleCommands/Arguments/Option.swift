@@ -36,8 +36,8 @@ struct Option: Sendable {
     /// The options of every command.
     static let common = [
         Option("--json", "write results and errors as JSON, for scripts"),
-        Option("--quiet", short: "-q", "write nothing but results and errors"),
-        Option("--help", short: "-h", "explain the verb"),
+        Option("--quiet", short: "-q", "write only results and errors"),
+        Option("--help", short: "-h", "show the help of the command"),
     ]
 
     /// The option of every command that opens a database.

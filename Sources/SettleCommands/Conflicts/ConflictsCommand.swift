@@ -5,21 +5,21 @@ enum ConflictsCommand: Command {
     static let spec = CommandSpec(
         "conflicts", "list the documents in conflict with their leaves",
         discussion: """
-            A document is in conflict when two or more of its leaves are live. Its leaves come with the winner first, which \
-            every read shows, and with what each changed since the branches parted, or by what it differs from the winner \
-            where that revision is not known or its body not kept any more.
-            A deletion against an edit made apart from it is no conflict as CouchDB has it, for the edit wins. \
-            --deletions lists those too. A server keeps no list of conflicts, so all documents with several leaves are \
-            looked at, and it does not tell which leaves came from elsewhere.
+            A document is in conflict when two or more of its leaves are live. The winner, which every read shows, is \
+            listed first. Each leaf is listed with its changes since the branches parted, or with its differences from \
+            the winner if the common revision is unknown or its body no longer stored.
+            A deletion and a concurrent edit are not a conflict in CouchDB, where the edit wins; --deletions lists \
+            these documents too. A server has no list of conflicts, so every document with several leaves is read, and \
+            it does not report which leaves were replicated.
             """,
         operands: [.database],
         options: [
-            Option("--deletions", "with the documents in which a deletion stands against an edit"),
-            Option("--counts", "only how many there are of each kind"),
-            Option("--limit", value: "N", "list so many at the most"),
+            Option("--deletions", "include documents with a deletion and a concurrent edit"),
+            Option("--counts", "only the number of each kind"),
+            Option("--limit", value: "N", "list at most N documents"),
         ],
         examples: [
-            CommandSpec.Example("settle conflicts groceries", "shows what there is to settle"),
+            CommandSpec.Example("settle conflicts groceries", "lists the conflicts"),
             CommandSpec.Example("settle conflicts groceries --deletions --counts --json", "counts for a script"),
         ],
         json: """

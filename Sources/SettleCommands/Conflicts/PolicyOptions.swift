@@ -16,7 +16,7 @@ enum PolicyOptions {
         Option(
             "--merge-rule", value: "PATH=RULE", isRepeatable: true,
             "decide clashes over the member of this JSON pointer by \(rules.joined(separator: ", "))"),
-        Option("--on-clash", value: "RULE", "decide all other clashes so (default winner)"),
+        Option("--on-clash", value: "RULE", "decide all other clashes by this rule (default winner)"),
     ]
 
     /// Whether a policy or a rule was given.

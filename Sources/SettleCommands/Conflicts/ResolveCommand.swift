@@ -5,19 +5,19 @@ enum ResolveCommand: Command {
     static let spec = CommandSpec(
         "resolve", "settle the conflict of a document, or all conflicts",
         discussion: """
-            What is decided is written as a child of the winner, unless the winner stays, and every other leaf is closed by \
-            a tombstone that names the survivor. Whoever settles the same conflict by the same rule writes the same \
-            revisions, so all copies of a database may be settled at once. One that was settled before is no failure. \
-            What one conflict fails of does not stop the others; the exit code is then 1.
-            Rules alone mean threeWayMerge. --edit opens $VISUAL or $EDITOR on the proposal of the policy, with all versions \
-            below.
+            The result is written as a child of the winner, unless it is the winner, and every other leaf is closed by \
+            a tombstone that names the survivor. Settling the same conflict by the same rule writes the same \
+            revisions, so all copies of a database may be settled at once. A conflict that is already settled is not a \
+            failure. A failed conflict does not stop the others; the exit code is then 1.
+            Rules without a policy mean threeWayMerge. --edit opens the policy's proposal in $VISUAL or $EDITOR, with \
+            all versions below.
             """,
         operands: [.database, Operand("ID", isOptional: true, "the id of a document, unless --all is given")],
         options: [Option("--all", "settle every conflict of the database, by a policy")] + PolicyOptions.options + [
-            Option("--keep", value: "REV", "keep this leaf; its first digits will do"),
+            Option("--keep", value: "REV", "keep this leaf; its first digits suffice"),
             Option("--delete", "delete the document"),
-            Option("--edit", "write the document that stays"),
-            Option("--dry-run", "show what would be written, and write nothing"),
+            Option("--edit", "edit the resulting document"),
+            Option("--dry-run", "show the result without writing it"),
         ],
         examples: [
             CommandSpec.Example("settle resolve groceries milk --policy threeWayMerge", "merges member by member"),
@@ -28,7 +28,7 @@ enum ResolveCommand: Command {
             CommandSpec.Example(
                 "settle resolve groceries milk --keep 3-825cb35d", "keeps one leaf and closes the others"),
             CommandSpec.Example(
-                "settle resolve groceries --all --policy deletesWin --dry-run", "shows what would become of all"),
+                "settle resolve groceries --all --policy deletesWin --dry-run", "shows the result for all conflicts"),
         ],
         json: """
             {"ok":true,"id":…,"outcome":"settled", "left" or "nothing","rev":survivor or null,"written":[revision …],\

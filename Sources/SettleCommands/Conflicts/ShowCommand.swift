@@ -3,19 +3,20 @@ internal import Settle
 /// `settle show`: shows the leaves of a conflict side by side, with a policy's result.
 enum ShowCommand: Command {
     static let spec = CommandSpec(
-        "show", "set the leaves of a conflict side by side, and preview how it would be settled",
+        "show", "show the leaves of a conflict side by side, and preview a resolution",
         discussion: """
-            Base, winner and the other leaves are columns, members are rows. · stands for the base's value, — for no such \
-            member, ✕ for a deletion. Below is what the policy, threeWayMerge unless given, decides of each member, why, and which revisions that \
-            would write; nothing is written. A document without a conflict is shown as it is.
+            Base, winner and the other leaves are columns, members are rows. · stands for the base's value, — for a \
+            missing member, ✕ for a deletion. Below are the policy's decision on each member with its reason, and the \
+            revisions it would write; nothing is written. The default policy is threeWayMerge. A document without a \
+            conflict is shown unchanged.
             """,
         operands: [.database, .document],
-        options: PolicyOptions.options + [Option("--full", "with the members that are the same everywhere, uncut")],
+        options: PolicyOptions.options + [Option("--full", "include equal members, and long values in full")],
         examples: [
             CommandSpec.Example(
-                "settle show groceries milk", "shows who changed what, and what a merge would make of it"),
-            CommandSpec.Example("settle show groceries milk --merge-rule /count=sum", "with the count as a counter"),
-            CommandSpec.Example("settle show groceries milk --policy deletesWin", "by another policy"),
+                "settle show groceries milk", "shows the changes of each leaf, and the result of a merge"),
+            CommandSpec.Example("settle show groceries milk --merge-rule /count=sum", "merges the count as a counter"),
+            CommandSpec.Example("settle show groceries milk --policy deletesWin", "uses another policy"),
         ],
         json: """
             {"id":…,"conflict":false,"doc":{…}}, or {"id":…,"conflict":true,"kind":…,"base":{…},"leaves":[{"rev":…,\

@@ -5,15 +5,15 @@ enum TreeCommand: Command {
     static let spec = CommandSpec(
         "tree", "draw the revision tree of a document",
         discussion: """
-            The oldest revision is on top. ● has a body that is kept, ○ has none any more, ✕ is a tombstone: a \
-            user's deletion, or one that closes a branch for the revision that survived. Of a conflict the base that a \
-            merge takes is told, and which side a leaf is on if one came from another database. Long chains are folded. \
-            Of a document at a server it is not known which leaf came from elsewhere, nor which old tombstones were deletions.
+            The oldest revision is on top. ● has a stored body, ○ has none any more, ✕ is a tombstone: a user's \
+            deletion, or one that closes a branch in favour of the surviving revision. In a conflict the merge base is \
+            labelled, and the side of each leaf if one was replicated. Long chains are folded. For a document at a \
+            server it is unknown which leaves were replicated, and which old tombstones were deletions.
             """,
         operands: [.database, .document],
         options: [Option("--full", "draw every revision")],
         examples: [
-            CommandSpec.Example("settle tree groceries milk", "shows where its branches part, and which one wins")
+            CommandSpec.Example("settle tree groceries milk", "shows its branches and the winner")
         ],
         json: """
             {"id":…,"winner":…,"conflicts":[revision …],"revisions":[{"rev":…,"parent":revision or null,\

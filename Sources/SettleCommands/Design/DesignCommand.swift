@@ -10,31 +10,32 @@ enum DesignCommand: Command {
     static let spec = CommandSpec(
         "design", "list design documents, push and pull them as folders, build their views",
         discussion: """
-            A design document is a folder of files, as couchapp has it: views/NAME/map.js and reduce.js, filters/NAME.js, \
-            updates/NAME.js, validate_doc_update.js, modules such as lib/NAME.js or views/lib/NAME.js for require, and \
-            anything else as NAME.json. Its name is in the file `_id`, or is that of the folder.
-            push stores the folder's files, and nothing when nothing has changed. A mistake in a script is told with its file \
-            and line before anything is stored. Members that have no file are removed; attachments stay.
-            pull writes the files of a design document. info says how large its index is and whether it is up to date, and \
-            build brings it there. A server builds the views of a folder in the same files.
+            A design document is a folder of files, in couchapp's layout: views/NAME/map.js and reduce.js, \
+            filters/NAME.js, updates/NAME.js, validate_doc_update.js, modules such as lib/NAME.js or views/lib/NAME.js \
+            for require, and anything else as NAME.json. Its name is in the file `_id`, or is that of the folder.
+            push stores the folder's files, if they have changed. An error in a script is reported with its file and \
+            line before anything is stored. Members without a file are removed; attachments stay.
+            pull writes the files of a design document. info shows the size of its index and whether it is up to date, \
+            and build updates it. A server builds the views of a folder in the same files.
             """,
         operands: [
             Operand("ACTION", "list, push, pull, info, or build"), .database,
             Operand("NAME", isOptional: true, "the design document; to push, the folder"),
-            Operand("DIR", isOptional: true, "to pull: the folder to write; NAME unless given"),
+            Operand("DIR", isOptional: true, "to pull: the folder to write (default NAME)"),
         ],
         options: [
-            Option("--name", value: "NAME", "to push: the design document, whatever the folder is called"),
-            Option("--dry-run", "to push: say what would be stored, and store nothing"),
-            Option("--force", "to pull: into a folder that has files already"),
+            Option("--name", value: "NAME", "to push: the design document (default: the name of the folder)"),
+            Option("--dry-run", "to push: show the changes without storing them"),
+            Option("--force", "to pull: allow a folder that has files"),
         ],
         examples: [
-            CommandSpec.Example("settle design list groceries", "the design documents, and what they have"),
-            CommandSpec.Example("settle design push groceries ./shop --dry-run", "what would change of _design/shop"),
+            CommandSpec.Example("settle design list groceries", "lists the design documents with their functions"),
+            CommandSpec.Example(
+                "settle design push groceries ./shop --dry-run", "shows what would change in _design/shop"),
             CommandSpec.Example(
                 "settle design push https://anna@couch.example/groceries ./shop", "stores it at a server"),
-            CommandSpec.Example("settle design pull groceries shop ./shop", "the way back"),
-            CommandSpec.Example("settle design build groceries shop", "brings its views up to date"),
+            CommandSpec.Example("settle design pull groceries shop ./shop", "writes it back to a folder"),
+            CommandSpec.Example("settle design build groceries shop", "updates its views"),
         ],
         json: """
             of list, one line each: {"id":…,"rev":…,"language":…,"views":[…],"filters":[…],"updates":[…],"indexes":[…],\

@@ -14,34 +14,34 @@ enum QueryCommand: Command {
     }
 
     static let spec = CommandSpec(
-        "query", "ask a view of a design document",
+        "query", "query a view of a design document",
         discussion: """
-            VIEW is DESIGN/VIEW. The index is brought up to date first, unless --update says otherwise: of a folder here, in \
-            the files that a server of the folder uses, of a URL by the server. Keys are JSON, so a text is in quotes: \
-            --key '"milk"'. They are ordered as CouchDB orders them: null, false, true, numbers, texts, arrays, objects. A \
-            view with a reduce function is reduced to one row, or to one for each group.
+            VIEW is DESIGN/VIEW. The index is updated first, unless --update says otherwise: for a folder here, in the \
+            files that a server of the folder uses, for a URL by the server. Keys are JSON, so a text is quoted: --key \
+            '"milk"'. They are in CouchDB's order: null, false, true, numbers, texts, arrays, objects. A view with a \
+            reduce function is reduced to one row, or to one for each group.
             """,
-        operands: [.database, Operand("VIEW", "the view: the name of its design document, a slash, and its own")],
+        operands: [.database, Operand("VIEW", "the view: the name of its design document, a slash, and its own name")],
         options: [
-            Option("--key", value: "JSON", "only rows of this key"),
-            Option("--keys", value: "JSON", "only rows of these keys, an array; in its order"),
-            Option("--startkey", value: "JSON", aliases: ["--start-key"], "begin at this key"),
-            Option("--endkey", value: "JSON", aliases: ["--end-key"], "end behind this key"),
-            Option("--startkey-docid", value: "ID", "of the rows of --startkey, begin at this document's"),
-            Option("--endkey-docid", value: "ID", "of the rows of --endkey, end behind this document's"),
-            Option("--exclude-end", "without the rows of --endkey"),
-            Option("--descending", "the greatest key first; --startkey is the greatest then"),
-            Option("--limit", value: "N", "write so many at the most"),
-            Option("--skip", value: "N", "pass over so many"),
+            Option("--key", value: "JSON", "only rows with this key"),
+            Option("--keys", value: "JSON", "only rows with these keys, an array; in its order"),
+            Option("--startkey", value: "JSON", aliases: ["--start-key"], "start at this key"),
+            Option("--endkey", value: "JSON", aliases: ["--end-key"], "end after this key"),
+            Option("--startkey-docid", value: "ID", "in the rows of --startkey, start at this document's"),
+            Option("--endkey-docid", value: "ID", "in the rows of --endkey, end after this document's"),
+            Option("--exclude-end", "exclude the rows of --endkey"),
+            Option("--descending", "descending order of keys; --startkey is then the greatest"),
+            Option("--limit", value: "N", "print at most N rows"),
+            Option("--skip", value: "N", "skip N rows"),
             Option("--reduce", "reduce the rows; the default of a view that has a reduce function"),
-            Option("--no-reduce", "the rows themselves"),
+            Option("--no-reduce", "list the rows without reducing them"),
             Option("--group", "reduce the rows of each key"),
             Option("--group-level", value: "N", "reduce the rows whose keys begin with the same N elements"),
-            Option("--include-docs", "with the documents"),
-            Option("--conflicts", "with their conflicts, as _conflicts"),
-            Option("--attachments", "with the contents of their attachments, as base64"),
-            Option("--update", value: "WHEN", "bring the index up to date: true (before), false, or lazy (afterwards)"),
-            Option("--stale", value: "HOW", "the same for friends of CouchDB 1: ok or update_after"),
+            Option("--include-docs", "include the documents"),
+            Option("--conflicts", "include their conflicts, as _conflicts"),
+            Option("--attachments", "include the contents of their attachments, as base64"),
+            Option("--update", value: "WHEN", "update the index: true (before), false, or lazy (afterwards)"),
+            Option("--stale", value: "HOW", "the same as in CouchDB 1: ok or update_after"),
         ],
         examples: [
             CommandSpec.Example("settle query groceries shop/by-name", "all rows, in the order of their keys"),

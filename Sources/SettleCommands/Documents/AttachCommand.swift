@@ -4,17 +4,17 @@ internal import Settle
 enum AttachCommand: Command {
     static let spec = CommandSpec(
         "attach", "add a file to a document, and write the new revision",
-        discussion: "A document that is not there is made. An attachment of the same name is replaced.",
+        discussion: "A missing document is created. An attachment of the same name is replaced.",
         operands: [.database, .document, Operand("FILE", "the file; - for standard input")],
         options: [
             Option("--name", value: "NAME", "its name in the document (default: the name of the file)"),
-            Option("--type", value: "TYPE", "its media type (default: by the end of its name)"),
+            Option("--type", value: "TYPE", "its media type (default: by the extension of its name)"),
             Option("--rev", value: "REV", "the revision to add it to (default: the winner)"),
         ],
         examples: [
             CommandSpec.Example("settle attach groceries milk photo.jpg", "adds a photo"),
             CommandSpec.Example(
-                "date | settle attach groceries milk - --name bought.txt", "adds what a command writes"),
+                "date | settle attach groceries milk - --name bought.txt", "adds a command's output"),
         ],
         json: #"{"ok":true,"id":…,"rev":…}"#)
 

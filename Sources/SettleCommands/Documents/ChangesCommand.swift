@@ -5,24 +5,25 @@ enum ChangesCommand: Command {
     static let spec = CommandSpec(
         "changes", "list the documents by their last changes",
         discussion: """
-            Each document stands once, at the place of its last change. At a server places are texts; --json tells \
-            them whole. --follow of a URL reads the server's feed, and goes on when the connection is lost; of a folder it looks for changes of other processes twice \
-            a second, and has the database open only while it reads, so that others can write.
+            Each document is listed once, at its last change. Sequences of a server are texts; --json prints them in \
+            full. --follow of a URL reads the server's continuous feed, and reconnects if the connection is lost; of a \
+            folder it checks twice a second for changes by other processes, and has the database open only while it \
+            reads, so that others can write.
             """,
         operands: [.database],
         options: [
-            Option("--since", value: "N", "only changes after this one, as a change tells its place (default 0)"),
-            Option("--limit", value: "N", "write so many at the most"),
+            Option("--since", value: "N", "only changes after this sequence (default 0)"),
+            Option("--limit", value: "N", "print at most N changes"),
             Option("--descending", "the newest first"),
-            Option("--all-leaves", "tell of every leaf, not of the winner alone"),
-            Option("--docs", "with the documents"),
-            Option("--follow", short: "-f", "go on with what is changed from now on, until Ctrl-C"),
+            Option("--all-leaves", "list every leaf, not only the winner"),
+            Option("--docs", "include the documents"),
+            Option("--follow", short: "-f", "continue with new changes until Ctrl-C"),
         ],
         examples: [
-            CommandSpec.Example("settle changes groceries --limit 10 --descending", "what was changed lately"),
+            CommandSpec.Example("settle changes groceries --limit 10 --descending", "lists recent changes"),
             CommandSpec.Example(
-                "settle changes groceries --since 1207 --docs --json", "what is new to one who knows 1207"),
-            CommandSpec.Example("settle changes groceries --follow", "all changes, and new ones as they happen"),
+                "settle changes groceries --since 1207 --docs --json", "lists changes after sequence 1207"),
+            CommandSpec.Example("settle changes groceries --follow", "lists all changes, and new ones as they happen"),
         ],
         json: """
             one line each, as CouchDB has it: {"seq":N or text,"id":…,"changes":[{"rev":…} …]}, with "deleted":true for a \

@@ -3,14 +3,14 @@ internal import Settle
 /// `settle compact`: removes old revisions and unused space.
 enum CompactCommand: Command {
     static let spec = CommandSpec(
-        "compact", "let go of old bodies and unused attachments, and give back their space",
+        "compact", "remove old bodies and unused attachments, and free their space",
         discussion: """
-            Leaves and ids of revisions stay, and what merging a conflict needs. It may be interrupted; a server goes on by \
-            itself then.
+            Leaves, revision ids and the bases of conflicts are kept. It may be interrupted; a server then continues \
+            on its own.
             """,
         operands: [.database],
-        options: [Option("--no-wait", "of a URL: only begin it, the server goes on")],
-        examples: [CommandSpec.Example("settle compact groceries", "makes the database as small as it can be")],
+        options: [Option("--no-wait", "of a URL: only start it, the server continues")],
+        examples: [CommandSpec.Example("settle compact groceries", "makes the database as small as possible")],
         json:
             #"{"ok":true,"bodies":N,"attachments":N,"bytes":N}; of a URL {"ok":true}, with "bytes":N unless --no-wait"#)
 

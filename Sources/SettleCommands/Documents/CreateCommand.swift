@@ -3,14 +3,14 @@ internal import Settle
 /// `settle create`: creates a database.
 enum CreateCommand: Command {
     static let spec = CommandSpec(
-        "create", "make a new, empty database",
-        discussion: "The folder is made exactly as it is named. End it in `.settle` to tell it from others.",
-        operands: [Operand("DB", takesURL: true, "the folder to make, or the URL of the database")],
+        "create", "create a new, empty database",
+        discussion: "The folder is created with exactly this name. End it in `.settle` to distinguish it from others.",
+        operands: [Operand("DB", takesURL: true, "the folder to create, or the URL of the database")],
         options: [Option("--journal", "keep local operations until they are synchronized; see `settle log`")],
         examples: [
-            CommandSpec.Example("settle create groceries.settle", "makes the folder groceries.settle"),
-            CommandSpec.Example("settle create notes.settle --journal", "one whose changes can be undone"),
-            CommandSpec.Example("settle create https://anna@couch.example/groceries", "makes a database at a server"),
+            CommandSpec.Example("settle create groceries.settle", "creates the folder groceries.settle"),
+            CommandSpec.Example("settle create notes.settle --journal", "creates one whose changes can be undone"),
+            CommandSpec.Example("settle create https://anna@couch.example/groceries", "creates a database at a server"),
         ],
         json: #"{"ok":true,"path":"/…/groceries.settle"}"#)
 

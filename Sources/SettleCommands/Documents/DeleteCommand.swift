@@ -5,13 +5,13 @@ enum DeleteCommand: Command {
     static let spec = CommandSpec(
         "delete", "delete a document, and write the revision of its tombstone",
         discussion: """
-            The deletion replicates. In a document with conflicts only the leaf of the given revision goes. To forget a \
-            document in this database alone, see `settle purge`.
+            The deletion replicates. In a document with conflicts only the leaf of the given revision is deleted. To \
+            remove a document from this database only, see `settle purge`.
             """,
         operands: [.database, .document],
         options: [
             Option("--rev", value: "REV", "the revision to delete"),
-            Option("--force", "delete whatever is stored"),
+            Option("--force", "delete the current revision"),
             Option("--keep", value: "NAME", isRepeatable: true, "a member the tombstone keeps, for filters"),
         ],
         examples: [

@@ -3,11 +3,11 @@ internal import Settle
 /// `settle detach`: removes an attachment from a document.
 enum DetachCommand: Command {
     static let spec = CommandSpec(
-        "detach", "take an attachment out of a document, and write the new revision",
-        discussion: "Its content goes with the next `settle compact`, unless another document has it too.",
+        "detach", "remove an attachment from a document, and write the new revision",
+        discussion: "The next `settle compact` removes its content, unless another document has it too.",
         operands: [.database, .document, Operand("NAME", "the attachment's name")],
-        options: [Option("--rev", value: "REV", "the revision to take it out of (default: the winner)")],
-        examples: [CommandSpec.Example("settle detach groceries milk photo.jpg", "takes the photo out")],
+        options: [Option("--rev", value: "REV", "the revision to remove it from (default: the winner)")],
+        examples: [CommandSpec.Example("settle detach groceries milk photo.jpg", "removes the photo")],
         json: #"{"ok":true,"id":…,"rev":…}"#)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {

@@ -4,23 +4,21 @@ internal import Settle
 enum DocsCommand: Command {
     static let spec = CommandSpec(
         "docs", "list documents by their ids",
-        discussion: """
-            Ids are compared byte by byte. Deleted documents stand in the order in which they were deleted.
-            """,
+        discussion: "Ids are compared byte by byte. Deleted documents are listed in the order of their deletion.",
         operands: [.database],
         options: [
-            Option("--bodies", "write the documents themselves, one a line"),
-            Option("--limit", value: "N", "write so many at the most"),
-            Option("--from", value: "ID", "begin at this id, or behind it if there is no such document"),
-            Option("--prefix", value: "TEXT", "only ids that begin so"),
-            Option("--descending", "the highest id first"),
-            Option("--deleted", "the deleted documents instead"),
+            Option("--bodies", "print the documents, one per line"),
+            Option("--limit", value: "N", "print at most N documents"),
+            Option("--from", value: "ID", "start at this id, or after it if there is no such document"),
+            Option("--prefix", value: "TEXT", "only ids with this prefix"),
+            Option("--descending", "descending order of ids"),
+            Option("--deleted", "list deleted documents instead"),
             Option("--conflicts", "only documents with conflicts"),
         ],
         examples: [
             CommandSpec.Example("settle docs groceries --limit 10", "the first ten ids with their revisions"),
             CommandSpec.Example("settle docs groceries --prefix order: --bodies", "all orders, as JSON lines"),
-            CommandSpec.Example("settle docs groceries --conflicts", "what is left to settle"),
+            CommandSpec.Example("settle docs groceries --conflicts", "documents that are left to settle"),
         ],
         json: """
             one line each: {"id":…,"rev":…}, with "deleted":true for a deleted one, with "conflicts":[revision …] \

@@ -5,17 +5,17 @@ enum GetCommand: Command {
     static let spec = CommandSpec(
         "get", "show a document, or the content of an attachment",
         discussion: """
-            The document is written on several lines on a terminal, on one elsewhere; a deleted one only by its revision. \
-            What `get` writes, `put` takes.
+            The document is printed on several lines on a terminal, else on one; a deleted one only with --rev. `put` \
+            accepts the output of `get`.
             """,
         operands: [.database, .document],
         options: [
             Option("--rev", value: "REV", "this revision instead of the winner; a tombstone too"),
-            Option("--revs", "with its history, as _revisions"),
-            Option("--conflicts", "with the other leaves, as _conflicts and _deleted_conflicts"),
-            Option("--attachments", "with the contents of attachments, as base64"),
+            Option("--revs", "include its history, as _revisions"),
+            Option("--conflicts", "include the other leaves, as _conflicts and _deleted_conflicts"),
+            Option("--attachments", "include the contents of attachments, as base64"),
             Option("--attachment", value: "NAME", "the content of this attachment instead"),
-            Option("--output", short: "-o", value: "FILE", "write into a file"),
+            Option("--output", short: "-o", value: "FILE", "write to a file"),
         ],
         examples: [
             CommandSpec.Example("settle get groceries milk", "shows the winner"),

@@ -3,14 +3,15 @@ internal import Settle
 /// `settle purge`: removes a document without a tombstone.
 enum PurgeCommand: Command {
     static let spec = CommandSpec(
-        "purge", "forget a document here, as if it had never been",
+        "purge", "remove a document from this database without a trace",
         discussion: """
-            Nothing replicates: another copy may bring it back. To delete a document everywhere, see `settle delete`. With \
-            --rev only these leaves are forgotten, and what leads to no other leaf.
+            A purge does not replicate: replication from another copy may restore the document. To delete a document \
+            everywhere, see `settle delete`. With --rev only these leaves are removed, with the ancestors of no other \
+            leaf.
             """,
         operands: [.database, .document],
         options: [Option("--rev", value: "REV", isRepeatable: true, "only this leaf")],
-        examples: [CommandSpec.Example("settle purge groceries milk", "forgets the document with all its revisions")],
+        examples: [CommandSpec.Example("settle purge groceries milk", "removes the document with all its revisions")],
         json: #"{"ok":true,"id":…,"purged":[revision …]}"#)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {

@@ -5,27 +5,27 @@ enum PutCommand: Command {
     static let spec = CommandSpec(
         "put", "save a document, and write its new revision",
         discussion: """
-            A document that is there already is an edit of the revision given by --rev, or by the _rev of the JSON; if that \
-            is not what is stored any more, nothing is written and the exit code is 4. Attachments stay as they are \
-            unless the JSON has _attachments. Documents whose ids start with _local/ never leave their database.
+            An existing document is edited at the revision given by --rev, or by the _rev of the JSON; if that is not \
+            the current revision, nothing is written and the exit code is 4. Attachments are kept unless the JSON has \
+            _attachments. Documents whose ids start with _local/ never replicate.
             """,
         operands: [
             .database, .document,
             Operand("JSON", isOptional: true, "the document; @FILE reads a file, - or nothing reads standard input"),
         ],
         options: [
-            Option("--rev", value: "REV", "the revision this is an edit of"),
-            Option("--force", "write on top of whatever is stored: the last write wins"),
-            Option("--allow-conflict", "let --rev be any revision: if it was edited already, this begins a branch"),
+            Option("--rev", value: "REV", "the revision to edit"),
+            Option("--force", "edit the current revision: the last write wins"),
+            Option("--allow-conflict", "allow any revision for --rev; one that was edited already gets a branch"),
         ],
         examples: [
             CommandSpec.Example(#"settle put groceries milk '{"name": "Milk"}'"#, "saves a new document"),
             CommandSpec.Example(
                 #"rev=$(settle put groceries tea '{"name": "Tea"}')"#, "keeps the revision for the next edit"),
-            CommandSpec.Example("settle put groceries milk @milk.json", "saves what `get` wrote, after a change"),
+            CommandSpec.Example("settle put groceries milk @milk.json", "saves the output of `get` after an edit"),
             CommandSpec.Example(
                 #"settle put groceries tea '{"name": "Chai"}' --rev "$rev" --allow-conflict"#,
-                "makes the conflict that two devices would"),
+                "makes a conflict, as two devices would"),
         ],
         json: #"{"ok":true,"id":…,"rev":…}"#)
 

@@ -5,11 +5,11 @@ enum VerifyCommand: Command {
     static let spec = CommandSpec(
         "verify", "check every revision, body, attachment and index",
         discussion: """
-            Nothing is changed. What is wrong is written to standard error, a line each, and the exit code is 7.
+            Nothing is changed. Problems are written to standard error, one per line, and the exit code is 7.
             """,
         operands: [.folder],
         examples: [
-            CommandSpec.Example("settle verify groceries", "says whether the database is sound"),
+            CommandSpec.Example("settle verify groceries", "shows whether the database is sound"),
             CommandSpec.Example(
                 "settle verify groceries --quiet && cp -r groceries /backup/", "copies it only if it is"),
         ],

@@ -14,17 +14,17 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     /// The description in the help.
     var meaning: String {
         switch self {
-        case .success: "all is well"
-        case .failure: "it failed in another way; of an import, sync or resolve: some failed"
-        case .usage: "the command line is wrong; nothing was done"
-        case .notFound: "there is no such database, document, revision or attachment"
-        case .conflict: "the document was changed since the revision that was given, or the name is taken"
-        case .refused: "what was given is not valid, or a validation or a server refused it"
+        case .success: "success"
+        case .failure: "another failure; of an import, sync or resolve: some documents failed"
+        case .usage: "invalid command line; nothing was done"
+        case .notFound: "no such database, document, revision or attachment"
+        case .conflict: "the given revision is not current, or the name exists already"
+        case .refused: "invalid input, or refused by a validation or a server"
         case .inUse: "another process has the database open"
         case .damaged:
-            "the file is damaged, or no database, or was written by a newer version; the URL is not a CouchDB server"
-        case .inputOutput: "the disk is full, the system could not read or write, or a server is not reached or trusted"
-        case .interrupted: "interrupted by Ctrl-C; what was reported as done is done"
+            "the file is damaged, not a database, or of a newer version; the URL is not a CouchDB server"
+        case .inputOutput: "the disk is full, an input/output error, or a server that is unreachable or not trusted"
+        case .interrupted: "interrupted by Ctrl-C; reported results are stored"
         }
     }
 }

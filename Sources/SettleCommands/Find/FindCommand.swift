@@ -6,39 +6,40 @@ enum FindCommand: Command {
         "find", "find documents by conditions on their members",
         discussion: """
             SELECTOR is CouchDB's (Mango), or a plain expression: age > 30 && city = "Prague". Members are named by \
-            paths, address.city; texts are in quotes. Between them stand = != < <= > >=, in [1, 2], begins "text", matches \
-            "regex", exists and missing; conditions are joined by && (and), || (or), ! (not) and parentheses. A member that \
-            is missing matches nothing but `missing`.
-            Without an index all documents are looked at, and standard error says so with the command that makes one. Only \
-            --sort needs an index. --explain tells which index is used and what is left to check on each document.
-            Documents come in columns; --fields chooses them, --json writes whole documents.
+            paths, address.city; texts are quoted. The operators are = != < <= > >=, in [1, 2], begins "text", matches \
+            "regex", exists and missing; conditions are joined by && (and), || (or), ! (not) and parentheses. A \
+            missing member matches only `missing`.
+            Without an index all documents are read, and standard error says so with the command that creates one. \
+            Only --sort requires an index. --explain shows which index is used and which conditions are checked on \
+            each document.
+            Documents are printed in columns; --fields selects them, --json prints whole documents.
             """,
         operands: [
             .database, Operand("SELECTOR", "the conditions; @FILE reads a file, - standard input; '{}' finds all"),
         ],
         options: [
-            Option("--fields", value: "PATHS", "show only these members, with commas between: name,address.city"),
-            Option("--sort", value: "PATHS", "by these members, from an index: age,name; -age for the greatest first"),
-            Option("--limit", value: "N", "write so many at the most (default all)"),
-            Option("--skip", value: "N", "pass over so many"),
-            Option("--bookmark", value: "TEXT", "go on behind an earlier answer, which told it"),
-            Option("--use-index", value: "DESIGN[/NAME]", "use this index; partial ones are used only so"),
-            Option("--conflicts", "with the revisions each document is in conflict with, as _conflicts"),
-            Option("--count", "only how many there are"),
-            Option("--explain", "find nothing, and tell how it would be done"),
-            Option("--stats", "tell on standard error what it took, and the bookmark"),
+            Option("--fields", value: "PATHS", "show only these members, separated by commas: name,address.city"),
+            Option("--sort", value: "PATHS", "sort by these members of an index: age,name; -age for descending order"),
+            Option("--limit", value: "N", "print at most N documents (default all)"),
+            Option("--skip", value: "N", "skip N documents"),
+            Option("--bookmark", value: "TEXT", "continue after an earlier answer, which printed it"),
+            Option("--use-index", value: "DESIGN[/NAME]", "use this index; partial ones are used only this way"),
+            Option("--conflicts", "include the conflicting revisions, as _conflicts"),
+            Option("--count", "only the number of documents"),
+            Option("--explain", "show the query plan without running the query"),
+            Option("--stats", "print execution statistics and the bookmark to standard error"),
         ],
         examples: [
             CommandSpec.Example("settle find people 'age > 30 && city = \"Prague\"'", "a condition"),
             CommandSpec.Example(
-                #"settle find people '{"age": {"$gt": 30}, "city": "Prague"}'"#, "the same in CouchDB's words"),
+                #"settle find people '{"age": {"$gt": 30}, "city": "Prague"}'"#, "the same as a CouchDB selector"),
             CommandSpec.Example(
                 "settle find people 'city in [\"Prague\", \"Brno\"] || vip exists' --fields name,city", "two columns"),
-            CommandSpec.Example("settle index create people city age", "makes an index for these"),
+            CommandSpec.Example("settle index create people city age", "creates an index for these"),
             CommandSpec.Example(
                 "settle find people 'city = \"Prague\"' --sort -age --limit 10", "the ten oldest, from the index"),
             CommandSpec.Example(
-                "settle find people 'age > 30' --explain", "which index, which part of it, what is checked"),
+                "settle find people 'age > 30' --explain", "the index, its range, and the remaining conditions"),
             CommandSpec.Example(
                 "settle find https://anna@couch.example/people @grown.json --json", "a selector in a file, at a server"),
         ],

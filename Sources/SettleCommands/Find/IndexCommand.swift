@@ -8,13 +8,13 @@ enum IndexCommand: Command {
     }
 
     static let spec = CommandSpec(
-        "index", "list, make, remove and build the indexes that find uses",
+        "index", "list, create, delete and build the indexes that find uses",
         discussion: """
-            An index has a row for each document that has all of its members, in their order: conditions on the first of \
-            them narrow what is read, and --sort by them needs it. Its definition is a part of a design document, as CouchDB \
-            has it, and replicates; its rows are built when it is first asked, or by build.
-            --where makes a partial index, of the documents that match; find uses it only under --use-index.
-            NAME is that of an index, DESIGN/NAME where several have it. Names are derived from the members unless given.
+            An index has a row for each document that has all of its members, in their order: conditions on the first \
+            members narrow the range to read, and --sort by them requires it. Its definition is part of a design \
+            document, as in CouchDB, and replicates; its rows are built by the first query, or by build.
+            --where creates a partial index of the matching documents; find uses it only with --use-index.
+            NAME is that of an index, DESIGN/NAME if several have it. The default name is derived from the members.
             """,
         operands: [
             Operand("ACTION", "list, create, delete, or build"), .database,
@@ -24,23 +24,23 @@ enum IndexCommand: Command {
         ],
         options: [
             Option("--name", value: "NAME", "to create: the name of the index"),
-            Option("--ddoc", value: "NAME", "to create: the design document it goes into"),
-            Option("--descending", "to create: the greatest first; find reads an index in both directions anyway"),
+            Option("--ddoc", value: "NAME", "to create: the design document to store it in"),
+            Option("--descending", "to create: in descending order; find reads an index in both directions anyway"),
             Option(
-                "--text", "to create: an index of the words in texts, for search and $text; no member means all texts"),
-            Option("--analyzer", value: "NAME", "to create --text: how texts are taken apart, such as english"),
-            Option("--where", value: "SELECTOR", "to create: only documents that match this, as find takes it"),
+                "--text", "to create: a full-text index, for search and $text; without members, of all texts"),
+            Option("--analyzer", value: "NAME", "to create --text: the analyzer, such as english"),
+            Option("--where", value: "SELECTOR", "to create: only documents that match this SELECTOR of find"),
         ],
         examples: [
             CommandSpec.Example(
-                "settle index list people", "the indexes, how large they are, and whether they are up to date"),
+                "settle index list people", "the indexes, their sizes, and whether they are up to date"),
             CommandSpec.Example(
                 "settle index create people city age --name by-city", "for city = …, and by age in each city"),
             CommandSpec.Example(
-                "settle index create people due --where 'done = false' --ddoc open", "find --use-index open asks it"),
+                "settle index create people due --where 'done = false' --ddoc open", "find --use-index open uses it"),
             CommandSpec.Example(
                 "settle index create people --text --analyzer english", "for settle search at a server, and $text"),
-            CommandSpec.Example("settle index build people by-city", "builds it now, not when it is first asked"),
+            CommandSpec.Example("settle index build people by-city", "builds it now, not at the first query"),
             CommandSpec.Example(
                 "settle index delete https://anna@couch.example/people by-city", "removes it at a server"),
         ],

@@ -8,26 +8,24 @@ enum SearchCommand: Command {
     }
 
     static let spec = CommandSpec(
-        "search", "find documents by words in their texts",
+        "search", "find documents by full-text search",
         discussion: """
-            Those that fit best come first, with what was found. Words side by side are all wanted; AND, OR, NOT (or -) and \
-            parentheses say otherwise. cat* is the beginning of a word, "old books" are words that follow each other, \
-            "old books"~5 with five others between at the most, and title:cat is a word in a field of --in. Case and accents \
-            do not count. The index is kept beside the database and brought up to date first; there is one, which other \
-            --in or --words replace.
-            A server searches in an index of texts that somebody has made there (settle index create URL --text); what it \
-            takes is a little different: words side by side mean one of them or several. It tells no pieces of text, so the \
-            beginning of the document is shown.
+            The best matches come first, with snippets. All given words must match; AND, OR, NOT (or -) and \
+            parentheses combine them. cat* is a prefix, "old books" is a phrase, "old books"~5 allows up to five words \
+            in between, and title:cat is a word in a field of --in. Case and accents are ignored. The index is stored \
+            beside the database and updated first; there is one, which another --in or --words replaces.
+            A server needs a text index there (settle index create URL --text), and its syntax differs slightly: any \
+            of the given words may match. It returns no snippets, so the beginning of the document is shown.
             """,
-        operands: [.database, Operand("TEXT", "what is looked for")],
+        operands: [.database, Operand("TEXT", "the words to search for")],
         options: [
             Option(
-                "--in", value: "FIELDS", "only in these members, with commas between: title,author.name (default all)"),
-            Option("--words", value: "KIND", "words, english (without endings), or trigrams (parts of words too)"),
-            Option("--use-index", value: "DESIGN[/NAME]", "of a URL: where several indexes of texts are"),
-            Option("--limit", value: "N", "write so many at the most (default 20)"),
-            Option("--skip", value: "N", "pass over so many"),
-            Option("--count", "only how many there are"),
+                "--in", value: "FIELDS", "only in these members, separated by commas: title,author.name (default all)"),
+            Option("--words", value: "KIND", "words, english (stemmed), or trigrams (parts of words too)"),
+            Option("--use-index", value: "DESIGN[/NAME]", "of a URL: required if there are several text indexes"),
+            Option("--limit", value: "N", "print at most N documents (default 20)"),
+            Option("--skip", value: "N", "skip N documents"),
+            Option("--count", "only the number of documents"),
             Option("--ids", "only their ids"),
         ],
         examples: [

@@ -1,12 +1,12 @@
 /// `settle help`: explains the tool, a command, or the exit codes.
 enum HelpCommand: Command {
     static let spec = CommandSpec(
-        "help", "explain the tool, a verb, or the exit codes",
-        operands: [Operand("TOPIC", isOptional: true, "a verb, or exit-codes")],
-        options: [Option("--markdown", "write the whole reference, as docs/CLI.md has it")],
+        "help", "explain the tool, a command, or the exit codes",
+        operands: [Operand("TOPIC", isOptional: true, "a command, or exit-codes")],
+        options: [Option("--markdown", "print the whole reference, docs/CLI.md")],
         examples: [
-            CommandSpec.Example("settle help import", "explains a verb"),
-            CommandSpec.Example("settle help exit-codes", "what scripts need to know"),
+            CommandSpec.Example("settle help import", "explains a command"),
+            CommandSpec.Example("settle help exit-codes", "lists the exit codes"),
         ],
         json: "the same text")
 
@@ -37,21 +37,23 @@ enum Reference {
         return """
             # The command line
 
-            This text is what `settle help` says; `settle help --markdown` writes it. A test holds the two together.
+            `settle help --markdown` generates this text, which a test compares with `settle help`.
 
             \(contents.joined(separator: "\n"))
 
-            ## How verbs behave
+            ## Common behavior
 
             - Results go to standard output; errors, failures of single documents and progress go to standard error.
-            - Text is for people and may change. `--json` is for scripts: its members stay, more may be added.
-            - Progress bars and colours are for terminals only; `NO_COLOR` takes the colours away.
-            - Where a verb takes a database it takes the URL of one too, at Settle's own server, CouchDB or PouchDB Server: \
-            `settle docs https://anna@couch.example/groceries`. What it writes is the same.
-            - A password is looked for in the URL, `--password-file`, `SETTLE_PASSWORD` and `~/.netrc`, then it is asked for. It \
-            is never shown. `SETTLE_TOKEN` is a bearer token. `http_proxy`, `https_proxy` and `no_proxy` count.
-            - A database on this machine belongs to one process at a time. Verbs wait a second for another to be done, or `--wait SECONDS`.
-            - Options may stand anywhere; behind `--` nothing is an option, so that an id may begin with a dash.
+            - Text output is for people and may change. `--json` is for scripts: its members are stable, and more may be added.
+            - Progress bars and colours are for terminals only; `NO_COLOR` disables the colours.
+            - A database may also be given as a URL, at Settle's own server, CouchDB or PouchDB Server: \
+            `settle docs https://anna@couch.example/groceries`. The output is the same.
+            - Authentication: a password is read from the URL, `--password-file`, `SETTLE_PASSWORD` or `~/.netrc`, or else \
+            prompted for. It is never printed. `SETTLE_TOKEN` is a bearer token. `http_proxy`, `https_proxy` and `no_proxy` \
+            are respected.
+            - A database on this machine belongs to one process at a time. Commands wait one second for the database lock, or \
+            `--wait SECONDS`.
+            - Options may appear anywhere; after `--` nothing is an option, so that an id may begin with a dash.
 
             ## Exit codes
 

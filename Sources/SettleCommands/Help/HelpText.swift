@@ -4,11 +4,11 @@ enum HelpText {
     static func overview(styled: Styled = { text, _ in text }) -> String {
         let verbs = CommandList.specs.map { ($0.name, $0.summary) }
         return """
-            settle: a JSON document database whose copies may be edited apart
+            settle: a JSON document database that syncs
 
-            \(styled("Usage", .bold)): settle VERB DB … [options]
+            \(styled("Usage", .bold)): settle COMMAND DB … [options]
 
-            \(styled("Verbs", .bold))
+            \(styled("Commands", .bold))
             \(Columns.aligned(verbs, indent: 2).joined(separator: "\n"))
 
             \(styled("New here?", .bold))
@@ -16,8 +16,8 @@ enum HelpText {
               settle put groceries milk '{"name": "Milk", "count": 1}'
               settle get groceries milk
 
-            `settle help VERB` explains a verb, `settle help exit-codes` how it ends. The simulator is a program of its own:
-            `settle-simulate --help`.
+            `settle help COMMAND` explains a command, `settle help exit-codes` lists the exit codes. The simulator is a
+            separate program: `settle-simulate --help`.
             """
     }
 

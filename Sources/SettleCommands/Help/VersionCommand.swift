@@ -5,7 +5,7 @@ enum VersionCommand: Command {
     static var version: String { ProductVersion.current }
 
     static let spec = CommandSpec(
-        "version", "say which version this is",
+        "version", "print the version",
         examples: [CommandSpec.Example("settle --version", "the same")], json: #"{"version":…}"#)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {

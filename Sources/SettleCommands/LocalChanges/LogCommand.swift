@@ -5,20 +5,21 @@ enum LogCommand: Command {
     static let spec = CommandSpec(
         "log", "show the local operations that no peer has acknowledged yet",
         discussion: """
-            A database that keeps a journal has each create, update and delete in it, with the document before and after, \
-            until a peer has acknowledged that very revision. Below is what is pending: the same operations as one change for \
-            each document, which is what has to be sent. What replication brings is no local operation. --off forgets the \
-            journal; the documents stay.
+            A journal records each local create, update and delete, with the document before and after, until a peer \
+            has acknowledged its revision. Below are the pending changes: the same operations as one change per \
+            document, which is what will be sent. Replicated changes are not recorded. --off deletes the journal; the \
+            documents stay.
             """,
         operands: [.folder, Operand("ID", isOptional: true, "only the operations on this document")],
         options: [
-            Option("--limit", value: "N", "show so many operations at the most, the newest"),
-            Option("--on", "keep a journal from now on"), Option("--off", "keep none, and forget what is in it"),
+            Option("--limit", value: "N", "show at most N operations, the newest"),
+            Option("--on", "keep a journal from now on"), Option("--off", "stop keeping a journal, and delete it"),
         ],
         examples: [
             CommandSpec.Example("settle log groceries --on", "keeps a journal from now on"),
-            CommandSpec.Example("settle log groceries", "what was done here since the last synchronization"),
-            CommandSpec.Example("settle log groceries milk --json", "what was done to one document, for a script"),
+            CommandSpec.Example("settle log groceries", "shows local operations since the last synchronization"),
+            CommandSpec.Example(
+                "settle log groceries milk --json", "shows the operations on one document, for a script"),
         ],
         json: """
             {"history":[{"number":N,"operation":"CREATE", "UPDATE" or "DELETE","id":…,"old":{…} or null,"new":{…} or \

@@ -6,27 +6,27 @@ enum OfflineSyncCommand: Command {
     private enum Answer: String, CaseIterable { case ask, mine, theirs, stop }
 
     static let spec = CommandSpec(
-        "offline-sync", "send local operations one by one, and decide what the server refuses",
+        "offline-sync", "send local operations one by one, and decide refused ones",
         discussion: """
-            The operations of the journal are sent in their order, each on the server's state it was made on, and then \
-            what others changed is fetched. No conflict is ever stored: the first operation on a document that was changed at \
-            the server is refused, and nothing behind it is sent until it is decided. `settle sync` is the other way, which \
-            stores both sides and goes on.
-            On a terminal each refused operation is shown with what the document was, is here, and is there, and you say: \
-            keep mine, take theirs, edit, or skip, which ends it there; nothing is lost, and the next run goes on from \
-            there. Elsewhere --on-conflict decides; `stop` unless given.
+            The operations of the journal are sent in order, each based on the server's revision it was made on, and \
+            then the changes of others are fetched. No conflict is ever stored: the first operation on a document that \
+            was changed at the server is refused, and none after it is sent until a decision is made. `settle sync` \
+            instead stores both sides and continues.
+            On a terminal each refused operation is shown with the base, the local and the server's version, and you \
+            choose: keep mine, take theirs, edit, or skip, which ends the command; nothing is lost, and the next run \
+            continues there. Elsewhere --on-conflict decides (default `stop`).
             """,
         operands: [.folder, Operand("URL", takesURL: true, "the database at a server: Settle or any CouchDB")],
         options: [
             Option("--on-conflict", value: "WAY", "one of ask, mine, theirs, stop"),
-            Option("--attributes", "take it for no conflict when others changed other members of the document"),
+            Option("--attributes", "changes of different members are not a conflict"),
         ],
         examples: [
             CommandSpec.Example(
                 "settle offline-sync groceries https://anna@couch.example/groceries", "asks about each conflict"),
             CommandSpec.Example(
                 "settle offline-sync groceries http://localhost:5984/groceries --on-conflict theirs --json",
-                "gives way to the server, for a script"),
+                "keeps the server's version, for a script"),
         ],
         json: """
             for each conflict {"conflict":{"operation":…,"id":…,"old":… or null,"new":… or null,"server":… or null,\

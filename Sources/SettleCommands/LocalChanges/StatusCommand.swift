@@ -3,14 +3,15 @@ internal import Settle
 /// `settle status`: shows the pending changes.
 enum StatusCommand: Command {
     static let spec = CommandSpec(
-        "status", "show what is to be sent, as a difference to what peers have",
+        "status", "show pending changes, as a difference to the synchronized documents",
         discussion: """
-            Of each document with local operations: which attributes have another value than when it was last \
-            synchronized. What was changed back is shown, too, for that value was meant. Needs a journal, see `settle log`.
+            For each document with local operations: the attributes changed since it was last synchronized. An \
+            attribute that was changed back is listed too, because the change was intended. Needs a journal, see \
+            `settle log`.
             """,
         operands: [.folder],
         examples: [
-            CommandSpec.Example("settle status groceries", "shows what a push would bring"),
+            CommandSpec.Example("settle status groceries", "shows what a push would send"),
             CommandSpec.Example("settle status groceries --json", "the same for a script"),
         ],
         json: """

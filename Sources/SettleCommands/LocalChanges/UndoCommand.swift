@@ -3,20 +3,20 @@ internal import Settle
 /// `settle undo`: undoes local operations.
 enum UndoCommand: Command {
     static let spec = CommandSpec(
-        "undo", "take local operations back, the newest first",
+        "undo", "undo local operations, the newest first",
         discussion: """
-            Each document gets the content it had before the operation, as a new revision; one that was created is deleted. \
-            What others have changed in it meanwhile stays. Only what no peer has acknowledged can be undone, see \
-            `settle log`, and no server is asked. Either all is undone that was asked for, or nothing.
+            Each document gets the content it had before the operation, as a new revision; one that was created is \
+            deleted. Later changes by others are kept. Only operations that no peer has acknowledged can be undone, \
+            see `settle log`; no server is contacted. Either all of the given operations are undone, or none.
             """,
         operands: [.folder, Operand("ID", isOptional: true, "undo all operations on this document")],
         options: [
-            Option("--number", short: "-n", value: "N", "undo so many operations (default 1)"),
+            Option("--number", short: "-n", value: "N", "undo N operations (default 1)"),
             Option("--all", "undo everything that is not synchronized"),
         ],
         examples: [
-            CommandSpec.Example("settle undo groceries", "takes the newest operation back"),
-            CommandSpec.Example("settle undo groceries -n 3", "takes the newest three back"),
+            CommandSpec.Example("settle undo groceries", "undoes the newest operation"),
+            CommandSpec.Example("settle undo groceries -n 3", "undoes the newest three"),
             CommandSpec.Example("settle undo groceries milk", "all operations on one document"),
             CommandSpec.Example("settle undo groceries --all", "everything since the last synchronization"),
         ],

@@ -6,35 +6,36 @@ internal import SettleServer
 /// `settle serve`: serves a folder of databases by CouchDB's HTTP API.
 enum ServeCommand: Command {
     static let spec = CommandSpec(
-        "serve", "answer CouchDB's HTTP API over a folder of databases",
+        "serve", "serve a folder of databases by CouchDB's HTTP API",
         discussion: """
-            It runs until Ctrl-C or SIGTERM, then lets requests finish for ten seconds; a second Ctrl-C ends it at once. \
-            Nobody is an administrator without a password. At the first start without one, "admin" gets a random password, \
-            which is printed once and of which only a hash is kept. With --admin a password of your own is set: put it \
-            into a file, or into the environment as SETTLE_ADMIN_PASSWORD. Behind the name, as in --admin anna:secret, other \
-            users of the machine can see it.
+            It runs until Ctrl-C or SIGTERM, then waits ten seconds for requests to finish; a second Ctrl-C ends it at \
+            once. An administrator needs a password. The first start without one gives "admin" a random password, \
+            which is printed once and stored only as a hash. --admin sets a password of your own: put it into a file, \
+            or into the environment as SETTLE_ADMIN_PASSWORD. After the name, as in --admin anna:secret, other users \
+            of the machine can see it.
 
-            Each option is an environment variable as well, --tls-cert for one SETTLE_TLS_CERT, and a member of the \
-            configuration file, "tls_cert". An option goes before a variable, a variable before the file, the file before \
-            the default. The file is JSON; lines that begin with // are comments. docs/OPERATION.md has all of it.
+            Each option is also an environment variable, --tls-cert for one SETTLE_TLS_CERT, and a member of the \
+            configuration file, "tls_cert". An option overrides a variable, a variable the file, the file the default. \
+            The file is JSON; lines that begin with // are comments. See docs/OPERATION.md.
 
-            Starts, stops and warnings go to standard error, in the format of --log-format. SIGHUP opens the file of \
-            --access-log anew, after it was moved away. No password, cookie or token is ever logged.
+            Starts, stops and warnings are logged to standard error, in the format of --log-format. SIGHUP reopens the \
+            file of --access-log after a rotation. Passwords, cookies and tokens are never logged.
             """,
         options: ServeSetting.all.compactMap(\.option) + [
-            Option("--show-settings", "show what the settings are and where they come from, without secrets, and end")
+            Option("--show-settings", "print the configuration with its sources, without secrets, and exit")
         ],
         examples: [
             CommandSpec.Example("settle serve", "serves ./data on http://127.0.0.1:5984"),
             CommandSpec.Example(
                 "SETTLE_ADMIN_PASSWORD=secret settle serve --data /srv/settle --admin anna",
-                "with an administrator of your own, whose password others don't see"),
+                "with an administrator whose password is hidden from other users"),
             CommandSpec.Example(
                 "settle serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem", "for other machines, over TLS"),
             CommandSpec.Example(
-                "settle serve --config settle.json --show-settings", "says what a file sets, and starts nothing"),
+                "settle serve --config settle.json --show-settings",
+                "prints the configuration of a file, and starts nothing"),
             CommandSpec.Example(
-                "settle serve --data /srv/settle --port 0 --json", "on a free port, which the output tells"),
+                "settle serve --data /srv/settle --port 0 --json", "on a free port, which is printed"),
         ],
         json: """
             one line once it listens: {"ok":true,"url":…,"port":N,"data":…,"admin":name,"password_from":text}, with \

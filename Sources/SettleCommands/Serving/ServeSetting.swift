@@ -56,36 +56,37 @@ struct ServeSetting: Sendable {
     static let all = [
         ServeSetting(
             "data", standard: "data", value: "DIR", aliases: ["--dir"],
-            "the folder of the databases; made if there is none"),
+            "the folder of the databases; created if missing"),
         ServeSetting(
             "host", standard: "127.0.0.1", value: "ADDRESS", aliases: ["--bind"], "the address to listen on"),
         ServeSetting(
-            "port", .count(0...65_535), standard: "5984", value: "N", "the port to listen on, 0 for any that is free"),
-        ServeSetting("admin", value: "NAME[:PASSWORD]", "set the password of this administrator, then serve"),
+            "port", .count(0...65_535), standard: "5984", value: "N", "the port to listen on, 0 for a free one"),
+        ServeSetting("admin", value: "NAME[:PASSWORD]", "set the password of this administrator"),
         ServeSetting("admin_password", isInFile: false, isSecret: true, "the administrator's password"),
-        ServeSetting("admin_password_file", value: "FILE", "the file the password is in, on its first line"),
-        ServeSetting("config", value: "FILE", isInFile: false, "a file with all settings: docs/OPERATION.md has them"),
-        ServeSetting("tls_cert", value: "FILE", "speak TLS with the certificate of this file, in PEM"),
-        ServeSetting("tls_key", value: "FILE", "the certificate's private key, in PEM"),
+        ServeSetting("admin_password_file", value: "FILE", "a file with the password on its first line"),
+        ServeSetting("config", value: "FILE", isInFile: false, "the configuration file, see docs/OPERATION.md"),
+        ServeSetting("tls_cert", value: "FILE", "serve over TLS with the certificate in this file (PEM)"),
+        ServeSetting("tls_key", value: "FILE", "the certificate's private key (PEM)"),
         ServeSetting(
             "log_format", .choice(["text", "json"]), standard: "text", value: "FORMAT",
-            "how logs are written, as text or json"),
+            "the format of the logs, text or json"),
         ServeSetting(
             "access_log", standard: "off", value: "FILE",
-            "a line for each request: into a file, to standard output for -, or off"),
+            "log each request to a file, to standard output for -, or off"),
         ServeSetting(
             "text_indexes", .choice(["on", "off"]), standard: "off", value: "on|off",
-            "whether _index makes indexes of type text, or answers 503 as a stock CouchDB"),
-        ServeSetting("connections", .count(1...1_000_000), standard: "10000", "connections at the same time"),
+            "whether _index creates text indexes, or answers 503 like a stock CouchDB"),
+        ServeSetting("connections", .count(1...1_000_000), standard: "10000", "maximum number of connections"),
         ServeSetting(
-            "idle_timeout", .count(1...86_400), standard: "60", "seconds without progress until one is closed"),
-        ServeSetting("stop_timeout", .count(0...86_400), standard: "10", "seconds requests have to finish at the end"),
-        ServeSetting("open_databases", .count(1...1_000_000), standard: "500", "databases that are kept open"),
+            "idle_timeout", .count(1...86_400), standard: "60",
+            "seconds without progress until a connection is closed"),
+        ServeSetting("stop_timeout", .count(0...86_400), standard: "10", "seconds to wait for requests when stopping"),
+        ServeSetting("open_databases", .count(1...1_000_000), standard: "500", "maximum number of open databases"),
         ServeSetting(
             "open_indexes", .count(1...1_000_000), standard: "16",
-            "indexes of views and queries that each database keeps open"),
-        ServeSetting("document_size", .count(1...1 << 30), standard: "8000000", "bytes of a document's body"),
-        ServeSetting("body_size", .count(1...1 << 32), standard: "67108864", "bytes of a body taken into memory"),
-        ServeSetting("upload_size", .count(1...1 << 50), standard: "4294967296", "bytes of a body at all"),
+            "maximum number of open indexes per database"),
+        ServeSetting("document_size", .count(1...1 << 30), standard: "8000000", "maximum bytes of a document's body"),
+        ServeSetting("body_size", .count(1...1 << 32), standard: "67108864", "maximum bytes of a body in memory"),
+        ServeSetting("upload_size", .count(1...1 << 50), standard: "4294967296", "maximum bytes of a streamed body"),
     ]
 }

@@ -6,19 +6,20 @@ enum ExportCommand: Command {
         "export", "write all documents with their revisions, as JSON lines",
         discussion: """
             Each leaf revision is a line, with its history and its attachments; conflicts and tombstones too. `settle \
-            import` makes the same documents of it: same revisions, same winners, same bytes. Bodies of revisions that \
-            are no leaves are not exported. A file gets its name when it is whole.
+            import` restores the same documents: same revisions, same winners, same bytes. Bodies of other revisions \
+            are not exported. The file gets its name when it is complete.
             """,
         operands: [.database, Operand("FILE", isOptional: true, "the file; - or nothing for standard output")],
         options: [
             Option("--winners-only", "only the winner of each document"),
-            Option("--no-deleted", "leave tombstones out"),
-            Option("--local", "with the local documents"),
+            Option("--no-deleted", "exclude tombstones"),
+            Option("--local", "include the local documents"),
         ],
         examples: [
             CommandSpec.Example("settle export groceries groceries.jsonl", "a backup as text"),
             CommandSpec.Example("settle export groceries | gzip > groceries.jsonl.gz", "the same, compressed"),
-            CommandSpec.Example("settle export groceries --winners-only --no-deleted", "what an app sees"),
+            CommandSpec.Example(
+                "settle export groceries --winners-only --no-deleted", "only the documents that an app sees"),
         ],
         json: """
             {"documents":N,"revisions":N,"attachments":N,"local":N,"bytes":N,"seconds":N}, on standard error when the \

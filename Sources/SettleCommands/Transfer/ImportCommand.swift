@@ -5,24 +5,24 @@ enum ImportCommand: Command {
     static let spec = CommandSpec(
         "import", "store the documents of a JSON file",
         discussion: """
-            The input is JSON lines, one array of documents, or {"docs":[…]}; it may be of any length. A document with \
-            _revisions or _rev is stored as that revision, as `settle export` and CouchDB write it. One without becomes \
-            an edit here, under its _id or under a new one. What can't be stored is reported with its line, and the \
-            others go on; the exit code is then 1.
-            A database that is not there is made.
+            The input is JSON lines, one array of documents, or {"docs":[…]}, of any length. A document with \
+            _revisions or _rev is stored as that revision, as written by `settle export` and CouchDB. Without one it \
+            is an edit, under its _id or a new id. A failed document is reported with its line, and the others are \
+            stored; the exit code is then 1.
+            A missing database is created.
             """,
         operands: [.database, Operand("FILE", "the file; - for standard input")],
         options: [
             Option("--id-member", value: "NAME", "take the id of a document without _id from this member"),
             Option(
-                "--on-conflict", value: "HOW", "if it is there already: fail (default), overwrite or skip"),
-            Option("--batch", value: "N", "write so many documents in a transaction (default 1000)"),
-            Option("--stop-on-error", "stop at the first document that can't be stored"),
-            Option("--no-create", "fail if the database is not there"),
+                "--on-conflict", value: "HOW", "if a document exists: fail (default), overwrite or skip"),
+            Option("--batch", value: "N", "write N documents per transaction (default 1000)"),
+            Option("--stop-on-error", "stop at the first failure"),
+            Option("--no-create", "fail if the database does not exist"),
         ],
         examples: [
-            CommandSpec.Example("settle import groceries groceries.jsonl", "stores one document a line"),
-            CommandSpec.Example("settle import people people.json --id-member email", "takes e-mail addresses as ids"),
+            CommandSpec.Example("settle import groceries groceries.jsonl", "stores one document per line"),
+            CommandSpec.Example("settle import people people.json --id-member email", "uses e-mail addresses as ids"),
             CommandSpec.Example(
                 "settle export old - | settle import new -", "copies a database with all its revisions"),
         ],
