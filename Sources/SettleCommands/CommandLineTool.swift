@@ -38,7 +38,7 @@ public enum CommandLineTool {
         guard let index = words.firstIndex(where: { !$0.hasPrefix("-") || ["--help", "-h", "--version"].contains($0) })
         else {
             if let option = words.first(where: { !["--json", "--quiet", "-q"].contains($0) }) {
-                throw CommandError.usage("there is no option \(option) before the verb")
+                throw CommandError.usage("there is no option \(option) before the command")
             }
             try console.errors.write(HelpText.overview(styled: console.errorTerminal.styled) + "\n")
             try console.errors.flush()

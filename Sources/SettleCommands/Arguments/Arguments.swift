@@ -44,7 +44,7 @@ struct Arguments: Sendable {
     func count(_ name: String, atLeast least: Int = 0) throws -> Int? {
         guard let text = text(name) else { return nil }
         guard let number = Int(text), number >= least else {
-            throw CommandError.usage("\(name) takes a whole number from \(least) on, not \"\(text)\"", verb: verb)
+            throw CommandError.usage("\(name) must be an integer of at least \(least), not \"\(text)\"", verb: verb)
         }
         return number
     }
@@ -78,7 +78,7 @@ extension Arguments {
         if let action = Action(rawValue: given) { return action }
         let advice =
             NearestWord.find(given, in: Action.allCases.map(\.rawValue)).map { "did you mean \($0)?" }
-            ?? "`settle \(verb) list \(given)` lists what there is"
-        throw CommandError.usage("there is nothing called \"\(given)\" to do; \(advice)", verb: verb)
+            ?? "did you mean `settle \(verb) list \(given)`?"
+        throw CommandError.usage("there is no action \"\(given)\"; \(advice)", verb: verb)
     }
 }

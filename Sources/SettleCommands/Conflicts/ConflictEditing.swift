@@ -23,7 +23,7 @@ struct ConflictEditing {
                     editor.remove()
                     throw CommandError(
                         "aborted",
-                        "nothing was changed in the editor, so nothing is written; --policy takes a proposal as it is",
+                        "the text was not changed, so nothing is written; --policy accepts a proposal unchanged",
                         status: .failure)
                 }
                 editor.remove()

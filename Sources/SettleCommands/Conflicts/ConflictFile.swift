@@ -7,11 +7,11 @@ internal import Settle
 ///       "count": 5
 ///     }
 ///
-///     # ---- Below this line nothing is read ----
+///     # ---- Text below this line is ignored ----
 ///     …
 struct ConflictFile {
     /// The line after which the text is ignored.
-    static let marker = "# ---- Below this line nothing is read ----"
+    static let marker = "# ---- Text below this line is ignored ----"
 
     private let conflict: Conflict
     private let proposal: JSON
@@ -40,8 +40,8 @@ struct ConflictFile {
         var parts = [
             proposal.prettyPrinted, "",
             Self.marker,
-            "# Edit the document above, save it and close the editor; that settles the conflict of \"\(conflict.documentID)\".",
-            "# Left as it is, or emptied, nothing is written. Attachments taken out of _attachments are removed.",
+            "# To settle the conflict of \"\(conflict.documentID)\", edit the document above, save and quit.",
+            "# If it is unchanged or empty, nothing is written. Attachments missing in _attachments are removed.",
         ]
         parts += notes.map { "# \($0)" }
         func add(_ title: String, _ document: Document) {

@@ -92,6 +92,6 @@ enum ConflictsCommand: Command {
             counts.branches == 0
             ? "No document is in conflict" : "\(Quantity.of(counts.branches, "document")) in conflict"
         if counts.deletions == 0 { return branches }
-        return "\(branches); in \(Quantity.grouped(counts.deletions)) a deletion stands against an edit"
+        return "\(branches); in \(Quantity.grouped(counts.deletions)) there is a deletion and a concurrent edit"
     }
 }

@@ -34,7 +34,7 @@ enum PolicyOptions {
         if name == "latestAttributeWins" {
             guard arguments.texts("--merge-rule").isEmpty else {
                 throw CommandError.usage(
-                    "--merge-rule is for the policy threeWayMerge; \(name) goes by clocks", verb: verb)
+                    "--merge-rule is for the policy threeWayMerge; \(name) decides by clocks", verb: verb)
             }
             return .latestAttributeWins(onClash: try mergeRules(arguments, verb: verb).onClash)
         }
@@ -58,7 +58,7 @@ enum PolicyOptions {
         let names = [ConflictPolicy.localWins, .remoteWins].map(\.description)
         guard names.contains(policy.description), try invocation.isRemote() else { return }
         throw CommandError.usage(
-            "\(policy) needs to know which leaves came from elsewhere, and a server does not tell; settle on this machine"
+            "\(policy) depends on which leaves were replicated, which a server does not report; settle on this machine"
         )
     }
 
@@ -76,7 +76,7 @@ enum PolicyOptions {
         if let path = all.badPaths.first {
             let advice =
                 path.hasPrefix("/") ? "a ~ in it must be written ~0, and a slash in a name ~1" : "write /\(path)"
-            throw CommandError.usage("\"\(path)\" is no JSON pointer; \(advice)", verb: verb)
+            throw CommandError.usage("\"\(path)\" is not a JSON pointer; \(advice)", verb: verb)
         }
         return all
     }

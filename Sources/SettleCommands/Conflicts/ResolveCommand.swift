@@ -80,7 +80,7 @@ enum ResolveCommand: Command {
             let prefix = text.hasSuffix("…") ? String(text.dropLast()) : text
             let found = leaves.filter { $0.description.hasPrefix(prefix) && prefix.contains("-") }
             guard leaves.isEmpty || found.count == 1 else {
-                let what = found.isEmpty ? "\(text) is no leaf of the conflict" : "\(text) may be several leaves"
+                let what = found.isEmpty ? "\(text) is not a leaf of the conflict" : "\(text) may be several leaves"
                 throw CommandError.invalid("\(what); there are \(leaves.map(\.description).joined(separator: ", "))")
             }
             let keep = ConflictPolicy.custom("keep", deletions: true) { _ in
@@ -100,7 +100,7 @@ enum ResolveCommand: Command {
             if let answer, let conflict = try state.conflict(),
                 answer.leaves != Set(conflict.leaves.map(\.revision))
             {
-                throw CommandError("conflict", "\"\(id)\" was changed meanwhile; begin again", status: .conflict)
+                throw CommandError("conflict", "\"\(id)\" was changed meanwhile; try again", status: .conflict)
             }
             return try settle(state, using: edit, "as edited", client, invocation)
         }
@@ -135,7 +135,7 @@ enum ResolveCommand: Command {
         }
         let settlement = try client.settle(&state, using: policy)
         if !console.isJSON { for warning in settlement.warnings { console.complain(warning, json: .null) } }
-        let reason = how ?? settlement.decision.map { conflict.abbreviating($0.reason) } ?? "racing answers became one"
+        let reason = how ?? settlement.decision.map { conflict.abbreviating($0.reason) } ?? "racing answers were merged"
         let text =
             switch settlement.outcome {
             case .settled:
@@ -148,6 +148,6 @@ enum ResolveCommand: Command {
     }
 
     private static func undecided(_ id: DocumentID, _ policy: ConflictPolicy) -> String {
-        "\(id): a deletion stands against an edit, of which \(policy) does not decide; deletesWin, --keep and --delete do"
+        "\(id): a deletion and a concurrent edit, which \(policy) leaves; use deletesWin, --keep or --delete"
     }
 }

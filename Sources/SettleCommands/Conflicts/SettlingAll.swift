@@ -135,7 +135,7 @@ struct SettlingAll {
                 ConflictJSON.members(of: conflict, withDocuments: false) + ConflictJSON.members(of: preview, policy)
             return try console.print(JSON.object(JSONObject(members)).description)
         }
-        let reason = preview.decision.map { conflict.abbreviating($0.reason) } ?? "racing answers become one"
+        let reason = preview.decision.map { conflict.abbreviating($0.reason) } ?? "racing answers are merged"
         let outcome = preview.plan.survivor.map { "→ \($0.abbreviated)" } ?? console.styled("left", .red)
         try console.print(
             "\(Columns.padded(conflict.documentID.string))  \(outcome)  \(console.styled(reason, .faint))")

@@ -51,13 +51,13 @@ enum ShowCommand: Command {
     ) throws {
         let console = invocation.console
         let width = console.width
-        let leaves = conflict.kind == .branches ? "leaves in conflict" : "leaves, a deletion against an edit"
+        let leaves = conflict.kind == .branches ? "leaves in conflict" : "leaves, a deletion and a concurrent edit"
         let base =
             switch conflict.missingBase {
             case nil: ""
-            case .noCommonRevision: "; they have no revision in common"
-            case .unknown: "; their base is not known, for revisions were forgotten"
-            case .contentNotKept: "; the body of their base is not kept"
+            case .noCommonRevision: "; they have no common revision"
+            case .unknown: "; their base is unknown, because revisions were stemmed"
+            case .contentNotKept: "; the body of their base is no longer stored"
             }
         try console.print(console.styled("\(conflict.documentID): \(conflict.leaves.count) \(leaves)\(base)", .bold))
         try console.print("")

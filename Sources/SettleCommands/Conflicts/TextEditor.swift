@@ -11,7 +11,7 @@ struct TextEditor {
         var template = Array("\(folder)/settle-XXXXXX.json".utf8CString)
         let descriptor = mkstemps(&template, 5)
         guard descriptor >= 0 else {
-            throw CommandError.inputOutput("can't make a file in \(folder): \(String(cString: strerror(errno)))")
+            throw CommandError.inputOutput("can't create a file in \(folder): \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -91,7 +91,7 @@ enum DesignCommand: Command {
             let console = invocation.console
             for attachment in document.attachments {
                 try console.note(
-                    "The attachment \(attachment.name) stays where it is; `settle get --attachment` has it")
+                    "The attachment \(attachment.name) is not written; `settle get --attachment` writes it")
             }
             let json: JSON = [
                 "ok": true, "id": .string(id.string), "rev": .string(document.revision?.description ?? ""),

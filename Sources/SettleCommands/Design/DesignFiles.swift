@@ -20,7 +20,7 @@ struct DesignFiles {
         }
         guard path.allSatisfy(Self.isFileName) else {
             throw CommandError.invalid(
-                "the member \(path.joined(separator: ".")) has a name that no file can have; take it with `settle get`")
+                "the member \(path.joined(separator: ".")) has a name that no file can have; read it with `settle get`")
         }
         if path == ["language"], let text = value.string {
             files.append((file, text + "\n"))

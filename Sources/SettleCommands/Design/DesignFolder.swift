@@ -108,7 +108,7 @@ struct DesignFolder {
             throw CommandError.invalid("\(path)/\(file) is larger than \(Quantity.bytes(Int64(Self.largestFile)))")
         }
         guard let text = String(validating: try input.readAll(), as: UTF8.self) else {
-            throw CommandError.invalid("\(path)/\(file) is no text in UTF-8")
+            throw CommandError.invalid("\(path)/\(file) is not text in UTF-8")
         }
         return Self.trimmed(text)
     }

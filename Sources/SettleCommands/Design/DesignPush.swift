@@ -13,7 +13,7 @@ struct DesignPush {
         let id = try DocumentID(validating: "_design/" + name)
         try InProcessServer.check(designDocument: folder.members)
         if folder.members["language"] == "javascript" { try DesignScript.check(folder.scripts) }
-        for file in folder.ignored { try invocation.console.note("\(file) is no part of the design document") }
+        for file in folder.ignored { try invocation.console.note("\(file) is not part of the design document") }
         // Another client may store a revision meanwhile.
         try invocation.retrying(true) {
             try invocation.withClient { client in

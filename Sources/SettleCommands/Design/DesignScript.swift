@@ -40,7 +40,7 @@ extension DesignScript {
         do {
             answers = try pool.run(.syntax(scripts.map { ($0.isModule, $0.text) }, in: source))
         } catch let error as ScriptError {
-            throw CommandError(error.name, "the scripts could not be looked at: \(error.reason)", status: .failure)
+            throw CommandError(error.name, "the scripts could not be checked: \(error.reason)", status: .failure)
         }
         let problems = zip(scripts, answers).compactMap { script, answer -> String? in
             guard let problem = (try? JSON(utf8: answer))?.array, problem.count == 2 else { return nil }

@@ -122,6 +122,6 @@ enum QueryCommand: Command {
         guard let text = arguments.text(option) else { return nil }
         if let value = try? JSON(parsing: text) { return value }
         let quoted = JSON.string(text).description
-        throw CommandError.usage("\(option) takes JSON; a text is in quotes, '\(quoted)'", verb: spec.name)
+        throw CommandError.usage("\(option) takes JSON; a text is quoted, '\(quoted)'", verb: spec.name)
     }
 }

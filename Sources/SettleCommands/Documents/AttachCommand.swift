@@ -24,7 +24,7 @@ enum AttachCommand: Command {
         let path = try arguments.operand("FILE")
         let fileName = path == "-" ? nil : path.split(separator: "/").last.map(String.init)
         guard let name = arguments.text("--name") ?? fileName else {
-            throw CommandError.usage("what comes from standard input needs --name", verb: "attach")
+            throw CommandError.usage("an attachment from standard input needs --name", verb: "attach")
         }
         let input = try ByteInput.open(path)
         let type = arguments.text("--type") ?? MediaType.guess(name)

@@ -68,7 +68,7 @@ enum GetCommand: Command {
         let (id, tree) = (state.id, state.tree)
         guard let winner = tree.winner else { throw state.missing }
         if let revision {
-            let reason = tree.contains(revision) ? "its body is not kept any more" : "it is not known here"
+            let reason = tree.contains(revision) ? "its body is no longer stored" : "it is unknown here"
             throw CommandError.notFound("there is no revision \(revision) of \"\(id)\" to show: \(reason)")
         }
         throw CommandError.notFound("\"\(id)\" is deleted; --rev \(winner.revision) shows its tombstone")

@@ -19,7 +19,7 @@ enum PurgeCommand: Command {
         let revisions = try invocation.arguments.texts("--rev").map { try RevisionID(validating: $0) }
         let purged = try invocation.withClient { try $0.purge(id, revisions) }
         guard !purged.isEmpty else {
-            let what = revisions.isEmpty ? "there is no document" : "none of these is a leaf of"
+            let what = revisions.isEmpty ? "there is no document" : "none of these revisions is a leaf of"
             throw CommandError.notFound("\(what) \"\(id)\"")
         }
         let names = purged.map(\.description)

@@ -57,7 +57,7 @@ enum PutCommand: Command {
         let id = state.id
         if arguments.flag("--allow-conflict"), let revision {
             guard state.tree.contains(revision) else {
-                throw CommandError.notFound("there is no revision \(revision) of \"\(id)\" to begin a branch on")
+                throw CommandError.notFound("there is no revision \(revision) of \"\(id)\" to branch from")
             }
             return try client.branch(state, given, on: revision)
         }

@@ -52,7 +52,7 @@ struct CommandError: Error, Sendable {
     static func usage(_ message: String, verb: String? = nil) -> CommandError {
         let place = verb.map { "settle help \($0)" } ?? "settle help"
         let stop = message.hasSuffix("?") ? "" : "."
-        return CommandError("usage", "\(message)\(stop) `\(place)` says more", status: .usage)
+        return CommandError("usage", "\(message)\(stop) See `\(place)`", status: .usage)
     }
 
     /// A requested item does not exist.
@@ -70,5 +70,5 @@ struct CommandError: Error, Sendable {
     static let interrupted = CommandError("interrupted", "interrupted", status: .interrupted)
 
     /// The reader of the output has closed it.
-    static let outputClosed = CommandError("output_closed", "nobody reads the output any more", status: .success)
+    static let outputClosed = CommandError("output_closed", "the output was closed by its reader", status: .success)
 }

@@ -57,7 +57,7 @@ struct ConditionParser {
     private mutating func one() throws -> JSON {
         depth += 1
         defer { depth -= 1 }
-        guard depth <= Self.deepest else { throw failure("it is nested too deep") }
+        guard depth <= Self.deepest else { throw failure("it is nested too deeply") }
         switch token {
         case .symbol("!"), .word("not"):
             try advance()
@@ -87,7 +87,7 @@ struct ConditionParser {
         }
         guard let name = Self.operators[sign] else {
             throw failure(
-                "behind \(path) stands one of = != < <= > >= in begins matches exists missing")
+                "after \(path) must follow one of = != < <= > >= in begins matches exists missing")
         }
         try advance()
         return Self.condition(path, name, try value(behind: sign))
@@ -100,13 +100,13 @@ struct ConditionParser {
         case .word("true"): value = true
         case .word("false"): value = false
         case .word("null"): value = .null
-        case .word(let word): throw failure("a text is in quotes, \"\(word)\"")
-        default: throw failure("a value is missing behind \(sign)")
+        case .word(let word): throw failure("a text must be quoted, \"\(word)\"")
+        default: throw failure("a value is missing after \(sign)")
         }
         switch sign {
-        case "in" where value.array == nil: throw failure("an array belongs behind in, such as [1, 2]")
+        case "in" where value.array == nil: throw failure("an array must follow in, such as [1, 2]")
         case "begins" where value.string == nil, "matches" where value.string == nil:
-            throw failure("a text in quotes belongs behind \(sign)")
+            throw failure("a quoted text must follow \(sign)")
         default: break
         }
         try advance()

@@ -41,7 +41,7 @@ struct ConditionScanner {
     /// An error with its position.
     func failure(_ message: String) -> CommandError {
         let behind = place.isEmpty ? "at the end of \(text)" : "at \(place)"
-        return CommandError.usage("the condition can't be read: \(message), \(behind)", verb: "find")
+        return CommandError.usage("the condition is malformed: \(message), \(behind)", verb: "find")
     }
 
     private mutating func taken(while isWanted: (Character) -> Bool) -> Substring {
@@ -81,7 +81,7 @@ struct ConditionScanner {
             isEscaped = !isEscaped && character == "\\"
             if quote == "\"" || !isEscaped { text.append(character) }
         }
-        throw failure("the text has no \(quote) at its end")
+        throw failure("the text lacks its closing \(quote)")
     }
 
     /// An array or object, as its text.
@@ -104,11 +104,11 @@ struct ConditionScanner {
             defer { rest = rest[rest.index(after: index)...] }
             return rest[...index]
         }
-        throw failure("a bracket has no other one")
+        throw failure("a bracket is not closed")
     }
 
     private func json(_ text: some StringProtocol) throws -> JSON {
-        do { return try JSON(parsing: String(text)) } catch { throw failure("\(text) is no JSON") }
+        do { return try JSON(parsing: String(text)) } catch { throw failure("\(text) is not JSON") }
     }
 }
 

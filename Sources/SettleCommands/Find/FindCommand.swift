@@ -60,7 +60,7 @@ enum FindCommand: Command {
             guard failure.code == "no_usable_index", let command = try request.indexCommand(invocation) else {
                 throw failure
             }
-            throw CommandError(failure.code, "\(failure.message) `\(command)` makes one", status: failure.status)
+            throw CommandError(failure.code, "\(failure.message) `\(command)` creates one", status: failure.status)
         }
         return .success
     }
@@ -91,10 +91,10 @@ enum FindCommand: Command {
         let bookmark = rest["bookmark"]?.string.flatMap { $0 == "nil" ? nil : $0 }
         if console.terminal.isTerminal, !isCounting {
             if !table.hidden.isEmpty {
-                try console.note("Not shown: \(table.hidden.joined(separator: ", ")); --fields chooses")
+                try console.note("Not shown: \(table.hidden.joined(separator: ", ")); --fields selects them")
             }
             if count > 0, count == request.limit, let bookmark {
-                try console.note("There may be more behind these: --bookmark \(bookmark)")
+                try console.note("There may be more after these: --bookmark \(bookmark)")
             }
         }
         try warn(rest["warning"]?.string, request, invocation)
@@ -110,7 +110,7 @@ enum FindCommand: Command {
                 // A query for all documents needs no index.
                 if request.selector.object?.isEmpty == true { continue }
                 text = "no index serves these conditions, so all documents were looked at"
-                if let command = try request.indexCommand(invocation) { text += "; `\(command)` makes one" }
+                if let command = try request.indexCommand(invocation) { text += "; `\(command)` creates one" }
             }
             if line.contains("was not used because") { text += " `settle index list` has the indexes" }
             invocation.console.complain("settle: \(text)", json: ["warning": .string(text)])
@@ -139,6 +139,6 @@ enum FindCommand: Command {
         let console = invocation.console
         try console.print(Columns.aligned(text.rows).joined(separator: "\n"), json: plan)
         guard !text.hasIndex, let command = try request.indexCommand(invocation) else { return }
-        try console.note("\nNo index serves it; `\(command)` makes one")
+        try console.note("\nNo index fits; `\(command)` creates one")
     }
 }

@@ -17,7 +17,7 @@ struct FindPlanText {
     var rows: [(String, String)] {
         guard let index else { return [("Index", "none serves the order, so the query fails")] + others }
         var rows = [
-            ("Index", index.designDocument.map { "\(index.name) of \($0)" } ?? "none: the list of all documents")
+            ("Index", index.designDocument.map { "\(index.name) of \($0)" } ?? "none: all documents are read")
         ]
         let search = plan["query"]?.string
         if hasIndex { rows.append((search == nil ? "Ordered by" : "Of", index.order)) }
@@ -33,7 +33,7 @@ struct FindPlanText {
         let left = checked.filter { search == nil || !isSearch($0) }
         let isCovering = plan["covering"] == true || plan["covered"] == true
         let each = isCovering ? "Checked on each row" : "Checked on each document"
-        rows.append((each, left.isEmpty ? "nothing more" : left.map(\.text).joined(separator: " and ")))
+        rows.append((each, left.isEmpty ? "no further condition" : left.map(\.text).joined(separator: " and ")))
         if isCovering { rows.append(("Documents", "none is read: the index has all that is asked for")) }
         return rows + others
     }
@@ -46,7 +46,7 @@ struct FindPlanText {
         let (first, last) = (Self.values(arguments?["start_key"]), Self.values(arguments?["end_key"]))
         let ends = [Self.edge(first, "from"), Self.edge(last, "to")].compactMap(\.self)
         let text = ends.isEmpty ? "all \(what)" : "\(what) \(ends.joined(separator: " "))"
-        return text + (isReversed ? ", the greatest first" : "")
+        return text + (isReversed ? ", descending" : "")
     }
 
     /// The values of a bound, without the marker of the end.
@@ -71,14 +71,14 @@ struct FindPlanText {
 
     private static let reasons = [
         "field_mismatch": "it has members without a condition",
-        "sort_order_mismatch": "it is in another order",
-        "is_partial": "it has not all documents; --use-index asks for it",
-        "scope_mismatch": "it is of partitions",
-        "excluded_by_user": "--use-index asks for another one",
+        "sort_order_mismatch": "it has another order",
+        "is_partial": "it is partial; --use-index selects it",
+        "scope_mismatch": "it is partitioned",
+        "excluded_by_user": "--use-index selects another one",
         "unfavored_type": "it is of another kind",
         "less_overlap": "it begins with fewer members that have conditions",
         "too_many_fields": "it has more members",
         "alphabetically_comes_after": "its name comes later",
-        "needs_text_search": "it has no texts",
+        "needs_text_search": "it is not a text index",
     ]
 }

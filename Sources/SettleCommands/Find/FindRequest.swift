@@ -78,7 +78,7 @@ extension FindRequest {
             }
             guard first == "{" || first == "[" else { return try ConditionParser.selector(text) }
             do { return try JSON(parsing: text) } catch {
-                throw CommandError.invalid("the selector is no JSON: \(error.description)")
+                throw CommandError.invalid("the selector is not JSON: \(error.description)")
             }
         }
 
@@ -112,7 +112,7 @@ extension FindRequest {
             let downwards = paths.filter { $0.hasPrefix("-") }
             guard downwards.isEmpty || downwards.count == paths.count else {
                 throw CommandError.usage(
-                    "\(option) takes one direction: all of the members with a minus before them, or none", verb: "find")
+                    "\(option) takes one direction: a minus before all of the members, or none", verb: "find")
             }
             return paths.map {
                 $0.hasPrefix("-") ? .object(JSONObject([(String($0.dropFirst()), "desc")])) : .string($0)
@@ -124,7 +124,7 @@ extension FindRequest {
                 String(part.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
             }
             guard !parts.contains("") && !parts.contains("-") else {
-                throw CommandError.usage("\(option) takes paths with commas between: age,address.city", verb: "find")
+                throw CommandError.usage("\(option) takes paths separated by commas: age,address.city", verb: "find")
             }
             return parts
         }
@@ -132,7 +132,7 @@ extension FindRequest {
         private static func array(_ option: String, _ text: String) throws -> [JSON]? {
             guard text.first(where: { !$0.isWhitespace }) == "[" else { return nil }
             if let list = (try? JSON(parsing: text))?.array { return list }
-            throw CommandError.usage("what \(option) was given begins like JSON, but is no array of it", verb: "find")
+            throw CommandError.usage("the value of \(option) begins like JSON, but is not a JSON array", verb: "find")
         }
     }
 }

@@ -67,7 +67,7 @@ enum IndexCommand: Command {
 
     private static func list(_ invocation: Invocation) throws {
         if let word = invocation.arguments.operands("NAME").first {
-            throw CommandError.usage("\"\(word)\" is one argument too many", verb: spec.name)
+            throw CommandError.usage("\"\(word)\" is an unexpected argument", verb: spec.name)
         }
         try invocation.withClient { client in
             try IndexCommand.Table(invocation.console).write(try client.indexes())
@@ -92,7 +92,7 @@ enum IndexCommand: Command {
             let made = try client.createIndex(request)
             let name = "\(made["name"]?.string ?? "") of \(made["id"]?.string ?? "")"
             try invocation.console.print(
-                made["result"] == "exists" ? "\(name) is there already" : "Created \(name)", json: made)
+                made["result"] == "exists" ? "\(name) exists already" : "Created \(name)", json: made)
         }
     }
 
@@ -162,7 +162,7 @@ enum IndexCommand: Command {
             throw CommandError.notFound("there is no index \"\(given)\"\(nearest)")
         }
         throw CommandError.usage(
-            "\(found.count) indexes are called \"\(given)\"; say which, such as \(first.designName)/\(first.name)",
+            "\(found.count) indexes are called \"\(given)\"; name one, such as \(first.designName)/\(first.name)",
             verb: spec.name)
     }
 }

@@ -10,7 +10,7 @@ struct ServerSearch {
         let (arguments, console) = (invocation.arguments, invocation.console)
         for option in ["--in", "--words"] where arguments.isGiven(option) {
             throw CommandError.usage(
-                "\(option) is for folders; at a server the index says what is searched, and how", verb: "search")
+                "\(option) is for folders; at a server the index determines fields and analyzer", verb: "search")
         }
         let (isCounting, isShort) = (arguments.flag("--count"), arguments.flag("--ids"))
         var request: JSONObject = [
@@ -43,7 +43,7 @@ struct ServerSearch {
     private var missing: CommandError {
         CommandError(
             "no_usable_index",
-            "\(client.name) has no index of texts; `settle index create \(client.name) --text` makes one",
+            "\(client.name) has no text index; `settle index create \(client.name) --text` creates one",
             status: .refused)
     }
 

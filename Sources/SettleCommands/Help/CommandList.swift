@@ -23,6 +23,6 @@ enum CommandList {
     static func verb(_ name: String) throws -> any Command.Type {
         if let verb = all.first(where: { $0.spec.name == name }) { return verb }
         let nearest = NearestWord.find(name, in: specs.map(\.name)).map { "; did you mean \($0)?" } ?? ""
-        throw CommandError.usage("there is no verb \"\(name)\"\(nearest)")
+        throw CommandError.usage("there is no command \"\(name)\"\(nearest)")
     }
 }

@@ -23,7 +23,7 @@ struct ArgumentParser {
                 arguments.set(operand, word)
                 if !operand.isRepeatable { operands.removeFirst() }
             } else {
-                throw failure("\"\(word)\" is one argument too many")
+                throw failure("\"\(word)\" is an unexpected argument")
             }
         }
         return arguments

@@ -14,7 +14,7 @@ struct Invocation {
         if given.isEmpty { throw CommandError.usage("\(operand) is empty") }
         if Self.isURL(given) {
             throw CommandError.usage(
-                "this verb takes the folder of a database and no URL; run it on the machine on which the database lies")
+                "this command takes the folder of a database, not a URL; run it on the machine of the database")
         }
         var path = given
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -114,7 +114,7 @@ extension Invocation {
         try withDatabase { database in
             guard let journal = database.journal else {
                 throw CommandError.notFound(
-                    "this database keeps no journal; switch it on with `settle log DB --on`, for operations from then on"
+                    "this database has no journal; switch it on with `settle log DB --on` to record later operations"
                 )
             }
             return try body(database, journal)

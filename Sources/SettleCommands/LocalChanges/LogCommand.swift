@@ -35,7 +35,7 @@ enum LogCommand: Command {
         if arguments.flag("--on") || arguments.flag("--off") {
             let isOn = arguments.flag("--on")
             return try invocation.withDatabase(journal: isOn) { _ in
-                let text = isOn ? "Local operations are kept from now on" : "There is no journal any more"
+                let text = isOn ? "The journal is switched on" : "The journal is switched off and deleted"
                 try console.print(text, json: ["ok": true, "journal": .bool(isOn)])
                 return .success
             }
@@ -64,7 +64,7 @@ enum LogCommand: Command {
         for line in table.title { try console.print(line) }
         for entry in history { for line in table.lines(entry) { try console.print(line) } }
         try console.print("")
-        try console.print(console.styled(pending.isEmpty ? "Nothing is to be sent" : "To be sent", .bold))
+        try console.print(console.styled(pending.isEmpty ? "Nothing is pending" : "Pending", .bold))
         for change in pending {
             let names = change.attributes.map { $0.value == nil ? "-\($0.name)" : $0.name }
             let what = names.isEmpty ? "" : "  " + names.joined(separator: ", ")

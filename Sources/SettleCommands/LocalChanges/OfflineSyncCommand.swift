@@ -44,7 +44,7 @@ enum OfflineSyncCommand: Command {
         Interruption.watch()
         return try invocation.withSide("URL", creates: false) { side in
             guard let peer = side.peer as? CouchDBPeer, let url = side.url else {
-                throw CommandError.usage("URL names no server", verb: spec.name)
+                throw CommandError.usage("URL is not the URL of a server", verb: spec.name)
             }
             return try invocation.withJournal { database, journal in
                 var options = OfflineSessionOptions()

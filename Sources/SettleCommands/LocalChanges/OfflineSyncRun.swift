@@ -52,7 +52,7 @@ struct OfflineSyncRun {
         let text =
             left == 0
             ? "Everything is synchronized, \(Quantity.of(before, "operation")) decided or sent"
-            : "\(Quantity.of(left, "operation")) left; run it again to go on"
+            : "\(Quantity.of(left, "operation")) left; run it again to continue"
         try console.print(
             text,
             json: [
@@ -78,7 +78,7 @@ struct OfflineSyncRun {
 
     private func show(_ conflict: OfflineConflict) throws {
         let operation = console.styled(conflict.operation.rawValue, JournalTable.style(of: conflict.operation))
-        try console.print("\(operation) \(console.styled(conflict.documentID.string, .bold)) is refused")
+        try console.print("\(operation) \(console.styled(conflict.documentID.string, .bold)) was refused")
         if case .refused(let message) = conflict.reason { try console.print("  " + TextWidth.harmless(message)) }
         let rows = [
             ("was", conflict.old?.body), ("mine", conflict.new?.body), ("theirs", conflict.server),

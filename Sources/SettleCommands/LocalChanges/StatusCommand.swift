@@ -35,7 +35,7 @@ enum StatusCommand: Command {
                 }
             }
             let count = Quantity.of(pending.count, "document")
-            try console.note(pending.isEmpty ? "Nothing is to be sent" : "\(count) to be sent")
+            try console.note(pending.isEmpty ? "Nothing is pending" : "\(count) pending")
             return .success
         }
     }

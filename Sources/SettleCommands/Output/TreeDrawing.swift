@@ -72,7 +72,7 @@ struct TreeDrawing {
         while let branch = rest.popLast() {
             if branch.isRoot, branch.start.generation > 1 {
                 let count = branch.start.generation - 1
-                lines.append(styled("┊ \(count) older revision\(count == 1 ? "" : "s") forgotten", .faint))
+                lines.append(styled("┊ \(count) older revision\(count == 1 ? "" : "s") stemmed", .faint))
             }
             let chain = chain(from: branch.start)
             for (index, line) in folded(chain).enumerated() {

@@ -54,6 +54,6 @@ struct AdministratorSetting {
     }
 
     private static var twice: CommandError {
-        CommandError.usage("the administrator's password was given twice, by means as strong", verb: "serve")
+        CommandError.usage("the administrator's password was given twice, with equal priority", verb: "serve")
     }
 }

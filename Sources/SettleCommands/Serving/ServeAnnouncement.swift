@@ -32,7 +32,7 @@ struct ServeAnnouncement {
                 """
         }
         guard let administrator else {
-            return "\(first)\nThe administrators' passwords are as they were; set one anew with --admin"
+            return "\(first)\nThe administrators' passwords are unchanged; --admin sets one"
         }
         return "\(first)\nThe password of the administrator \(administrator.name) is that of \(administrator.origin)"
     }

@@ -135,7 +135,7 @@ enum ServeCommand: Command {
     private static func isTLSWanted(_ settings: ServeSettings) throws -> Bool {
         let isGiven = settings.text("tls_cert") != nil
         if isGiven == (settings.text("tls_key") != nil) { return isGiven }
-        throw CommandError.usage("--tls-cert and --tls-key need each other", verb: spec.name)
+        throw CommandError.usage("--tls-cert and --tls-key must be given together", verb: spec.name)
     }
 
     private static func certificate(_ settings: ServeSettings) throws -> Certificate? {

@@ -71,7 +71,7 @@ enum ExportCommand: Command {
                     """)
             }
         } catch let error as CommandError where error.code == CommandError.outputClosed.code {
-            throw CommandError.inputOutput("the export is not whole: nobody reads it any more")
+            throw CommandError.inputOutput("the export is incomplete: its reader closed the output")
         }
         if let path, let partial {
             try output.synchronize()

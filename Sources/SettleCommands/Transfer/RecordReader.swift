@@ -118,7 +118,7 @@ final class RecordReader {
         let (startLine, startColumn) = (line, column)
         guard try fill() else {
             form = .ended
-            return Record(bytes: [], line: line, column: column, problem: "the array does not end")
+            return Record(bytes: [], line: line, column: column, problem: "the array is not closed")
         }
         if piece[index] == UInt8(ascii: "]") {
             form = .ended

@@ -76,7 +76,7 @@ struct RemoteChanges {
     private func waitForServer(_ error: CommandError, _ failures: Int) throws {
         if failures == 1 {
             console.complain(
-                "settle: \(error.message); trying again",
+                "settle: \(error.message); retrying",
                 json: ["warning": .string(error.message)])
         }
         let pause = RetryPolicy().delay(after: failures, jitter: .random(in: 0...1), retryAfter: nil)

@@ -22,7 +22,7 @@ struct RemoteCompaction {
         defer { bar.finish() }
         while try remote.info()["compact_running"] == true {
             let share = try share()
-            bar.update("Compacting", fraction: share, share == nil ? "waits for its turn" : "")
+            bar.update("Compacting", fraction: share, share == nil ? "queued" : "")
             try Waiting.wait { try await Task.sleep(for: Self.pause) }
             try Interruption.check()
         }

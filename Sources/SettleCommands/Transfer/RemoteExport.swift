@@ -76,7 +76,7 @@ struct RemoteExport {
                 })
         case .stub:
             throw CommandError(
-                "attachment_missing", "the content of \"\(attachment.name)\" of \"\(id)\" did not come",
+                "attachment_missing", "the content of \"\(attachment.name)\" of \"\(id)\" was not received",
                 status: .damaged)
         }
         return try writer.finish(name: attachment.name).described(

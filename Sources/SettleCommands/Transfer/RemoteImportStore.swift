@@ -151,7 +151,7 @@ final class RemoteImportStore: ImportStore {
                 try document.attachments.map { attachment in
                     guard attachment.length <= Self.largestInline else {
                         throw CommandError.invalid(
-                            "\"\(attachment.name)\" of \"\(document.id)\" is too large; give it to `settle attach`")
+                            "\"\(attachment.name)\" of \"\(document.id)\" is too large; add it with `settle attach`")
                     }
                     heldBytes += attachment.length
                     let isThere = attachment.isElsewhere
@@ -168,7 +168,7 @@ final class RemoteImportStore: ImportStore {
     private static func refusal(_ row: JSON, _ id: DocumentID) -> CommandError? {
         if row["rev"]?.string != nil, row["error"] == nil { return nil }
         guard let error = row["error"]?.string else {
-            return CommandError("bad_answer", "the server says nothing of \"\(id)\"", status: .damaged)
+            return CommandError("bad_answer", "the server did not answer for \"\(id)\"", status: .damaged)
         }
         let reason = row["reason"]?.string ?? ""
         return CommandError(

@@ -48,13 +48,13 @@ struct ArgumentParserTests {
 
     @Test func `a misspelled option suggests the nearest one`() {
         let error = failure { _ = try parse("a", "--limti", "3") }
-        #expect(error?.message == "there is no option --limti; did you mean --limit? `settle help try` says more")
+        #expect(error?.message == "there is no option --limti; did you mean --limit? See `settle help try`")
         #expect(error?.status == .usage)
         #expect(failure { _ = try parse("a", "--zzz") }?.message.contains("did you mean") == false)
     }
 
     @Test func `a wrong command line is refused with the reason`() throws {
-        #expect(failure { _ = try parse("a", "b", "c") }?.message.contains("one argument too many") == true)
+        #expect(failure { _ = try parse("a", "b", "c") }?.message.contains("unexpected argument") == true)
         #expect(failure { _ = try parse("a", "--limit") }?.message.contains("--limit N") == true)
         #expect(failure { _ = try parse("a", "--force=yes") }?.message.contains("takes no value") == true)
         #expect(failure { _ = try parse().operand("A") }?.message.contains("A is missing") == true)

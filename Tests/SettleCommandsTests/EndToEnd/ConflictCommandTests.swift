@@ -14,7 +14,7 @@ struct ConflictCommandTests {
         #expect(output.contains("  winner, local, changed /name, /count; added /_attachments\n"))
         #expect(output.contains("  remote, changed /count; removed /note\n"))
         #expect(!output.contains("gone"))
-        #expect(output.hasSuffix("2 documents in conflict; in 1 a deletion stands against an edit\n"))
+        #expect(output.hasSuffix("2 documents in conflict; in 1 there is a deletion and a concurrent edit\n"))
         let all = try room.run("conflicts", "a", "--deletions").output
         #expect(all.contains("gone  base ") && all.contains("  deleted by a user, local\n"))
         #expect(all.contains("  winner, remote, changed /v\n"))
@@ -96,13 +96,13 @@ struct ConflictCommandTests {
                 + line("cutdeletion", 3, "c", "b") + line("apartdeletion", 1, "b"),
             to: "all.jsonl")
         #expect(try room.run("import", "d", "all.jsonl", "--json").json["imported"] == 8)
-        let (cut, apart) = ("their base is not known, for revisions were forgotten", "they have no revision in common")
+        let (cut, apart) = ("their base is unknown, because revisions were stemmed", "they have no common revision")
         for (id, reason) in [
             ("apart", "leaves in conflict; \(apart)"),
-            ("unkept", "leaves in conflict; the body of their base is not kept"),
+            ("unkept", "leaves in conflict; the body of their base is no longer stored"),
             ("cut", "leaves in conflict; \(cut)"),
-            ("cutdeletion", "leaves, a deletion against an edit; \(cut)"),
-            ("apartdeletion", "leaves, a deletion against an edit; \(apart)"),
+            ("cutdeletion", "leaves, a deletion and a concurrent edit; \(cut)"),
+            ("apartdeletion", "leaves, a deletion and a concurrent edit; \(apart)"),
         ] {
             #expect(try room.run("show", "d", id).output.hasPrefix("\(id): 2 \(reason)\n"))
             #expect(try room.run("show", "d", id, "--json").json["base"] == .null)
@@ -120,7 +120,7 @@ struct ConflictCommandTests {
         #expect(try error("--policy", "deleteWins").contains("did you mean deletesWin?"))
         #expect(try error("--policy", "x").contains("there are keepAll, mostRevisions, deletesWin, "))
         #expect(try error("--on-clash", "summ").contains("did you mean sum?"))
-        #expect(try error("--merge-rule", "count=sum").contains("\"count\" is no JSON pointer; write /count"))
+        #expect(try error("--merge-rule", "count=sum").contains("\"count\" is not a JSON pointer; write /count"))
         #expect(try error("--merge-rule", "/count").contains("takes PATH=RULE"))
         #expect(try error("--merge-rule", "/a=sum", "--merge-rule", "/a=union").contains("/a has two rules"))
         #expect(try error("--policy", "keepAll", "--on-clash", "sum").contains("keepAll does not merge"))

@@ -33,7 +33,7 @@ struct EditCommandTests {
         #expect(milk["_attachments"]?["oats.txt"] != nil)
         let seen = String(decoding: try room.contents(of: "seen"), as: UTF8.self)
         #expect(seen.hasPrefix("{\n  \"name\": \"Oat milk\",\n  \"count\": 5,\n"))
-        #expect(seen.contains("\n# ---- Below this line nothing is read ----\n"))
+        #expect(seen.contains("\n# ---- Text below this line is ignored ----\n"))
         #expect(seen.contains("#   /count: clash, decided by the rule “winner”\n"))
         #expect(seen.contains("\n# base 1-") && seen.contains("\n# winner, remote, 3-"))
         #expect(seen.contains("\n# other, local, 2-"))
@@ -48,7 +48,7 @@ struct EditCommandTests {
 
     @Test func `an unchanged or emptied text is not saved`() throws {
         let before = try room.leaves("a")
-        for script in ["true", ": >\"$1\"", "printf '\\n\\n# ---- Below this line nothing is read ----\\n{}' >\"$1\""] {
+        for script in ["true", ": >\"$1\"", "printf '\\n\\n# ---- Text below this line is ignored ----\\n{}' >\"$1\""] {
             let outcome = try edit(script)
             #expect(outcome.status == 1 && outcome.errors.contains("nothing is written"), "\(script)")
         }

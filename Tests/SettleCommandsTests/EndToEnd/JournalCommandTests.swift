@@ -17,7 +17,7 @@ struct JournalCommandTests {
         try room.run("delete", "a", "bread", "--force")
         let output = try room.run("log", "a").output
         #expect(output.contains("CREATE     milk  ") && output.contains("DELETE     bread  "))
-        #expect(output.hasSuffix("To be sent\n  CREATE milk  count\n"))
+        #expect(output.hasSuffix("Pending\n  CREATE milk  count\n"))
         let json = try room.run("log", "a", "--json").json
         #expect(json["history"]?.array?.map { $0["operation"] } == ["CREATE", "CREATE", "DELETE"])
         #expect(json["history"]?[2]?["old"] == ["count": 1] && json["history"]?[2]?["new"] == .null)
@@ -31,14 +31,14 @@ struct JournalCommandTests {
 
     @Test func `pending changes are shown as a difference`() throws {
         try room.run("put", "a", "milk", #"{"count":1}"#)
-        #expect(try room.run("status", "a").output == "CREATE milk\n  + count: 1\n1 document to be sent\n")
+        #expect(try room.run("status", "a").output == "CREATE milk\n  + count: 1\n1 document pending\n")
         try room.run("create", "b")
         try room.run("sync", "a", "b")
-        #expect(try room.run("status", "a").line == "Nothing is to be sent")
+        #expect(try room.run("status", "a").line == "Nothing is pending")
         let read = try room.run("get", "a", "milk", "--json").json["_rev"]?.string
         try room.run("put", "a", "milk", #"{"count":2}"#, "--rev", try #require(read))
         #expect(
-            try room.run("status", "a").output == "UPDATE milk\n  - count: 1\n  + count: 2\n1 document to be sent\n")
+            try room.run("status", "a").output == "UPDATE milk\n  - count: 1\n  + count: 2\n1 document pending\n")
         let line = try room.run("status", "a", "--json").json
         #expect(line["old"] == ["count": 1] && line["changes"]?[0]?["value"] == 2)
     }
@@ -60,7 +60,7 @@ struct JournalCommandTests {
         #expect(try room.run("log", "plain", "--on", "--json").json == ["ok": true, "journal": true])
         try room.run("put", "plain", "a", "{}")
         #expect(try room.run("log", "plain", "--json").json["history"]?.array?.count == 1)
-        #expect(try room.run("log", "plain", "--off").line == "There is no journal any more")
+        #expect(try room.run("log", "plain", "--off").line == "The journal is switched off and deleted")
         #expect(try room.run("status", "plain").status == 3)
         #expect(try room.run("get", "plain", "a").status == 0)
     }

@@ -36,7 +36,7 @@ struct ResolveCommandTests {
         let leaves = try room.run("conflicts", "a", "--json").lines.map { try JSON(parsing: $0) }[1]["leaves"]
         let other = try #require(leaves?[1]?["rev"]?.string)
         let unknown = try room.run("resolve", "a", "milk", "--keep", "9-f")
-        #expect(unknown.status == 5 && unknown.errors.contains("9-f is no leaf of the conflict; there are 3-"))
+        #expect(unknown.status == 5 && unknown.errors.contains("9-f is not a leaf of the conflict; there are 3-"))
         #expect(try room.run("resolve", "a", "milk", "--keep", "").status == 5)
         let kept = try room.run("resolve", "a", "milk", "--keep", String(other.prefix(8)) + "…")
         #expect(kept.output.hasPrefix("milk: settled as 4-") && kept.line.hasSuffix(", \(other.prefix(10))… was kept"))
@@ -48,7 +48,7 @@ struct ResolveCommandTests {
         #expect(try room.run("resolve", "a", "milk", "--delete").line.hasSuffix(", deleted"))
         #expect(try room.run("get", "a", "milk").status == 3)
         let undecided = try room.run("resolve", "a", "gone", "--policy", "threeWayMerge")
-        #expect(undecided.status == 0 && undecided.line.contains("of which threeWayMerge does not decide"))
+        #expect(undecided.status == 0 && undecided.line.contains("which threeWayMerge leaves"))
         #expect(try room.run("resolve", "b", "gone", "--policy", "localWins", "--json").json["outcome"] == "settled")
         #expect(try get("b", "gone")["v"] == 2)
         #expect(try room.run("resolve", "a", "gone", "--policy", "localWins").status == 0)

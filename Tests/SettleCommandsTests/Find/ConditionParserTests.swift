@@ -34,14 +34,14 @@ struct ConditionParserTests {
     }
 
     @Test(arguments: [
-        ("age >", "a value is missing behind >"), ("age", "behind age stands one of"),
-        ("age > thirty", #"a text is in quotes, "thirty""#), ("age > 30 name = 'Ann'", "&& or || is missing"),
+        ("age >", "a value is missing after >"), ("age", "after age must follow one of"),
+        ("age > thirty", #"a text must be quoted, "thirty""#), ("age > 30 name = 'Ann'", "&& or || is missing"),
         ("(age > 30", "a ) is missing"), ("age > 30)", "&& or || is missing, at )"),
-        ("= 3", "a condition begins with the path"), ("name = 'Ann", "the text has no ' at its end"),
-        ("a in [1, 2", "a bracket has no other one"), ("a in 3", "an array belongs behind in"),
-        ("a begins 3", "a text in quotes belongs behind begins"), ("a = 1x", "1x is no JSON"),
+        ("= 3", "a condition begins with the path"), ("name = 'Ann", "the text lacks its closing '"),
+        ("a in [1, 2", "a bracket is not closed"), ("a in 3", "an array must follow in"),
+        ("a begins 3", "a quoted text must follow begins"), ("a = 1x", "1x is not JSON"),
         ("a = 1 & b = 2", #""&" has no meaning here, at & b = 2"#), ("a = 1 &&", "at the end of a = 1 &&"),
-        (#"a = "\q""#, "is no JSON"), ("", "a condition begins with the path"),
+        (#"a = "\q""#, "is not JSON"), ("", "a condition begins with the path"),
     ]) func `a malformed condition is reported with its position`(condition: String, complaint: String) throws {
         let error = try #require(throws: CommandError.self) { try ConditionParser.selector(condition) }
         #expect(error.message.contains(complaint), "\(error.message)")

@@ -86,10 +86,10 @@ struct TreeDrawingTests {
     @Test func `stemmed ancestors are noted at each root`() throws {
         #expect(
             draw(try tree("*5e 4d", "!2x")) == """
-                ┊ 3 older revisions forgotten
+                ┊ 3 older revisions stemmed
                 ○ 4-d
                 ● 5-e  winner
-                ┊ 1 older revision forgotten
+                ┊ 1 older revision stemmed
                 ✕ 2-x  deleted
                 """)
     }

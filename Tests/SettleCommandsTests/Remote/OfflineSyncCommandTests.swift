@@ -32,9 +32,9 @@ struct OfflineSyncCommandTests {
         try quarrel()
         let refused = try room.run("offline-sync", "a", room.url("shop"))
         #expect(refused.status == 4)
-        #expect(refused.output.contains("UPDATE milk is refused\n  was     {\"count\":1}\n"))
+        #expect(refused.output.contains("UPDATE milk was refused\n  was     {\"count\":1}\n"))
         #expect(refused.output.contains("  mine    {\"count\":2}\n  theirs  {\"count\":3}\n"))
-        #expect(refused.output.hasSuffix("1 operation left; run it again to go on\n"))
+        #expect(refused.output.hasSuffix("1 operation left; run it again to continue\n"))
         #expect(try counts() == [2, 3])
     }
 

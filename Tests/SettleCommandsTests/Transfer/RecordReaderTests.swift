@@ -45,7 +45,7 @@ struct RecordReaderTests {
 
     @Test func `an unterminated array is reported`() throws {
         let records = try read("[{},")
-        #expect(records.map(\.problem) == [nil, "the array does not end"])
+        #expect(records.map(\.problem) == [nil, "the array is not closed"])
         #expect(texts(try read("[{},{\"a\"")).last == "")
     }
 
