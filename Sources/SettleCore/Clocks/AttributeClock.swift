@@ -1,28 +1,28 @@
-/// When a member of a document was changed: a hybrid logical clock's value.
+/// The time of a change of a document's member: a hybrid logical clock.
 ///
 ///     1423083473000-0-9f3a6c21
 ///     └ wall clock ┘ │ └ device
-///       milliseconds └ counter: how many changes before it had the same milliseconds
+///       milliseconds └ counter: number of earlier changes with the same milliseconds
 ///
-/// The wall clock comes first, so of two changes made apart the one made later is the greater. The counter keeps changes in
+/// The wall clock comes first, so of two concurrent changes the later one is the greater. The counter keeps changes in
 /// order while the wall clock stands still or was put back. The device makes the order total, the same on every replica
-/// (SEMANTICS 158); who has the greater name is chance and means nothing.
+/// (SEMANTICS 158); the order of devices has no meaning.
 ///
-/// A value past ``latest`` is nobody's: such a text is not read as a clock.
+/// A value past ``latest`` is invalid and is not parsed.
 public struct AttributeClock: Hashable, Sendable {
-    /// Milliseconds since 1970, never more than ``latest``.
+    /// Milliseconds since 1970, at most ``latest``.
     public let milliseconds: Int64
-    /// How many changes came before with the same milliseconds, never more than ``maximumCounter``.
+    /// How many changes came before with the same milliseconds, at most ``maximumCounter``.
     public let counter: Int64
-    /// Who made the change: 1 to 32 letters and digits of ASCII.
+    /// The device that made the change: 1 to 32 letters and digits of ASCII.
     public let device: String
 
-    /// The end of the year 2199; no clock shows more.
+    /// The end of the year 2199; no clock goes further.
     public static let latest: Int64 = 7_258_118_399_999
-    /// The highest counter; the next change after it has the next millisecond.
+    /// The highest counter; the next change gets the next millisecond.
     public static let maximumCounter: Int64 = 0x7FFF_FFFF
 
-    /// Makes a value; `nil` when a part is out of range.
+    /// Creates a value; `nil` if a part is out of range.
     public init?(milliseconds: Int64, counter: Int64 = 0, device: String) {
         guard 0...Self.latest ~= milliseconds, 0...Self.maximumCounter ~= counter, Self.isDevice(device.utf8) else {
             return nil
@@ -36,7 +36,7 @@ public struct AttributeClock: Hashable, Sendable {
         self.device = device
     }
 
-    /// Whether a text may name a device.
+    /// Whether a text is a valid device.
     static func isDevice(_ text: some Collection<UInt8>) -> Bool {
         1...32 ~= text.count
             && text.allSatisfy { byte in
@@ -49,7 +49,7 @@ public struct AttributeClock: Hashable, Sendable {
             }
     }
 
-    /// The least value of a device that is greater than this one; `nil` at the end of all clocks.
+    /// The least value of a device that is greater than this one; `nil` after the last possible clock.
     public func successor(on device: String) -> AttributeClock? {
         counter < Self.maximumCounter
             ? AttributeClock(milliseconds: milliseconds, counter: counter + 1, device: device)
@@ -58,7 +58,7 @@ public struct AttributeClock: Hashable, Sendable {
 }
 
 extension AttributeClock: Comparable {
-    /// Whether one was made before the other: by milliseconds, then counter, then device.
+    /// Whether the left change is the earlier: by milliseconds, then counter, then device.
     public static func < (left: AttributeClock, right: AttributeClock) -> Bool {
         if left.milliseconds != right.milliseconds { return left.milliseconds < right.milliseconds }
         if left.counter != right.counter { return left.counter < right.counter }
@@ -67,7 +67,7 @@ extension AttributeClock: Comparable {
 }
 
 extension AttributeClock: LosslessStringConvertible {
-    /// Reads `milliseconds-counter-device`; `nil` for anything else.
+    /// Parses `milliseconds-counter-device`; `nil` for anything else.
     public init?(_ text: String) { self.init(bytes: text.utf8) }
 
     init?(bytes: some Collection<UInt8>) {
@@ -78,7 +78,7 @@ extension AttributeClock: LosslessStringConvertible {
         self.init(milliseconds: milliseconds, counter: counter, device: String(decoding: rest, as: UTF8.self))
     }
 
-    /// Takes a number in the one spelling it has, digits, no sign, no zero in front, and the hyphen behind it.
+    /// Parses a number in canonical spelling, without sign or leading zeros, and the following hyphen.
     private static func number<Bytes: Collection<UInt8>>(_ rest: inout Bytes) -> Int64?
     where Bytes.SubSequence == Bytes {
         var value: Int64 = 0
@@ -91,6 +91,6 @@ extension AttributeClock: LosslessStringConvertible {
         return count > 0 ? value : nil
     }
 
-    /// The value as it stands in documents.
+    /// The value's text in documents.
     public var description: String { String(milliseconds) + "-" + String(counter) + "-" + device }
 }

@@ -1,6 +1,6 @@
-/// Walks over the bytes of a body that is compact JSON already, and so need not be checked again.
+/// Reads the bytes of a body, which is compact JSON already and need not be validated again.
 ///
-/// What is not what it should be ends the walk with `nil`, and whoever walks takes a way that checks.
+/// Unexpected bytes end the walk with `nil`, and the caller uses the validating parser.
 struct BodyWalk {
     let text: UnsafeBufferPointer<UInt8>
     var offset = 0
@@ -11,7 +11,7 @@ struct BodyWalk {
         var value: Range<Int>
     }
 
-    /// How deep values are looked into.
+    /// The maximum depth of values.
     private static let depth = 64
 
     private var byte: UInt8 { offset < text.count ? text[offset] : 0 }
@@ -22,7 +22,7 @@ struct BodyWalk {
         return true
     }
 
-    /// The members of the object that begins here; `nil` where there is none, or one has a name with an escape in it.
+    /// The members of the object at the current position; `nil` if there is none, or a name contains an escape.
     mutating func members() -> [Member]? {
         var members: [Member] = []
         members.reserveCapacity(16)
@@ -48,7 +48,7 @@ struct BodyWalk {
         }
     }
 
-    /// The string that begins here, without its quotes.
+    /// The string at the current position, without its quotes.
     private mutating func string() -> (range: Range<Int>, hasEscapes: Bool)? {
         guard take(UInt8(ascii: "\"")) else { return nil }
         let start = offset
@@ -57,7 +57,7 @@ struct BodyWalk {
         return (start..<offset - 1, structure.hasEscapes)
     }
 
-    /// Goes behind the value that begins here.
+    /// Skips the value at the current position.
     private mutating func skip() -> Bool {
         switch byte {
         case UInt8(ascii: "\""): return string() != nil
@@ -73,7 +73,7 @@ struct BodyWalk {
         }
     }
 
-    /// The hash of the value that begins here, as a ``ValueDigest`` has it, and goes behind it.
+    /// The hash of the value at the current position, as in ``ValueDigest``; advances past it.
     mutating func hash(depth: Int = 0) -> UInt64? {
         guard depth < Self.depth else { return nil }
         switch byte {
@@ -101,8 +101,8 @@ struct BodyWalk {
         }
     }
 
-    /// What a value has entries for that is written as a whole: what is inside of an object, and objects inside; of one at
-    /// the top only when it is empty. False where that takes more than looking at bytes.
+    /// The entries of a value that was written as a whole: one for each value inside of objects, and one for each object except
+    /// a non-empty one at the top. False if this needs the validating parser.
     mutating func leaves(
         at path: [UInt8], into leaves: inout [(path: [UInt8], digest: ValueDigest)], depth: Int = 1
     ) -> Bool {

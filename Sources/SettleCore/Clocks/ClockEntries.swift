@@ -1,8 +1,8 @@
-/// The entries of a document's clocks on their way into its body, brought into the order of their paths.
+/// The entries of a document's clocks to be written into its body, sorted by path.
 struct ClockEntries {
-    /// `"/path":"entry"` one behind the other.
+    /// `"/path":"entry"`, one after the other.
     private var bytes: [UInt8] = []
-    /// Where each of them is, and its path in it.
+    /// The range of each entry, and of its path.
     private var places: [(whole: Range<Int>, path: Range<Int>)] = []
 
     init() {
@@ -10,10 +10,10 @@ struct ClockEntries {
         places.reserveCapacity(16)
     }
 
-    /// About how many bytes they take.
+    /// Their approximate size in bytes.
     var count: Int { bytes.count + places.count }
 
-    /// Takes an entry as it is.
+    /// Adds a copy of an entry.
     mutating func copy(_ path: Slice<UnsafeBufferPointer<UInt8>>, _ text: Slice<UnsafeBufferPointer<UInt8>>) {
         add { bytes in
             bytes.append(contentsOf: path)
@@ -22,7 +22,7 @@ struct ClockEntries {
         }
     }
 
-    /// Takes an entry of a member whose name, or path behind the first stroke, needs no escapes.
+    /// Adds an entry of a member whose name, or path after the first slash, needs no escapes.
     mutating func add(_ name: some Sequence<UInt8>, _ clock: [UInt8], _ digest: ValueDigest) {
         add { bytes in
             bytes.append(UInt8(ascii: "/"))
@@ -34,7 +34,7 @@ struct ClockEntries {
         }
     }
 
-    /// Takes all entries of a member; false where a path needs escapes, which have another order than what they stand for.
+    /// Adds all entries of a member; false if a path needs escapes, because these sort differently from the characters.
     mutating func add(_ member: ClockedMember, named name: String) -> Bool {
         var entries: [(path: [UInt8], entry: ClockNode.Entry)] = []
         ClockedDocument.collect(member, at: MergePath.step(name), into: &entries)

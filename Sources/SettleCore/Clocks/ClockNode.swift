@@ -1,13 +1,13 @@
 /// The entries of a document's `$clocks`, as a tree of names.
 struct ClockNode {
-    /// What an entry says.
+    /// The content of an entry.
     enum Entry: Hashable {
-        /// When the member was changed, and the digest of what it was changed to.
+        /// The clock of the member's last change, and the digest of its new value.
         case known(AttributeClock, ValueDigest)
-        /// Somebody who knows no clocks changed or removed it, after a moment if there was one before.
+        /// A foreign edit changed or removed it, after the given clock if it had one before.
         case unknown(after: AttributeClock?)
 
-        /// The moment that the member bears: what is changed on top of it comes later.
+        /// The clock of the member, which later changes must exceed.
         var moment: AttributeClock? {
             switch self {
             case .known(let clock, _): clock
@@ -19,7 +19,7 @@ struct ClockNode {
     var entry: Entry?
     var inside: [ClockedMembers.Name: ClockNode] = [:]
 
-    /// Reads a document's entries. What is none is passed over, for anybody can write anything into a document.
+    /// Reads a document's entries. Malformed ones are ignored, because any software can write any member.
     init(_ entries: JSONObject) {
         for member in entries {
             guard let text = member.value.string, let entry = Entry(text) else { continue }
@@ -31,7 +31,7 @@ struct ClockNode {
         }
     }
 
-    /// The name a JSON Pointer of one step has, where nothing is escaped: most have.
+    /// The name in a JSON Pointer of one step without escapes, which is the usual case.
     private static func onlyName(in pointer: String) -> String? {
         let bytes = pointer.utf8
         guard bytes.first == UInt8(ascii: "/"),
@@ -42,7 +42,7 @@ struct ClockNode {
 
     private init() {}
 
-    /// The latest moment of the entry and of all inside.
+    /// The latest clock of the entry and of everything inside.
     var newest: AttributeClock? { inside.values.reduce(entry?.moment) { ClockedMember.later($0, $1.newest) } }
 
     private mutating func insert(_ entry: Entry, at path: ArraySlice<String>) {
@@ -53,7 +53,7 @@ struct ClockNode {
         inside[ClockedMembers.Name(text: name), default: ClockNode()].insert(entry, at: path.dropFirst())
     }
 
-    /// The names a JSON Pointer is made of; `nil` for invalid input, or leads too deep.
+    /// The names of a JSON Pointer; `nil` if it is malformed or too deep.
     private static func names(in pointer: String) -> [String]? {
         if pointer.isEmpty { return [] }
         guard MergePath.isPointer(pointer) else { return nil }
@@ -83,10 +83,10 @@ struct ClockNode {
 }
 
 extension ClockNode.Entry {
-    /// Reads an entry: a clock, a blank, a digest or a question mark; or a question mark alone.
+    /// Parses an entry: a clock, a blank, a digest or a question mark; or a question mark alone.
     init?(_ text: String) { self.init(bytes: text.utf8) }
 
-    /// Reads the bytes of an entry.
+    /// Parses the bytes of an entry.
     init?(bytes: some BidirectionalCollection<UInt8>) {
         if bytes.last == UInt8(ascii: "?") {
             let clock = bytes.dropLast(2)
@@ -107,7 +107,7 @@ extension ClockNode.Entry {
         self = .known(clock, digest)
     }
 
-    /// The entry as it stands in a document.
+    /// The entry's text in a document.
     var text: String {
         switch self {
         case .known(let clock, let digest): "\(clock) \(digest.text)"

@@ -1,19 +1,19 @@
-/// Stamps a body from its bytes: the same as ``ClockedDocument`` does by values, where nothing is out of the ordinary.
+/// Stamps a body from its bytes: a fast path with the same result as ``ClockedDocument``.
 ///
 ///     parent   {"name":"Milk","size":1,"$clocks":{"/name":"5-0-a …","/size":"5-0-a …"}}
 ///     body     {"name":"Milk","size":2}
 ///              └ same bytes ┘ └ other bytes
 ///     stamped  {"name":"Milk","size":2,"$clocks":{"/name":"5-0-a …","/size":"8-0-a …"}}
 ///
-/// Of members that are the same, the entries are copied, once their digests are seen to fit. Of what was changed, simple
-/// values are stamped here, and members that are objects, before or after, go the way by values. So does the whole document,
-/// by a `nil`, where a name needs an escape or the clocks are not as this writes them.
+/// Entries of equal members are copied after their digests are checked. Changed members with simple values are stamped here;
+/// members that are objects, before or after, are stamped by value. The whole document is stamped by value, which a `nil`
+/// requests, if a name needs an escape or the clocks are in another form than this writes.
 struct ClockStamper {
     /// An entry of the parent's clocks.
     private struct Entry {
         var path: Range<Int>
         var text: Range<Int>
-        /// Behind the first name of the path.
+        /// The end of the path's first name.
         var nameEnd: Int
         var isWhole: Bool { nameEnd == path.upperBound }
     }
@@ -25,7 +25,7 @@ struct ClockStamper {
     private var newMembers = MemberTable()
     private var oldMembers = MemberTable()
     private var entries: [Entry] = []
-    /// For each member of the body, of the parent, the first of its entries; and for each entry the next one. −1 for none.
+    /// For each member of the body and of the parent, the index of its first entry; for each entry that of the next. −1 for none.
     private var firstOfNew: [Int] = []
     private var firstOfOld: [Int] = []
     private var next: [Int] = []
@@ -45,10 +45,10 @@ struct ClockStamper {
     /// Stamps a body.
     ///
     /// - Parameters:
-    ///   - body: The members now; clocks among them are passed over.
-    ///   - parent: What they were before; an empty body for a new document.
-    ///   - clock: When they were changed.
-    /// - Returns: The body with its clocks, which stand last; `nil` where it can't be told from the bytes.
+    ///   - body: The new members; clocks among them are ignored.
+    ///   - parent: The former members; an empty body for a new document.
+    ///   - clock: The time of the change.
+    /// - Returns: The body with its clocks as the last member; `nil` if the bytes are not sufficient.
     static func stamp(_ body: DocumentBody, on parent: DocumentBody, at clock: AttributeClock) -> DocumentBody? {
         body.utf8.withUnsafeBufferPointer { new in
             parent.utf8.withUnsafeBufferPointer { old in
@@ -79,7 +79,7 @@ struct ClockStamper {
             let nameEnd = inside.firstIndex(of: UInt8(ascii: "/")) ?? path.upperBound
             entries.append(Entry(path: path, text: value.lowerBound + 1..<value.upperBound - 1, nameEnd: nameEnd))
         }
-        // From the end, so that each member's entries are in their order.
+        // In reverse, so that each member's entries end up in order.
         for index in entries.indices.reversed() {
             let name = UnsafeBufferPointer(
                 rebasing: old.text[entries[index].path.lowerBound + 1..<entries[index].nameEnd])
@@ -109,7 +109,7 @@ struct ClockStamper {
             guard stamp(name, to: nil, from: oldMembers[index].value, firstOfOld[index]) else { return false }
         }
         for index in orphans {
-            // The trace of a member that was removed before.
+            // The entry of a member that was removed before.
             guard entries[index].isWhole, let entry = entry(index), entry.isTrace else { return false }
             copy(index)
         }
@@ -122,7 +122,7 @@ struct ClockStamper {
         output.copy(old.text[entries[index].path], old.text[entries[index].text])
     }
 
-    /// Stamps a member that is an object and is new or the same as before; false, and nothing is done, for others.
+    /// Stamps a member that is a new or unchanged object; returns false without an effect for others.
     private mutating func stampObject(
         _ name: UnsafeBufferPointer<UInt8>, _ value: Range<Int>?, from before: Range<Int>?, _ first: Int
     ) -> Bool {
@@ -137,7 +137,7 @@ struct ClockStamper {
             for leaf in leaves { output.add(leaf.path[1...], clockText, leaf.digest) }
             return true
         }
-        // Each entry has to fit, and none may be older than one around it: they are of one moment, or there are objects'.
+        // Each entry must match, and none may be older than one around it: all have one clock, or those inside have their own.
         var fitting: [Int] = []
         var (index, areOfOneMoment, areLeaves) = (first, true, true)
         while index >= 0 {
@@ -180,7 +180,7 @@ struct ClockStamper {
             return true
         }
         guard let digestBefore = self.digest(of: before, in: old) else { return false }
-        // Values that are spelled in other ways are told apart by values.
+        // Values that differ only in spelling are compared by value.
         if digest == digestBefore { return stampByValues(name, to: value, from: before, first) }
         guard let latest = entry?.moment, latest >= clock else {
             output.add(name[...], clockText, digest)
@@ -228,7 +228,7 @@ struct ClockStamper {
         return (try? JSON(utf8: UnsafeBufferPointer(rebasing: walk.text[range]))).map { ($0, ()) }
     }
 
-    /// The body's members, and its clocks behind them.
+    /// The body's members, followed by its clocks.
     private mutating func body() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(new.text.count + output.count + 16)
@@ -246,7 +246,7 @@ struct ClockStamper {
 }
 
 extension ClockNode.Entry {
-    /// Whether it is of a member that is not there.
+    /// Whether it belongs to a removed member.
     fileprivate var isTrace: Bool {
         switch self {
         case .unknown: true

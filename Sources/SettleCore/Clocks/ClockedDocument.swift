@@ -1,7 +1,7 @@
-/// A document's members, with what is known of when each of them was changed.
+/// A document's members with the clocks of their changes.
 ///
-/// A device that stamps its changes keeps their moments in the document itself, in the member `$clocks`, so that they
-/// travel through any software that knows nothing of them:
+/// A device that stamps its changes stores their clocks in the document itself, in the member `$clocks`, so that
+/// software without clocks passes them on:
 ///
 ///     {
 ///       "name": "Family Holidays",
@@ -13,35 +13,34 @@
 ///       }
 ///     }
 ///
-/// An entry stands under the member's JSON Pointer: an ``AttributeClock``, a blank, and a digest of the value the member was
-/// changed to, eight zeros for a removal. Objects are taken apart, down to ``depth``; an array is one value.
+/// An entry's name is the member's JSON Pointer, its value an ``AttributeClock``, a blank, and a digest of the member's value,
+/// eight zeros for a removal. Objects have entries for their members, down to ``depth``; an array is one value.
 ///
-/// **Foreign edits.** Whoever knows no clocks leaves them as they are. The digest does not fit the value then, or a value
-/// has no entry, so of that member it is not known when it was changed, while all others keep their moments. From the next
-/// save on, a question mark stands in the place of the digest: the moment is not that of the value, but whoever changes the
-/// member after all comes later (SEMANTICS 159).
+/// **Foreign edits.** Software without clocks leaves them unchanged. Then a digest does not match its value, or a value
+/// has no entry, so the time of that member's change is unknown, while all others keep their clocks. From the next
+/// save on, a question mark replaces the digest: the clock is not that of the value, but every later change of the member
+/// exceeds it (SEMANTICS 159).
 ///
-/// What stands in `$clocks` is not believed further than that: what is no entry is passed over.
+/// `$clocks` is not trusted further than that: malformed entries are ignored.
 public struct ClockedDocument: Hashable, Sendable {
     /// The name of the member that holds the clocks.
     public static let memberName = "$clocks"
-    /// How many objects deep members are told apart; what is inside of that is one value.
+    /// The depth to which objects are merged member by member; anything deeper is one value.
     public static let depth = 32
 
-    /// The document as a member.
     private(set) var root: ClockedMember
-    /// When the document was deleted, for a tombstone that says so.
+    /// The clock of the deletion, for a tombstone that has one.
     public let deletion: AttributeClock?
     /// Whether it has clocks at all.
     let hasClocks: Bool
-    /// For a tombstone, the latest moment it bears, be it the deletion's or not: what revives the document is later.
+    /// For a tombstone, its latest clock, whether the deletion's or another; a revival must exceed it.
     private let erased: AttributeClock?
 
     /// Reads a document.
     ///
     /// - Parameters:
     ///   - document: Its members, `$clocks` among them.
-    ///   - isDeleted: Whether it is a tombstone; then it has no members but a moment.
+    ///   - isDeleted: Whether it is a tombstone; then it has only the clock of its deletion.
     /// - Complexity: O(*n* log *n*) in bytes.
     public init(_ document: JSONObject, isDeleted: Bool = false) {
         let entries = document[Self.memberName]?.object
@@ -71,25 +70,25 @@ public struct ClockedDocument: Hashable, Sendable {
     /// The members without the clocks.
     public var members: JSONObject { root.value?.object ?? JSONObject() }
 
-    /// The latest change of anything in the document, or its deletion; `nil` when none is known.
+    /// The latest known change of the document, or its deletion; `nil` if none is known.
     public var newest: AttributeClock? { ClockedMember.later(root.newest, deletion) }
 
-    /// The latest change of anything in the document; `nil` unless of each member it is known when it was changed, as it is not
-    /// after an edit by software that knows no clocks.
+    /// The latest change of the document; `nil` unless the change of every member is known, which it is not after a foreign
+    /// edit.
     package var wholeMoment: AttributeClock? { hasClocks && root.isTrusted ? root.newest : nil }
 
-    /// The latest moment it bears, of whatever it says.
+    /// The latest clock in the document, trusted or not.
     private var reach: AttributeClock? { ClockedMember.later(root.reach, erased) }
 
-    /// When a member was changed or removed; `nil` when that is not known, or for an object that was never written as a
+    /// The clock of a member's change or removal; `nil` if it is unknown, or for an object that was never written as a
     /// whole.
     ///
-    /// - Parameter path: The names that lead to it.
+    /// - Parameter path: The names on the way to it.
     public subscript(path: String...) -> AttributeClock? {
         path.reduce(root) { member, name in member?.inside?[name] }?.clock
     }
 
-    /// The document with its clocks, which stand last and in the order of their paths' bytes.
+    /// The document with its clocks as the last member, ordered by the bytes of their paths.
     public var document: JSONObject {
         var entries: [(path: [UInt8], entry: ClockNode.Entry)] = []
         Self.collect(root, at: [], into: &entries)
@@ -102,7 +101,7 @@ public struct ClockedDocument: Hashable, Sendable {
         return document
     }
 
-    /// All moments that are known, each with its JSON Pointer.
+    /// All known clocks, each with its JSON Pointer.
     package var moments: [(path: String, moment: AttributeClock)] {
         var entries: [(path: [UInt8], entry: ClockNode.Entry)] = []
         Self.collect(root, at: [], into: &entries)
@@ -112,7 +111,7 @@ public struct ClockedDocument: Hashable, Sendable {
         }
     }
 
-    /// All moments a document's entries name, believed or not.
+    /// All clocks in a document's entries, trusted or not.
     package static func moments(in document: DocumentBody) -> [AttributeClock] {
         (document[memberName]?.object ?? JSONObject()).compactMap { member in
             member.value.string.flatMap { ClockNode.Entry($0)?.moment }
@@ -136,12 +135,12 @@ public struct ClockedDocument: Hashable, Sendable {
 }
 
 extension ClockedDocument {
-    /// Changes the document to other members, at a moment; what is the same keeps its moment.
+    /// Replaces the members; unchanged ones keep their clocks.
     ///
     /// - Parameters:
-    ///   - members: The members now; clocks among them are passed over.
-    ///   - clock: When they were changed. A member that has a later moment already gets the successor of that.
-    ///   - others: Other versions that were in sight, such as the other leaves of a conflict: the change is later than
+    ///   - members: The new members; clocks among them are ignored.
+    ///   - clock: The time of the change. A member with a later clock gets the successor of that.
+    ///   - others: Other known versions, such as the other leaves of a conflict: the change is later than
     ///     theirs, too.
     public mutating func stamp(
         _ members: JSONObject, at clock: AttributeClock, inSightOf others: [ClockedDocument] = []
@@ -153,13 +152,13 @@ extension ClockedDocument {
             to: .object(new), at: clock, depth: 0, cover: cover, inSightOf: others.map(\.root))
     }
 
-    /// A body with the clocks of its changes, the same as ``stamp(_:at:inSightOf:)`` gives.
+    /// The body with the clocks of its changes, as with ``stamp(_:at:inSightOf:)``.
     ///
     /// - Parameters:
-    ///   - body: The members now; clocks among them are passed over.
-    ///   - parent: What the document was, not deleted; `nil` for a new one.
-    ///   - clock: When it was changed.
-    /// - Returns: The body with its clocks, which stand last.
+    ///   - body: The new members; clocks among them are ignored.
+    ///   - parent: The former document, not deleted; `nil` for a new one.
+    ///   - clock: The time of the change.
+    /// - Returns: The body with its clocks as the last member.
     /// - Throws: ``JSONError`` never, unless the parent's bytes are damaged.
     /// - Complexity: O(*n*) in bytes, O(*n* log *n*) for members that are objects.
     package static func stamped(
@@ -169,7 +168,7 @@ extension ClockedDocument {
         return try stampedByValues(body, on: parent, at: clock)
     }
 
-    /// The same, by values alone.
+    /// The same, without the fast path.
     static func stampedByValues(
         _ body: DocumentBody, on parent: DocumentBody?, at clock: AttributeClock
     ) throws(JSONError) -> DocumentBody {
@@ -178,12 +177,12 @@ extension ClockedDocument {
         return try DocumentBody(.object(document.document))
     }
 
-    /// The clocks of a tombstone that deletes the document at a moment, or right after its latest change.
+    /// The members of a tombstone that deletes the document at a time, or directly after its latest change.
     ///
     /// - Parameters:
-    ///   - kept: The members the tombstone keeps.
-    ///   - clock: When it is deleted.
-    ///   - others: Other versions that were in sight.
+    ///   - kept: The members that the tombstone keeps.
+    ///   - clock: The time of the deletion.
+    ///   - others: Other known versions.
     /// - Returns: The tombstone's members.
     public func tombstone(
         keeping kept: JSONObject, at clock: AttributeClock, inSightOf others: [ClockedDocument] = []
@@ -197,25 +196,25 @@ extension ClockedDocument {
         return tombstone
     }
 
-    /// Writes one member as a whole, as if that had been done at a moment: what was changed later stays.
+    /// Writes one member as a whole, as if at the time of `clock`: later changes are kept.
     ///
-    /// A member of which it is not known when it was changed gives way: a moment that is known counts more. So does one that
-    /// is said to have been changed when it can't have been yet.
+    /// A member whose change has no known time is replaced, because a known clock counts more. So is one whose clock is
+    /// past `latest`.
     ///
     /// - Parameters:
     ///   - name: The member.
-    ///   - value: The value, `nil` to remove it.
-    ///   - clock: When it was written.
-    ///   - latest: The latest moment that is believed, in milliseconds since 1970.
+    ///   - value: The value, or `nil` to remove it.
+    ///   - clock: The time of the change.
+    ///   - latest: The latest trusted time, in milliseconds since 1970.
     package mutating func write(
         _ name: String, _ value: JSON?, at clock: AttributeClock, believing latest: Int64 = AttributeClock.latest
     ) {
         _ = write([(name, value, clock)], believing: latest)
     }
 
-    /// Writes many members, each as ``write(_:_:at:believing:)`` does; the document is put together once.
+    /// Writes many members like ``write(_:_:at:believing:)``, and builds the document once.
     ///
-    /// - Returns: For each change, in order, what the member is right after it and when that was changed.
+    /// - Returns: For each change, in order, the member directly after it and its clock.
     /// - Complexity: O(*n* + *m*) for *n* changes of a document with *m* members.
     package mutating func write(
         _ changes: [(name: String, value: JSON?, moment: AttributeClock)],

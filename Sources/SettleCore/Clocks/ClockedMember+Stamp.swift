@@ -1,20 +1,20 @@
 extension ClockedMember {
-    /// What a member is after a change.
+    /// The member after a change.
     ///
     ///     before  {"name": "Milk" @1, "size": {"unit": "l" @1, "count": 1 @1}}
     ///     now     {"name": "Milk",    "size": {"unit": "l"}}                       changed at 5
     ///     after   {"name": "Milk" @1, "size": {"unit": "l" @1, "count": removed @5}}
     ///
-    /// What is the same keeps its clock. What differs gets the change's, or the successor of the latest clock it had, or
-    /// there was around or inside of it, if that is later still: a change is never older than what it changed. Nor than what
-    /// was there before somebody who knows no clocks changed it (SEMANTICS 159).
+    /// An unchanged value keeps its clock. A changed one gets the change's, or the successor of the latest clock it had, or
+    /// of one around or inside of it, if that is later: a change is never older than the value it replaces. Nor than the value
+    /// before a foreign edit (SEMANTICS 159).
     ///
     /// - Parameters:
-    ///   - new: The value now, `nil` for none.
-    ///   - clock: When it was changed.
-    ///   - depth: How many objects are around it.
-    ///   - cover: The latest clock of an object around it.
-    ///   - others: The member in other versions that were in sight: the change is later than what was changed there, too.
+    ///   - new: The new value, or `nil` for none.
+    ///   - clock: The time of the change.
+    ///   - depth: The number of enclosing objects.
+    ///   - cover: The latest clock of an enclosing object.
+    ///   - others: The member in other known versions: the change is later than theirs, too.
     /// - Returns: The member after the change.
     func stamped(
         to new: JSON?, at clock: AttributeClock, depth: Int, cover: AttributeClock? = nil,
@@ -42,17 +42,16 @@ extension ClockedMember {
         return ClockedMember(new, clock: self.clock, isUnknown: isUnknown, after: bound, inside: changed)
     }
 
-    /// What a member is after something else was put in its place.
+    /// The member after its value was replaced.
     private func replaced(by new: JSON?, at moment: AttributeClock?, depth: Int) -> ClockedMember {
         let written = Self.written(new, at: moment, depth: depth)
-        // An object that comes into being is not written as a whole: another one may be made elsewhere at the same time,
-        // and the two become one. It comes after what was here before.
+        // A new object does not count as written as a whole, because another replica may create it concurrently, and the two
+        // are merged. It is later than the former value.
         guard let inside = written.inside, !inside.isEmpty else { return written }
         return ClockedMember(new, clock: wholeReach, inside: inside)
     }
 
-    /// A value as if it had been written as a whole at a moment, all that is inside too; `nil` for a moment that is not
-    /// known.
+    /// A value written as a whole at a time, with everything inside; `nil` if the time is unknown.
     static func written(_ value: JSON?, at moment: AttributeClock?, depth: Int) -> ClockedMember {
         guard let object = depth < ClockedDocument.depth ? value?.object : nil else {
             return ClockedMember(value, clock: moment, isUnknown: moment == nil)
@@ -62,7 +61,7 @@ extension ClockedMember {
         return ClockedMember(value, clock: moment, isUnknown: moment == nil, inside: inside)
     }
 
-    /// A moment, or if another one is not before it, that one's successor on the same device.
+    /// A clock, or the successor of another one on the same device if that is not earlier.
     static func moment(_ clock: AttributeClock, after other: AttributeClock?) -> AttributeClock? {
         guard let other, other >= clock else { return clock }
         return other.successor(on: clock.device)

@@ -1,32 +1,31 @@
-/// A member as a document has it, with what is known of when it was changed.
+/// A member of a document, with the clock of its change.
 ///
 ///     value      clock      is unknown
 ///     a value    10:00      no           changed at 10:00
 ///     none       10:00      no           removed at 10:00
-///     a value    none       yes          by somebody who knows no clocks, or before there were any; after its bound
-///     none       none       no           never there, as far as this document knows
-///     an object  none       no           what counts is inside
-///     an object  10:00      no           it was written as a whole at 10:00: all that is inside is as new, or newer
+///     a value    none       yes          by a foreign edit, or before there were clocks; later than its bound
+///     none       none       no           never existed, as far as this document knows
+///     an object  none       no           its members have the clocks
+///     an object  10:00      no           written as a whole at 10:00: everything inside is as new, or newer
 struct ClockedMember: Hashable, Sendable {
-    /// The value, `nil` for none.
+    /// The value, or `nil` for none.
     let value: JSON?
-    /// When it was changed as a whole; `nil` when it never was, or that is not known.
+    /// The clock of its change as a whole; `nil` if it never was changed as a whole, or this is unknown.
     let clock: AttributeClock?
-    /// Whether it was changed, or may have been, by somebody who knows no clocks.
+    /// Whether a foreign edit changed it, or may have.
     let isUnknown: Bool
-    /// The latest moment of what is not known to be the same any more: what is unknown here was put in its place, and what
-    /// replaces that is later, too.
+    /// The latest clock of the value that a foreign edit replaced; a later change must exceed it.
     let bound: AttributeClock?
-    /// What is inside of an object, removed members too; `nil` for what is one value.
+    /// The members of an object, with removed ones; `nil` for a single value.
     let inside: ClockedMembers?
-    /// Whether of this and of all inside it is known when it was changed.
+    /// Whether the change of this and of everything inside is known.
     let isTrusted: Bool
     /// The latest change of it or of anything inside.
     let newest: AttributeClock?
-    /// The latest moment it bears: of its changes, and the bounds, of it and of anything inside.
+    /// The latest clock of it or of anything inside, with the bounds.
     let reach: AttributeClock?
 
-    /// Makes a member; one that is unknown has no clock, and only such a one has a bound.
+    /// Creates a member; an unknown one has no clock, and only an unknown one has a bound.
     init(
         _ value: JSON?, clock: AttributeClock?, isUnknown: Bool = false, after bound: AttributeClock? = nil,
         inside: ClockedMembers? = nil
@@ -42,10 +41,10 @@ struct ClockedMember: Hashable, Sendable {
         reach = inside?.members.reduce(own) { Self.later($0, $1.reach) } ?? own
     }
 
-    /// The moment of it as a whole, or the one it came after.
+    /// The clock of it as a whole, or its bound.
     var wholeReach: AttributeClock? { clock ?? bound }
 
-    /// A member that is not there and never was.
+    /// A member that never existed.
     static let nothing = ClockedMember(nil, clock: nil)
 
     /// An object without members, or with those given.
@@ -57,10 +56,10 @@ struct ClockedMember: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - value: The value, `nil` for none.
-    ///   - node: The entries about it.
-    ///   - hasClocks: Whether the document has clocks at all; then what it does not mention was never there.
-    ///   - depth: How many objects are around it.
-    ///   - cover: The latest clock of an object around it; an entry older than that is none.
+    ///   - node: Its entries.
+    ///   - hasClocks: Whether the document has clocks at all; then a member without an entry never existed.
+    ///   - depth: The number of enclosing objects.
+    ///   - cover: The latest clock of an enclosing object; an older entry is ignored.
     init(_ value: JSON?, _ node: ClockNode?, hasClocks: Bool, depth: Int, cover: AttributeClock? = nil) {
         let object = depth < ClockedDocument.depth ? value?.object : nil
         var clock: AttributeClock?
@@ -73,7 +72,7 @@ struct ClockedMember: Hashable, Sendable {
         guard let object else {
             let isMentioned = node.map { $0.entry != nil || !$0.inside.isEmpty } ?? false
             if value != nil || isMentioned {
-                // What was an object has become one value, or nothing, behind the back of the clocks inside.
+                // A foreign edit replaced an object with clocks inside by a single value, or removed it.
                 isUnknown = isUnknown || clock == nil || node?.inside.isEmpty == false
             } else {
                 isUnknown = !hasClocks
@@ -99,7 +98,7 @@ struct ClockedMember: Hashable, Sendable {
             after: node?.entry?.moment, inside: inside)
     }
 
-    /// The later of two moments.
+    /// The later of two clocks.
     static func later(_ first: AttributeClock?, _ second: AttributeClock?) -> AttributeClock? {
         guard let first, let second else { return first ?? second }
         return max(first, second)
@@ -107,20 +106,20 @@ struct ClockedMember: Hashable, Sendable {
 }
 
 extension ClockedMember {
-    /// What a member is when several documents, of which all is known, are put together.
+    /// The member of several documents without foreign edits, joined.
     ///
     ///     one      {"size": {"unit": "l" @3, "count": 1 @1}}
     ///     another  {"size": "big" @2}
     ///     joined   {"size": {"unit": "l" @3}}
     ///
-    /// Each path has the latest of its changes. What was written as a whole erases all that is older inside of it; what is
-    /// newer inside makes an object of it. So the outcome is that of all changes in the order of their clocks, in whatever
+    /// Each path has the latest of its changes. A value written as a whole removes everything older inside of it; anything
+    /// newer inside makes it an object. So the outcome is that of all changes in the order of their clocks, in whatever
     /// order they arrive: joining is commutative, associative and idempotent.
     ///
     /// - Parameters:
     ///   - members: The member in each document.
-    ///   - cover: The latest clock of an object around it.
-    /// - Returns: The member; `nil` when nothing of it is left, nor a trace that it was removed.
+    ///   - cover: The latest clock of an enclosing object.
+    /// - Returns: The member; `nil` if nothing of it is left, not even the clock of its removal.
     static func join(_ members: [ClockedMember], cover: AttributeClock? = nil) -> ClockedMember? {
         let latest = members.filter { $0.clock.map { clock in cover.map { clock >= $0 } ?? true } ?? false }
             .reduce(nil) { best, member in best.map { $0.isBefore(member) ? member : $0 } ?? member }
@@ -135,7 +134,7 @@ extension ClockedMember {
         return latest.inside == nil ? latest : .object(ClockedMembers(), clock: latest.clock)
     }
 
-    /// Whether another change comes after this one: by its clock, and between equals by the value.
+    /// Whether another change is later: by its clock, and between equal clocks by the value.
     private func isBefore(_ other: ClockedMember) -> Bool {
         if let clock, let others = other.clock, clock != others { return clock < others }
         if rank != other.rank { return rank < other.rank }

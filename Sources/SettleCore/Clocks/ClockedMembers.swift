@@ -1,4 +1,4 @@
-/// The members inside of an object with their clocks, in order; names are matched byte by byte.
+/// The members of an object with their clocks, in order; names are compared byte by byte.
 struct ClockedMembers: Hashable, Sendable {
     /// A name that is compared by its bytes, where Swift compares by canonical equivalence.
     struct Name: Hashable, Sendable {
@@ -12,7 +12,7 @@ struct ClockedMembers: Hashable, Sendable {
     private(set) var names: [String] = []
     private(set) var members: [ClockedMember] = []
     private var positions: [Name: Int] = [:]
-    /// Up to so many are searched one by one.
+    /// Up to this number members are searched linearly.
     private static let searched = 16
 
     var isEmpty: Bool { members.isEmpty }
@@ -25,7 +25,7 @@ struct ClockedMembers: Hashable, Sendable {
         return positions[Name(text: name)].map { members[$0] }
     }
 
-    /// Adds a member whose name is not there.
+    /// Appends a member whose name is new.
     mutating func append(_ name: String, _ member: ClockedMember) {
         names.append(name)
         members.append(member)
@@ -36,19 +36,19 @@ struct ClockedMembers: Hashable, Sendable {
         }
     }
 
-    /// Puts another member in the place of the one that has the name, or adds it.
+    /// Replaces the member with the name, or adds it.
     mutating func set(_ name: String, _ member: ClockedMember) {
         let position =
             positions.isEmpty ? names.firstIndex { $0.hasSameBytes(as: name) } : positions[Name(text: name)]
         if let position { members[position] = member } else { append(name, member) }
     }
 
-    /// The members that are there, as a value.
+    /// The existing members, as a value.
     var json: JSON {
         .object(JSONObject(zip(names, members).compactMap { name, member in member.value.map { (name, $0) } }))
     }
 
-    /// The names of several objects: those of the first in order, then what the others have besides.
+    /// The names of several objects: those of the first in order, then the other ones.
     static func names(of all: [ClockedMembers?]) -> [String] {
         var known = JSONObject()
         for members in all {

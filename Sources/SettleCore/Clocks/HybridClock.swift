@@ -1,42 +1,41 @@
-/// A device's clock for changes: it never shows the same twice, and never goes back.
+/// A device's clock for changes: it never shows the same time twice, and never goes back.
 ///
 ///     wall clock     10:00   10:01    9:00 (put back)   9:01            10:02
 ///     shows          10:00   10:01   10:01 +1          10:01 +2         10:02
 ///
-/// So a change that is made later on a device is never taken for an earlier one, whatever becomes of the device's wall clock
-/// (SEMANTICS 159). What it has heard from others counts like its own past, so a change made in the knowledge of another
-/// one is the later of the two.
+/// So a later change on a device never gets an earlier clock, whatever happens to the device's wall clock
+/// (SEMANTICS 159). Learned clocks count like its own past, so a change made with knowledge of another one is the later
+/// of the two.
 ///
-/// A wall clock that is far ahead must not win for ever. Three rules see to that:
+/// A wall clock that is far ahead must not win permanently. Three rules prevent that:
 ///
-/// 1. **A server's time is the bound.** Once a server has told the time, a wall clock that differs from it by more than
-///    ``tolerance`` is not believed, and the server's time is shown. What the clock showed far ahead of that time before is
-///    forgotten.
-/// 2. **Nobody learns nonsense.** A value that is ahead of the time by more than ``tolerance`` is not learned.
-/// 3. **Who has seen it comes after it.** A change to a member that bears such a value gets the value's successor, see
-///    ``ClockedDocument``; so it wins against changes made apart from it, and never against one made on top of it.
+/// 1. **A server's time is the limit.** Once a server's time is known, a wall clock that differs from it by more than
+///    ``tolerance`` is ignored, and the server's time is used. Earlier ticks far ahead of that time are forgotten.
+/// 2. **No nonsense is learned.** A value ahead of the time by more than ``tolerance`` is not learned.
+/// 3. **Changes exceed what they replace.** A change to a member with such a value gets the value's successor, see
+///    ``ClockedDocument``; so it wins against concurrent changes, and never against one based on it.
 ///
-/// It is a value and reads no clock itself: the time is handed in.
+/// It is a value and reads no clock itself: the caller passes the time.
 public struct HybridClock: Hashable, Sendable {
-    /// How far a wall clock may be from a server's, and a value ahead of the time, in milliseconds: a minute.
+    /// How far a wall clock may differ from a server's, and a value may be ahead, in milliseconds: a minute.
     public static let tolerance: Int64 = 60_000
 
-    /// The device's name, part of all it shows.
+    /// The device, which is part of all its values.
     public let device: String
-    /// What it showed last or has heard of; `nil` at the beginning.
+    /// The last value it has shown or learned; `nil` at the beginning.
     public private(set) var last: AttributeClock?
 
-    /// Makes a clock.
+    /// Creates a clock.
     ///
     /// - Parameters:
-    ///   - device: The device's name, see ``AttributeClock/device``.
-    ///   - last: What it is to be ahead of.
+    ///   - device: The device, see ``AttributeClock/device``.
+    ///   - last: A value to be ahead of.
     public init(device: String, last: AttributeClock? = nil) {
         self.device = device
         self.last = last
     }
 
-    /// The time to go by, in milliseconds since 1970: the wall clock's, unless a server's is known and too far from it.
+    /// The time to use, in milliseconds since 1970: the wall clock's, unless it is too far from a known server's.
     public static func time(wall: Int64, server: Int64?) -> Int64 {
         let time =
             if let server, abs(wall.subtractingReportingOverflow(server).partialValue) > tolerance { server } else {
@@ -45,12 +44,12 @@ public struct HybridClock: Hashable, Sendable {
         return min(max(time, 0), AttributeClock.latest)
     }
 
-    /// Shows the time of a change.
+    /// The clock of a new change.
     ///
     /// - Parameters:
     ///   - wall: The wall clock's time, in milliseconds since 1970.
-    ///   - server: A server's time at this moment, if known.
-    /// - Returns: A value greater than all before; `nil` at the end of all clocks, or when the device has no proper name.
+    ///   - server: A server's current time, if known.
+    /// - Returns: A value greater than all before; `nil` after the last possible clock, or if the device is invalid.
     public mutating func tick(wall: Int64, server: Int64? = nil) -> AttributeClock? {
         let time = Self.time(wall: wall, server: server)
         if server != nil, let last, last.milliseconds > time + Self.tolerance { self.last = nil }
@@ -63,12 +62,12 @@ public struct HybridClock: Hashable, Sendable {
         return next
     }
 
-    /// Learns of a change made elsewhere, unless that is too far ahead.
+    /// Learns the clock of a change made elsewhere, unless it is too far ahead.
     ///
     /// - Parameters:
-    ///   - seen: The change's value.
+    ///   - seen: The change's clock.
     ///   - wall: The wall clock's time, in milliseconds since 1970.
-    ///   - server: A server's time at this moment, if known.
+    ///   - server: A server's current time, if known.
     public mutating func learn(_ seen: AttributeClock, wall: Int64, server: Int64? = nil) {
         guard seen.milliseconds <= Self.time(wall: wall, server: server) + Self.tolerance else { return }
         last = max(last ?? seen, seen)

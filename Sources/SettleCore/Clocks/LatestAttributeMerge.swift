@@ -1,37 +1,37 @@
-/// Merges versions of a document that were edited apart, member by member, by when each was changed: the later wins.
+/// Merges concurrent versions of a document member by member: the latest change wins.
 ///
 ///     John    {"name": "Holiday 2015" @1,    "budget": 50 @3}
 ///     Marie   {"name": "Family Holidays" @2, "budget": 40 @0}
 ///             ──────────────────────────────
 ///     merged  {"name": "Family Holidays" @2, "budget": 50 @3}
 ///
-/// Changes of different members never stand against each other, and of one member the latest stays (SEMANTICS 157); a
-/// removal is a change like any other. For each path, from the document down:
+/// Changes of different members never conflict, and of one member the latest is kept (SEMANTICS 157); a removal is a
+/// change like any other. For each path, from the document down:
 ///
-///     all versions are the same there ───────────────────────────→ it stays
+///     all versions are equal there ──────────────────────────────→ it stays
 ///     they are objects, none written as a whole ─────────────────→ the same again, inside
-///     of all it is known when they were changed ─────────────────→ the latest; what is newer inside of it stays, too
-///     else, for somebody changed it who knows no clocks ─┬─ base ─→ as a three-way merge has it (K10)
+///     every change there has a known clock ──────────────────────→ the latest, with newer changes inside of it
+///     else, a foreign edit changed it ───────────────────┬─ base ─→ as a three-way merge has it (K10)
 ///                                                        └─ none → no outcome
 ///
-/// So where every change was stamped, nobody has to know what the versions started from, and the outcome is that of all
-/// changes in the order of their clocks: merging is commutative, associative and idempotent. A three-way merge of a member
-/// keeps the clock of the value it takes, if there is one; else the member stays one whose moment is not known.
+/// So where every change was stamped, the base is not needed, and the outcome is that of all changes in the order of
+/// their clocks: merging is commutative, associative and idempotent. A three-way merge of a member keeps the clock of the
+/// value it takes, if there is one; otherwise the time of the member's change stays unknown.
 ///
-/// The outcome depends on nothing but what is given (SEMANTICS 83): clocks are compared, none is read. Versions with equal
-/// clocks and different values, as a restored backup may make them, are told apart by the value (158).
+/// The outcome depends only on the arguments (SEMANTICS 83): clocks are compared, none is read. Ties between equal
+/// clocks with different values, which a restored backup may cause, are broken by the value (158).
 public enum LatestAttributeMerge {
     /// Merges two or more versions of a document.
     ///
-    /// Members stand in the order of the first version, then of the others.
+    /// Members are in the order of the first version, followed by those of the others.
     ///
     /// - Parameters:
     ///   - versions: The versions with their clocks, see ``ClockedDocument``; the CouchDB winner first.
-    ///   - base: What all versions started from, with or without clocks; `nil` when that is not at hand.
-    ///   - onClash: What decides where several changed a member differently and it is not known when. A rule that does not
-    ///     fit gives way to ``MergeRule/winner``.
-    /// - Returns: The merged document with its clocks, or none if a clash was left, and what was decided; `nil` when it can't
-    ///   be told without the base. If one of the versions says just this, the outcome is that version, byte for byte.
+    ///   - base: The common ancestor, with or without clocks; `nil` if it is unavailable.
+    ///   - onClash: Decides where several versions changed a member differently at unknown times. If a rule does not fit,
+    ///     ``MergeRule/winner`` applies.
+    /// - Returns: The merged document with its clocks, or none if a clash was left, and the decisions; `nil` if the base is
+    ///   needed. If the outcome equals one of the versions, it is that version, byte for byte.
     /// - Complexity: O(*n* log *n* · *v*) for *n* bytes in all and *v* versions.
     public static func merge(
         _ versions: [JSONObject], base: JSONObject?, onClash: MergeRule = .winner

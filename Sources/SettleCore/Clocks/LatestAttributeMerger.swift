@@ -1,12 +1,12 @@
-/// Walks down the members of clocked documents, decides about each, and notes why.
+/// Merges the members of clocked documents recursively, and records the decisions.
 struct LatestAttributeMerger {
-    /// The members all versions started from, `nil` when they are not at hand.
+    /// The members of the common ancestor, or `nil` if it is unavailable.
     let base: JSONObject?
     let onClash: MergeRule
     private(set) var decisions: [MergeDecision] = []
-    /// Whether something could not be decided without the base.
+    /// Whether a decision needed the base.
     private(set) var lacksBase = false
-    /// What each version has where it has nothing: one without any clocks may have had something there.
+    /// What each version has for a missing member: a version without any clocks may have had one.
     private let absent: [ClockedMember]
 
     init(_ documents: [ClockedDocument], base: JSONObject?, onClash: MergeRule) {
@@ -15,13 +15,13 @@ struct LatestAttributeMerger {
         self.onClash = onClash
     }
 
-    /// Decides about one member.
+    /// Merges one member.
     ///
     /// - Parameters:
     ///   - versions: The member in each version.
-    ///   - value: What it was in the base.
-    ///   - path: Where it is.
-    /// - Returns: The member; `nil` when it is left, or the base is lacking.
+    ///   - value: Its value in the base.
+    ///   - path: Its path.
+    /// - Returns: The member; `nil` if it is left undecided, or the base is needed.
     mutating func merge(_ versions: [ClockedMember], base value: JSON?, at path: MergePath) -> ClockedMember? {
         guard let first = versions.first else { return .nothing }
         if versions.dropFirst().allSatisfy({ $0 == first }) { return first }
@@ -50,7 +50,7 @@ struct LatestAttributeMerger {
         return isComplete ? .object(merged) : nil
     }
 
-    /// Lets a three-way merge decide about what was changed by somebody who knows no clocks.
+    /// Merges a member that a foreign edit changed, by the base.
     private mutating func mergeByBase(
         _ versions: [ClockedMember], base value: JSON?, at path: MergePath
     ) -> ClockedMember? {
@@ -69,8 +69,8 @@ struct LatestAttributeMerger {
         return Self.adopt(result.value, from: versions)
     }
 
-    /// Gives a value the clocks of the versions that have it. What none of them is sure about has none, nor what was put in
-    /// the place of something later; whatever is changed on top of that comes after all of them.
+    /// Gives a value the clocks of the versions that have it. A value that none of them has a trusted clock for has none,
+    /// nor has one that replaced a later value; any change based on it is later than all of them.
     private static func adopt(_ value: JSON?, from versions: [ClockedMember]) -> ClockedMember {
         let trusted = versions.filter { $0.value == value && $0.isTrusted && $0.newest != nil }
         let reach = versions.reduce(nil) { ClockedMember.later($0, $1.reach) }
@@ -89,7 +89,7 @@ struct LatestAttributeMerger {
         return ClockedMember(value, clock: nil, isUnknown: bound != nil, after: bound, inside: inside)
     }
 
-    /// Notes a decision by the clocks, if there was anything to decide.
+    /// Records a decision by clocks, if there was any.
     private mutating func note(_ result: JSON?, of versions: [ClockedMember], base value: JSON?, at path: MergePath) {
         let values = versions.map(\.value)
         guard let first = values.first, values.dropFirst().contains(where: { $0 != first }) else { return }
@@ -102,6 +102,6 @@ struct LatestAttributeMerger {
 }
 
 extension ClockedMember {
-    /// Whether nothing is to be decided but what is inside: an object that was never written as a whole, or nothing.
+    /// Whether only its members have to be merged: an object that was never written as a whole, or a missing member.
     fileprivate var isPlain: Bool { !isUnknown && clock == nil && (inside != nil || value == nil) }
 }

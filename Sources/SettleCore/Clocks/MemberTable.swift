@@ -1,19 +1,19 @@
-/// The members of a body, but for its clocks, found by name.
+/// The members of a body except its clocks, found by name.
 struct MemberTable {
     private var members: [BodyWalk.Member] = []
     private var hashes: [UInt64] = []
     private var positions: [UInt64: Int] = [:]
     private var text = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-    /// Where the clocks are.
+    /// The range of the clocks.
     private(set) var clocks: Range<Int>?
-    /// Up to so many are searched one by one.
+    /// Up to this number members are searched linearly.
     private static let searched = 24
 
     var count: Int { members.count }
 
     subscript(index: Int) -> BodyWalk.Member { members[index] }
 
-    /// Reads a body; false when that takes more than looking at its bytes.
+    /// Reads a body; false if this needs the validating parser.
     mutating func read(_ walk: BodyWalk) -> Bool {
         var walk = walk
         text = walk.text
@@ -26,7 +26,7 @@ struct MemberTable {
                 clocks = member.value
                 continue
             }
-            // Such names are spelled in another way in a JSON Pointer.
+            // Such names have another spelling in a JSON Pointer.
             guard !name.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "~") }) else { return false }
             members.append(member)
             hashes.append(Self.hash(name))
@@ -40,7 +40,7 @@ struct MemberTable {
 
     private static func hash(_ name: UnsafeBufferPointer<UInt8>) -> UInt64 { ValueDigest.hash(name, 0) }
 
-    /// The position of the member of a name.
+    /// The index of the member with a name.
     func index(of name: UnsafeBufferPointer<UInt8>) -> Int? {
         let hash = Self.hash(name)
         let index = positions.isEmpty ? hashes.firstIndex(of: hash) : positions[hash]

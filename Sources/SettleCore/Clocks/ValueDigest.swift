@@ -1,12 +1,12 @@
-/// A short digest of a member's value, by which a change made without a clock is noticed.
+/// A short digest of a member's value, which reveals a change made without a clock.
 ///
-/// It is the same however a value is spelled on its way: other software writes `1000.0` for `1e3`, `1` for `1.0`, other
-/// escapes, and the members of objects inside of arrays in another order. It is no protection: whoever wants to deceive can
-/// write a digest as well.
+/// It does not depend on the spelling of a value: other software writes `1000.0` for `1e3`, `1` for `1.0`, other escapes,
+/// and the members of objects in arrays in another order. It does not protect against malice, because any software can
+/// compute a digest.
 struct ValueDigest: Hashable, Sendable {
     let bits: UInt32
 
-    /// The digest of an attribute's value: nothing, an object as such, whatever is inside of it, or the whole value.
+    /// The digest of an attribute's value: nothing, an object regardless of its members, or the whole value.
     init(of value: JSON?, isObject: Bool) {
         guard let value else {
             self.init(removal: ())
@@ -17,18 +17,18 @@ struct ValueDigest: Hashable, Sendable {
 
     /// The digest of a value's hash.
     init(hash: UInt64) {
-        // Nothing has 0, and so no value must.
+        // A missing value has 0, so no value must.
         bits = max(UInt32(truncatingIfNeeded: hash ^ hash >> 32), 1)
     }
 
     private init(removal: Void) { bits = 0 }
 
-    /// The digest of nothing: of a member that was removed.
+    /// The digest of a removed member.
     static let nothing = ValueDigest(removal: ())
-    /// The digest of an object as such.
+    /// The digest of an object, regardless of its members.
     static let object = ValueDigest(hash: hash(tag: 7))
 
-    /// Reads eight hexadecimal digits in lower case.
+    /// Parses eight hexadecimal digits in lower case.
     init?(_ text: some Collection<UInt8>) {
         guard text.count == 8 else { return nil }
         var bits: UInt32 = 0
@@ -86,7 +86,7 @@ struct ValueDigest: Hashable, Sendable {
         case .string(let text): hash(text.utf8, hash(tag: 5))
         case .array(let elements): elements.reduce(hash(tag: 6)) { mixed($0, hash($1)) }
         case .object(let members):
-            // The sum is the same in any order.
+            // The sum does not depend on the order.
             members.reduce(hash(tag: 7)) { sum, member in
                 sum &+ mixed(hash(member.name.utf8, hash(tag: 8)), hash(member.value))
             }

@@ -1,5 +1,5 @@
 extension JSON {
-    /// Reads a JSON text in UTF-8.
+    /// Parses a JSON text in UTF-8.
     ///
     ///     try JSON(utf8: Array(#"{"a": 1e3}"#.utf8))["a"]?.number?.text      // "1e3"
     ///
@@ -13,19 +13,19 @@ extension JSON {
         self = scanner.sink.root
     }
 
-    /// Reads a JSON text in UTF-8; see ``init(utf8:)-(UnsafeBufferPointer<UInt8>)``.
+    /// Parses a JSON text in UTF-8; see ``init(utf8:)-(UnsafeBufferPointer<UInt8>)``.
     public init(utf8 bytes: [UInt8]) throws(JSONError) {
         self = try bytes.withUnsafeBufferPointer { buffer -> Result<JSON, JSONError> in
             do throws(JSONError) { return .success(try JSON(utf8: buffer)) } catch { return .failure(error) }
         }.get()
     }
 
-    /// Reads a JSON text.
+    /// Parses a JSON text.
     ///
     /// - Throws: ``JSONError`` with line, column and byte offset.
     public init(parsing text: String) throws(JSONError) { self = try JSON(utf8: Array(text.utf8)) }
 
-    /// Checks that bytes are a JSON text, without making anything of them.
+    /// Checks that bytes are a JSON text, without building a value.
     ///
     /// - Throws: ``JSONError`` with line, column and byte offset.
     public static func validate(utf8 bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) {
@@ -34,7 +34,7 @@ extension JSON {
     }
 }
 
-/// Builds a value out of what the scanner finds.
+/// Builds a value from the scanner's events.
 private struct JSONBuilder: JSONSink {
     private struct Frame {
         let isObject: Bool

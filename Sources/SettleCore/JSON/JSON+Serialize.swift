@@ -1,6 +1,6 @@
 extension JSON {
-    /// The value as compact UTF-8 JSON: no white space, members in order, numbers as they are spelled, strings with
-    /// only the escapes CouchDB writes.
+    /// The value as compact UTF-8 JSON: no white space, members in order, numbers in their spelling, strings with
+    /// only the escapes that CouchDB writes.
     ///
     /// - Complexity: O(*n*) in bytes.
     public var utf8: [UInt8] {
@@ -42,7 +42,7 @@ extension JSON {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// The value on several lines, indented by two blanks a level, for people to read.
+    /// The value on several lines, indented by two blanks per level, for people to read.
     public var prettyPrinted: String {
         var text = ""
         appendPretty(to: &text, indent: "")

@@ -1,4 +1,4 @@
-/// A JSON value that keeps what others lose: the order of members and the spelling of numbers.
+/// A JSON value that preserves the order of members and the spelling of numbers.
 ///
 /// Both count: CouchDB computes revision ids from members in order, and `1` is not `1.0` (SEMANTICS 198).
 ///
@@ -6,8 +6,8 @@
 ///     milk["count"]?.int                        // 2
 ///     print(milk)                               // {"name":"Milk","count":2}
 ///
-/// Two values are equal when they are spelled from the same members in the same order; numbers are compared by
-/// value, integers apart from floats, and strings by their UTF-8, where Swift takes `"\u{E9}"` and `"e\u{301}"` for one.
+/// Two values are equal if they have the same members in the same order; numbers are compared by value, integers apart
+/// from floats, and strings by their UTF-8, while Swift considers `"\u{E9}"` and `"e\u{301}"` equal.
 public enum JSON: Hashable, Sendable {
     /// The word `null`.
     case null
@@ -31,7 +31,7 @@ public enum JSON: Hashable, Sendable {
     /// The number, or `nil` for any other kind.
     public var number: JSONNumber? { if case .number(let value) = self { value } else { nil } }
 
-    /// The number as an integer, or `nil` when it is no integer or needs more than 64 bits.
+    /// The number as an integer, or `nil` if it is not an integer or exceeds 64 bits.
     public var int: Int? { number?.int }
 
     /// The number as a float, or `nil` for any other kind.
@@ -46,9 +46,9 @@ public enum JSON: Hashable, Sendable {
     /// Whether this is `null`.
     public var isNull: Bool { self == .null }
 
-    /// A member of an object; `nil` when there is none, or this is no object.
+    /// A member of an object; `nil` if it is missing, or this is not an object.
     ///
-    /// Setting a member of a value that is no object makes it one. Setting `nil` removes the member.
+    /// Setting a member of a value that is not an object makes it one. Setting `nil` removes the member.
     public subscript(name: String) -> JSON? {
         get { object?[name] }
         set {
@@ -59,7 +59,7 @@ public enum JSON: Hashable, Sendable {
         }
     }
 
-    /// An element of an array; `nil` when there is none, or this is no array.
+    /// An element of an array; `nil` if it is missing, or this is not an array.
     public subscript(index: Int) -> JSON? {
         guard let array, array.indices.contains(index) else { return nil }
         return array[index]

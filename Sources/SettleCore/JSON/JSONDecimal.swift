@@ -1,4 +1,4 @@
-/// A number exactly as it is spelled: a sign, digits, and a power of ten.
+/// A number in exact decimal form: a sign, digits, and a power of ten.
 ///
 /// There is one form for each value: digits have no zeros at either end, and zero has no sign. So `10`, `1e1` and
 /// `10.0` are equal here, where ``JSONNumber`` tells integers from floats. Nothing is rounded. Exponents past a million
@@ -8,10 +8,10 @@ package struct JSONDecimal: Hashable, Sendable {
     package let isNegative: Bool
     /// The digits from 0 to 9; empty for zero.
     package let digits: [UInt8]
-    /// The power of ten the digits, read as an integer, are multiplied with; 0 for zero.
+    /// The power of ten that the digits, read as an integer, are multiplied by; 0 for zero.
     package let exponent: Int
 
-    /// Takes a number apart.
+    /// Converts a number.
     ///
     /// - Complexity: O(*n*) in the length of its spelling.
     package init(_ number: JSONNumber) {
@@ -41,7 +41,7 @@ package struct JSONDecimal: Hashable, Sendable {
         self.exponent = digits.isEmpty ? 0 : exponent
     }
 
-    /// Whether there is nothing behind the point.
+    /// Whether there is nothing after the point.
     package var isInteger: Bool { exponent >= 0 }
 
     /// The value as an integer without point and exponent; `nil` for fractions and past 400 digits.
@@ -62,7 +62,7 @@ package struct JSONDecimal: Hashable, Sendable {
 }
 
 extension JSONDecimal: Comparable {
-    /// Whether the left value is the smaller one.
+    /// Whether the left value is smaller.
     ///
     /// - Complexity: O(*n*) in digits.
     package static func < (left: JSONDecimal, right: JSONDecimal) -> Bool {

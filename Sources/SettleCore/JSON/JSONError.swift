@@ -1,4 +1,4 @@
-/// Why bytes are not the JSON they should be, and where.
+/// Why a text is not the expected JSON, and where.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of failure; more may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -8,7 +8,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         }
         private let kind: Kind
 
-        /// A byte that RFC 8259 does not allow where it stands.
+        /// A byte that RFC 8259 does not allow at its place.
         public static let syntax = Code(kind: .syntax)
         /// The text ends inside a value.
         public static let unexpectedEnd = Code(kind: .unexpectedEnd)
@@ -16,33 +16,33 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let invalidUTF8 = Code(kind: .invalidUTF8)
         /// An escape names half of a surrogate pair.
         public static let loneSurrogate = Code(kind: .loneSurrogate)
-        /// A number is past what a 64-bit float holds, or an integer has more than 65,536 digits.
+        /// A number exceeds a 64-bit float, or an integer has more than 65,536 digits.
         public static let numberOutOfRange = Code(kind: .numberOutOfRange)
         /// Arrays and objects are nested deeper than the limit.
         public static let tooDeep = Code(kind: .tooDeep)
-        /// The text is a value of another kind where an object is needed.
+        /// The text is another kind of value where an object is required.
         public static let notAnObject = Code(kind: .notAnObject)
-        /// A top-level member starts with an underscore and is not one a document may have (SEMANTICS 89).
+        /// A top-level member starts with an underscore and is not a reserved member of documents (SEMANTICS 89).
         public static let reservedMember = Code(kind: .reservedMember)
-        /// A value is not of the type that was asked for.
+        /// A value is not of the requested type.
         public static let typeMismatch = Code(kind: .typeMismatch)
 
         /// The code's name.
         public var description: String { kind.rawValue }
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// What is wrong, in words.
+    /// A description of the problem.
     public let message: String
-    /// Where, in bytes from the start.
+    /// The position, in bytes from the start.
     public let offset: Int
     /// The line, from 1.
     public let line: Int
     /// The column in bytes, from 1.
     public let column: Int
 
-    /// Makes an error about a place in a text, and counts its lines.
+    /// Creates an error at a place in a text, and counts its lines.
     package init(_ code: Code, _ message: String, at offset: Int, in text: UnsafeBufferPointer<UInt8>) {
         self.code = code
         self.message = message
@@ -52,7 +52,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         column = offset - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0) + 1
     }
 
-    /// Makes an error about a value that has no place in a text.
+    /// Creates an error about a value without a place in a text.
     package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

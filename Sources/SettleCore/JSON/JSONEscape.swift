@@ -1,6 +1,6 @@
-/// The escapes of a JSON string, both ways.
+/// Encoding and decoding the escapes of a JSON string.
 enum JSONEscape {
-    /// The UTF-16 unit of a `\uXXXX` that stands here, or nil.
+    /// The UTF-16 unit of a `\uXXXX` at this place, or `nil`.
     static func unit(at bytes: UnsafePointer<UInt8>, available: Int) -> UInt32? {
         guard available >= 6, bytes[0] == UInt8(ascii: "\\"), bytes[1] == UInt8(ascii: "u") else { return nil }
         var unit: UInt32 = 0
@@ -11,9 +11,9 @@ enum JSONEscape {
         return unit
     }
 
-    /// Writes a string's characters without the escapes; the string has been scanned, so it is valid.
+    /// Decodes a string's escapes; the string was scanned, so it is valid.
     ///
-    /// What is written is never longer than what is read.
+    /// The output is never longer than the input.
     static func decode(_ text: UnsafeBufferPointer<UInt8>, emit: (UInt8) -> Void) {
         guard let base = text.baseAddress else { return }
         var index = 0
@@ -38,7 +38,7 @@ enum JSONEscape {
         }
     }
 
-    /// Writes the character of one or two `\u` escapes; returns how many bytes they took.
+    /// Decodes one or two `\u` escapes to a character; returns their length in bytes.
     private static func decodeUnit(
         _ bytes: UnsafePointer<UInt8>, available: Int, emit: (UInt8) -> Void
     ) -> Int {
@@ -56,7 +56,7 @@ enum JSONEscape {
         for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { emit(byte) }
     }
 
-    /// Writes one character's byte as CouchDB prints it: `"`, `\` and controls escaped, the rest as it is.
+    /// Encodes one byte like CouchDB: `"`, `\` and control characters escaped, others unchanged.
     @inline(__always)
     static func encode(_ byte: UInt8, emit: (UInt8) -> Void) {
         switch byte {

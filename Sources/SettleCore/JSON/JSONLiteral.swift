@@ -1,2 +1,2 @@
-/// The three values that are words.
+/// The JSON literals.
 enum JSONLiteral { case null, `true`, `false` }

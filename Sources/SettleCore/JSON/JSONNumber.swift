@@ -2,17 +2,17 @@ internal import SettlePlatform
 
 /// A JSON number: its spelling, and its value on demand.
 public struct JSONNumber: Sendable {
-    /// The number as it is spelled in JSON.
+    /// The number's spelling in JSON.
     public let text: String
 
     init(unchecked text: String) { self.text = text }
 
-    /// Makes an integer.
+    /// Creates an integer.
     public init(_ value: some BinaryInteger) { text = String(value) }
 
-    /// Makes a float in its shortest spelling, always with a point or an exponent; `nil` for infinity and NaN.
+    /// Creates a float in its shortest spelling, always with a point or an exponent; `nil` for infinity and NaN.
     ///
-    /// The smallest ones get a point that could be spared, `5.0e-324`, for CouchDB reads them as zero without it.
+    /// The smallest ones get a redundant point, `5.0e-324`, because CouchDB reads them as zero without it.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
         let spelling = JSONNumber.spelling(of: value)
@@ -20,7 +20,7 @@ public struct JSONNumber: Sendable {
         text = needsPoint ? spelling.split(separator: "e").joined(separator: ".0e") : spelling
     }
 
-    /// Makes a number of JSON text, or returns `nil` if it is invalid.
+    /// Parses a number from JSON text, or returns `nil` if it is invalid.
     public init?(text: String) {
         var copy = text
         let isNumber = copy.withUTF8 { bytes in
@@ -34,11 +34,11 @@ public struct JSONNumber: Sendable {
     /// Whether the number is an integer: it has neither point nor exponent.
     public var isInteger: Bool { !text.utf8.contains { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") } }
 
-    /// The value, or `nil` when it is no integer or needs more than 64 bits.
+    /// The value, or `nil` if it is not an integer or exceeds 64 bits.
     public var int: Int? { isInteger ? Int(text) : nil }
 
-    /// The value as the float CouchDB reads, which is the nearest one but for some spellings without a point;
-    /// integers past its range become infinite.
+    /// The value as the float that CouchDB reads, which is the nearest one except for some spellings without a point;
+    /// integers beyond its range become infinite.
     public var double: Double {
         var copy = text
         return copy.withUTF8 { bytes in
@@ -46,7 +46,7 @@ public struct JSONNumber: Sendable {
         }
     }
 
-    /// A finite float as CouchDB prints it: `1000.0`, `1e+22`, `1e-7`.
+    /// A finite float in CouchDB's spelling: `1000.0`, `1e+22`, `1e-7`.
     package static func spelling(of value: Double) -> String {
         let shortest = value.description
         guard let mark = shortest.utf8.firstIndex(of: UInt8(ascii: "e")) else { return shortest }
@@ -81,18 +81,18 @@ extension JSONNumber: Hashable, CustomStringConvertible {
         if isInteger { hasher.combine(integerText) } else { hasher.combine(double.bitPattern) }
     }
 
-    /// The spelling, with the one integer that has two of them brought to one.
+    /// The spelling, normalised for the one integer that has two.
     private var integerText: String { text == "-0" ? "0" : text }
 
-    /// The number as it is spelled.
+    /// The number's spelling.
     public var description: String { text }
 }
 
 /// The value of a number's spelling as CouchDB 3.5 reads it.
 ///
-/// CouchDB takes a float by `strtod`; but one without a point, if it is 32 characters or longer or underflows, is the
-/// integer before the `e` times a power of ten, rounded twice. That is why `5e-324` is zero there;
-/// the same spelling must give the same bits here, for they enter the revision id (SEMANTICS 198).
+/// CouchDB parses a float with `strtod`; but one without a point, if it is 32 characters or longer or underflows, is the
+/// integer before the `e` times a power of ten, rounded twice. That is why `5e-324` is zero there; the same spelling must
+/// give the same bits here, because they enter the revision id (SEMANTICS 198).
 enum JSONNumberConversion {
     /// The value of a token as a 64-bit float.
     static func double(_ token: JSONNumberToken, in text: UnsafeBufferPointer<UInt8>) -> Double {
@@ -114,7 +114,7 @@ enum JSONNumberConversion {
         return integer * pow(10, Double(token.exponent))
     }
 
-    /// Whether a number has no place in a 64-bit float, or is an integer with too many digits.
+    /// Whether a number exceeds a 64-bit float, or is an integer with too many digits.
     static func isOutOfRange(_ token: JSONNumberToken, in text: UnsafeBufferPointer<UInt8>) -> Bool {
         token.isInteger ? token.digits > JSONLimits.integerDigits : !double(token, in: text).isFinite
     }
@@ -125,7 +125,7 @@ enum JSONNumberConversion {
     ]
 }
 
-/// A number in a text, taken apart as far as the scanner got for nothing.
+/// A number in a text, with the parts that the scanner gets at no cost.
 struct JSONNumberToken {
     /// Where the number begins, at its sign if it has one.
     let start: Int
@@ -137,17 +137,17 @@ struct JSONNumberToken {
     let hasFraction: Bool
     /// Whether there is an exponent.
     let hasExponent: Bool
-    /// The digits before and behind the point as one integer, wrapped around past 19 of them.
+    /// The digits before and after the point as one integer, wrapped around past 19 of them.
     let mantissa: UInt64
     /// How many digits the mantissa has, leading zeros included.
     let digits: Int
-    /// The power of ten the mantissa is to be multiplied with.
+    /// The power of ten that the mantissa is multiplied by.
     let exponent: Int
 
     /// Whether the number is an integer: JSON's `1`, not `1.0` (SEMANTICS 198).
     var isInteger: Bool { !hasFraction && !hasExponent }
 
-    /// The integer's value, or `nil` when it is no integer or needs more than 63 bits.
+    /// The integer's value, or `nil` if it is not an integer or exceeds 63 bits.
     var smallInteger: Int64? {
         guard isInteger, digits <= 18 else { return nil }
         let magnitude = Int64(truncatingIfNeeded: mantissa)

@@ -1,10 +1,10 @@
-/// Finds the end of a number and collects its parts on the way.
+/// Finds the end of a number and collects its parts.
 struct JSONNumberScanner {
     let base: UnsafePointer<UInt8>
     let count: Int
     var offset: Int
 
-    /// Scans one number; nil, with `offset` at the place, where a digit is missing.
+    /// Scans one number; `nil`, with `offset` at the place, if a digit is missing.
     @inline(__always)
     mutating func scan() -> JSONNumberToken? {
         let start = offset
@@ -40,7 +40,7 @@ struct JSONNumberScanner {
             mantissa: mantissa, digits: digits, exponent: exponent)
     }
 
-    /// Whether a number is so long or so large that its value has to be looked at.
+    /// Whether a number is so long or so large that its value must be checked.
     @inline(__always)
     func mayBeOutOfRange(_ token: JSONNumberToken) -> Bool {
         token.digits > 300 || token.digits &+ token.exponent > 300

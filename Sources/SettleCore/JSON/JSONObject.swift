@@ -1,7 +1,7 @@
 /// The members of a JSON object, in order.
 ///
-/// Names are matched by their UTF-8 bytes. Setting a member that exists keeps its place; a new one goes to the end.
-/// Up to sixteen members are searched one by one; past that an index is kept.
+/// Names are compared by their UTF-8 bytes. Setting an existing member keeps its place; a new one is appended.
+/// Up to sixteen members are searched linearly; beyond that an index is kept.
 public struct JSONObject: Hashable, Sendable {
     /// One member.
     public struct Member: Hashable, Sendable {
@@ -18,13 +18,13 @@ public struct JSONObject: Hashable, Sendable {
 
     private var members: [Member]
     private var positions: [Name: Int]?
-    /// Hashing a name costs as much as comparing it with about so many.
+    /// Hashing a name costs as much as about this number of comparisons.
     private static let searched = 16
 
-    /// Makes an object without members.
+    /// Creates an object without members.
     public init() { members = [] }
 
-    /// Makes an object of members; of those with one name only the last stays, at its own place, as in CouchDB.
+    /// Creates an object from members; of duplicate names only the last is kept, at its own place, as in CouchDB.
     ///
     /// - Complexity: O(*n*).
     public init(_ elements: [(String, JSON)]) {
@@ -65,7 +65,7 @@ public struct JSONObject: Hashable, Sendable {
     /// Whether there are no members.
     public var isEmpty: Bool { members.isEmpty }
 
-    /// The value of a member, `nil` for none; setting `nil` removes it.
+    /// The value of a member, or `nil`; setting `nil` removes it.
     ///
     /// - Complexity: O(1) to read and to set, O(*n*) to remove.
     public subscript(name: String) -> JSON? {
@@ -118,11 +118,11 @@ public struct JSONObject: Hashable, Sendable {
 extension JSONObject: RandomAccessCollection, ExpressibleByDictionaryLiteral {
     /// The position of the first member.
     public var startIndex: Int { 0 }
-    /// The position behind the last member.
+    /// The position after the last member.
     public var endIndex: Int { members.count }
     /// The member at a position.
     public subscript(position: Int) -> Member { members[position] }
-    /// Makes an object of members; of those with one name the last counts.
+    /// Creates an object from members; of duplicate names the last counts.
     public init(dictionaryLiteral elements: (String, JSON)...) { self.init(elements) }
     /// Whether both have the same members in the same order.
     public static func == (left: JSONObject, right: JSONObject) -> Bool { left.members == right.members }

@@ -1,14 +1,14 @@
-/// Walks over the UTF-8 bytes of a JSON text once, checks every one, and tells a sink what it finds.
+/// Scans the UTF-8 bytes of a JSON text once, validates them, and passes its events to a sink.
 ///
-/// Accepted is what CouchDB 3.5 accepts, which is RFC 8259 with these points settled:
+/// It accepts what CouchDB 3.5 accepts, which is RFC 8259 with these details:
 ///
 /// - a string must be valid UTF-8, and an escaped surrogate must have its other half;
-/// - a float past the range of a 64-bit one is refused, one too small for it becomes zero;
+/// - a float beyond the range of a 64-bit one is refused, one too small for it becomes zero;
 /// - integers may be of any size, up to 65,536 digits;
-/// - duplicate members are no error; the sink sees them all;
+/// - duplicate members are allowed; the sink gets them all;
 /// - values may be nested ``JSONLimits/depth`` deep, unless another limit is given.
 ///
-/// No memory grows with the text, and there is no recursion: what is open is one bit a level.
+/// Memory does not grow with the text, and there is no recursion: each open level takes one bit.
 struct JSONScanner<Sink: JSONSink> {
     let text: UnsafeBufferPointer<UInt8>
     private let base: UnsafePointer<UInt8>
@@ -18,7 +18,7 @@ struct JSONScanner<Sink: JSONSink> {
     private var open = OpenContainers()
     var sink: Sink
 
-    /// Makes a scanner of a text that outlives it.
+    /// Creates a scanner of a text that outlives it.
     init(_ text: UnsafeBufferPointer<UInt8>, into sink: Sink, depth: Int = JSONLimits.depth) {
         self.depth = depth
         self.text = text
@@ -27,7 +27,7 @@ struct JSONScanner<Sink: JSONSink> {
         self.sink = sink
     }
 
-    /// Scans one value with nothing but white space around it.
+    /// Scans one value surrounded by nothing but white space.
     mutating func scan() throws(JSONError) {
         value: while true {
             skipSpace()
@@ -50,7 +50,7 @@ struct JSONScanner<Sink: JSONSink> {
             case UInt8(ascii: "n"): try scanLiteral("null", .null)
             default: throw unexpected("expected a value")
             }
-            // A value has ended: go on in the container around it, or be done.
+            // A value has ended: continue in the enclosing container, or finish.
             while true {
                 if sink.isDone { return }
                 skipSpace()
@@ -81,7 +81,7 @@ struct JSONScanner<Sink: JSONSink> {
         offset &+= 1
     }
 
-    /// Closes the innermost container if its end stands here.
+    /// Closes the innermost container if its end is here.
     private mutating func ended(with closing: UInt8) throws(JSONError) -> Bool {
         skipSpace()
         guard peek() == closing else { return false }

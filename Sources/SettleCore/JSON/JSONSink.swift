@@ -1,8 +1,8 @@
-/// Takes what a ``JSONScanner`` finds, in the order of the text.
+/// Receives the events of a ``JSONScanner``, in the order of the text.
 ///
-/// Positions are byte offsets into the scanned text. A sink may refuse what it gets by throwing.
+/// Positions are byte offsets into the scanned text. A sink may end the scan by throwing.
 protocol JSONSink {
-    /// Whether it needs nothing more; the scan ends behind the value at hand, and what follows is not checked.
+    /// Whether it needs nothing more; the scan ends after the current value, and the rest is not validated.
     var isDone: Bool { get }
     mutating func beginObject(at start: Int) throws(JSONError)
     mutating func key(_ token: JSONStringToken) throws(JSONError)
@@ -15,6 +15,6 @@ protocol JSONSink {
 }
 
 extension JSONSink {
-    /// Most sinks take the whole text.
+    /// Most sinks need the whole text.
     var isDone: Bool { false }
 }

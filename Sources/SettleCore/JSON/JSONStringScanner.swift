@@ -1,7 +1,7 @@
-/// Finds the end of a string and checks what is inside.
+/// Finds the end of a string and validates its content.
 ///
-/// ``JSONStructure`` finds the quotes, backslashes, control characters and multi-byte characters; only those are looked at
-/// alone.
+/// ``JSONStructure`` finds the quotes, backslashes, control characters and multi-byte characters; only those are examined
+/// individually.
 struct JSONStringScanner {
     struct Failure {
         let code: JSONError.Code
@@ -19,7 +19,7 @@ struct JSONStringScanner {
         self.offset = offset
     }
 
-    /// Goes to the closing quote; returns what is wrong, with `offset` at the place, or nil.
+    /// Advances to the closing quote; returns the error, with `offset` at its place, or `nil`.
     @inline(__always)
     mutating func scan() -> Failure? {
         while true {
@@ -70,7 +70,7 @@ struct JSONStringScanner {
         }
     }
 
-    /// Whether the text ends inside what may have become a `\u` escape.
+    /// Whether the text ends inside a possible `\u` escape.
     private func isCutShort(at start: Int) -> Bool {
         guard count &- start < 6 else { return false }
         let rest = UnsafeBufferPointer(start: base + start, count: count &- start)
@@ -86,7 +86,7 @@ struct JSONStringScanner {
 
 /// One character of UTF-8 that is not ASCII.
 enum UTF8Sequence {
-    /// How many bytes the character takes, or 0 when the bytes are not valid: cut short, overlong, a surrogate, or
+    /// The length of the character in bytes, or 0 if the bytes are invalid: cut short, overlong, a surrogate, or
     /// past U+10FFFF.
     @inline(__always)
     static func length(at bytes: UnsafePointer<UInt8>, available: Int) -> Int {

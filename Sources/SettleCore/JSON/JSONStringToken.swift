@@ -1,8 +1,8 @@
 /// A string in a text, without its quotes.
 struct JSONStringToken {
-    /// Where the first byte behind the opening quote is.
+    /// The position of the first byte after the opening quote.
     let start: Int
-    /// Where the closing quote is.
+    /// The position of the closing quote.
     let end: Int
     /// Whether there is a backslash inside.
     let hasEscapes: Bool

@@ -1,27 +1,27 @@
-/// Follows strings, escapes and brackets through the bytes of a JSON text, and goes on where a piece of it ended.
+/// Follows strings, escapes and brackets through the bytes of a JSON text, which may come in pieces.
 ///
 ///     {"a":"x]\"", "b":[1,2]}
-///     ^   ^       ^   ^^ ^ ^^      what ``next(in:from:)`` stops at; nothing inside of strings
+///     ^   ^       ^   ^^ ^ ^^      ``next(in:from:)`` stops here; never inside of strings
 ///
-/// It checks nothing: a text that has to be JSON goes through a ``JSONScanner``, which reads strings by the same eight bytes
+/// It validates nothing: a text that must be JSON goes through a ``JSONScanner``, which reads strings by the same eight bytes
 /// at a time.
 package struct JSONStructure: Sendable {
     private enum Place { case outside, string, escape }
 
-    /// How many brackets are open; less than 0 where more were closed than opened.
+    /// How many brackets are open; negative if more were closed than opened.
     package private(set) var depth = 0
     private var place: Place
-    /// Whether the last string that was passed has a backslash.
+    /// Whether the last skipped string contains a backslash.
     private(set) var hasEscapes = false
 
-    /// Begins outside of everything, or behind the opening quote of a string.
+    /// Starts outside of everything, or after the opening quote of a string.
     package init(isInString: Bool = false) { place = isInString ? .string : .outside }
 
-    /// Goes to the next bracket, comma or colon outside of strings, and past it.
+    /// Advances past the next bracket, comma or colon outside of strings.
     ///
     /// - Parameters:
     ///   - text: The text, or the piece of it that follows the one before.
-    ///   - offset: Where to go on in it; afterwards the place behind what was found, or the end of the piece.
+    ///   - offset: The position to start from; afterwards that after the byte, or the end of the piece.
     /// - Returns: The byte, already counted in ``depth``; `nil` at the end of the piece.
     package mutating func next(in text: UnsafeBufferPointer<UInt8>, from offset: inout Int) -> UInt8? {
         guard let base = text.baseAddress else { return nil }
@@ -48,7 +48,7 @@ package struct JSONStructure: Sendable {
         return nil
     }
 
-    /// Goes behind the closing quote of the string that the place is in; false, at the end of the piece, without one.
+    /// Advances past the closing quote of the current string; false at the end of the piece.
     mutating func skipString(in text: UnsafeBufferPointer<UInt8>, from offset: inout Int) -> Bool {
         text.baseAddress.map { skipString($0, text.count, &offset) } ?? false
     }
@@ -80,8 +80,8 @@ package struct JSONStructure: Sendable {
 }
 
 extension JSONStructure {
-    /// Where the next quote or backslash of a string stands, or less than eight bytes are left to look at. Where a string is
-    /// checked, control characters and parts of multi-byte ones are found, too.
+    /// The position of the next quote or backslash of a string, or one with less than eight bytes left. Where a string is
+    /// validated, control characters and parts of multi-byte ones are found, too.
     @inline(__always)
     static func plainEnd(_ base: UnsafePointer<UInt8>, from start: Int, to count: Int, isChecked: Bool) -> Int {
         let raw = UnsafeRawPointer(base)

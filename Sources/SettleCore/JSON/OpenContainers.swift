@@ -1,16 +1,16 @@
-/// The arrays and objects a scanner is inside of: one bit each, in a fixed space.
+/// The arrays and objects that are open during a scan: one bit each.
 struct OpenContainers {
     private(set) var depth = 0
     /// The innermost 64 levels, newest in the lowest bit.
     private var near: UInt64 = 0
-    /// Whole words that were pushed out of `near`, for texts nested deeper than 64.
+    /// Full words shifted out of `near`, for texts nested deeper than 64.
     private var far: [UInt64] = []
 
-    /// Whether the innermost container is an object, or nil outside of all.
+    /// Whether the innermost container is an object, or `nil` outside of all.
     @inline(__always)
     var innermostIsObject: Bool? { depth == 0 ? nil : near & 1 == 1 }
 
-    /// Enters a container; false when there are as many as may be.
+    /// Enters a container; false if the limit is reached.
     @inline(__always)
     mutating func push(isObject: Bool, limit: Int) -> Bool {
         guard depth < limit else { return false }

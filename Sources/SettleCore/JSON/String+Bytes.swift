@@ -1,5 +1,5 @@
 extension String {
-    /// Whether both have the same bytes in UTF-8, where `==` takes canonically equivalent ones for equal, too.
+    /// Whether both have the same bytes in UTF-8; `==` also considers canonically equivalent strings equal.
     func hasSameBytes(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         let isEqual = utf8.withContiguousStorageIfAvailable { left in
@@ -10,7 +10,7 @@ extension String {
         return (isEqual ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 
-    /// Whether as many bytes are equal, eight at a time.
+    /// Whether equally many bytes are equal, eight at a time.
     private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         var offset = 0
         while offset + 8 <= left.count {
@@ -25,7 +25,7 @@ extension String {
         return true
     }
 
-    /// Feeds the bytes, which are equal where ``hasSameBytes(as:)`` says so.
+    /// Hashes the bytes, consistently with ``hasSameBytes(as:)``.
     func hashBytes(into hasher: inout Hasher) {
         let isFed: Void? = utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         if isFed == nil { for byte in utf8 { hasher.combine(byte) } }

@@ -1,4 +1,4 @@
-/// A sink that wants nothing: scanning into it only validates.
+/// A sink that ignores all events: scanning into it only validates.
 struct ValidatingSink: JSONSink {
     mutating func beginObject(at start: Int) {}
     mutating func key(_ token: JSONStringToken) {}

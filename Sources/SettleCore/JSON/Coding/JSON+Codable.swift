@@ -1,20 +1,20 @@
 extension JSON {
-    /// Makes the JSON of a value by its `Encodable` conformance.
+    /// Encodes a value by its `Encodable` conformance.
     ///
     ///     struct Milk: Codable { var name = "Milk"; var count = 2 }
     ///     try JSON(encoding: Milk())                // {"name":"Milk","count":2}
     ///
-    /// Members stand in the order in which their keys are first encoded: for a synthesized conformance that is the
-    /// order of declaration. A dictionary has no order, so its members are sorted by the UTF-8 of their names; a `Set`,
-    /// and a dictionary whose keys are no names, have none either and come out in another order each time.
+    /// Members are in the order in which their keys are first encoded: for a synthesized conformance that is the order of
+    /// declaration. A dictionary's members are sorted by the UTF-8 of their names; a `Set`, and a dictionary whose keys are not
+    /// names, are in a different order each time.
     ///
-    /// A `Float` or `Double` is spelled in the fewest digits that give it back, with a point or an exponent. A type
-    /// encodes as its own conformance says; so Foundation's `Date` becomes a number of seconds, `Data` an array of
-    /// bytes and `URL` an object.
+    /// A `Float` or `Double` has the fewest digits that parse as the same value, with a point or an exponent. Other types
+    /// are encoded by their own conformance; so Foundation's `Date` becomes a number of seconds, `Data` an array of bytes and
+    /// `URL` an object.
     ///
     /// - Throws: `EncodingError.invalidValue` with the coding path: for infinity and NaN, past ``JSONLimits/depth``
-    ///   levels, when the value as a whole encodes nothing or asks for two kinds of container at one place; and
-    ///   whatever the value's own `encode(to:)` throws.
+    ///   levels, if the whole value encodes nothing or requests two kinds of container at one place; and errors of the value's
+    ///   own `encode(to:)`.
     /// - Complexity: O(*n*) in encoded values, O(*n* log *n*) in a dictionary's members.
     public init(encoding value: some Encodable) throws {
         let node = JSONEncodingNode(path: [])
@@ -25,16 +25,16 @@ extension JSON {
         self = try node.json()
     }
 
-    /// Makes a value of a type by its `Decodable` conformance.
+    /// Decodes a value by its `Decodable` conformance.
     ///
     ///     try JSON(parsing: #"{"name":"Milk","count":2}"#).decode(Milk.self)
     ///
-    /// An integer property takes any spelling of an exact integer, `2`, `2.0` and `2e0` alike, but not `2.5`; a float
-    /// property takes integers too. Members that are not asked for are passed over.
+    /// An integer property accepts any spelling of an exact integer, `2`, `2.0` and `2e0` alike, but not `2.5`; a float
+    /// property accepts integers too. Members without a property are ignored.
     ///
     /// - Throws: `DecodingError` with the coding path: `keyNotFound`, `valueNotFound` for `null`, `typeMismatch` for
-    ///   another kind of value, `dataCorrupted` for a number the type cannot hold; and whatever the type's own
-    ///   `init(from:)` throws.
+    ///   another kind of value, `dataCorrupted` for a number that the type can't represent; and errors of the type's own
+    ///   `init(from:)`.
     /// - Complexity: O(*n*) in decoded values.
     public func decode<T: Decodable>(_ type: T.Type) throws -> T {
         try JSONDecoding(value: self, codingPath: []).decode(type)
@@ -42,11 +42,11 @@ extension JSON {
 }
 
 extension JSON: Codable {
-    /// Encodes the value; with Settle's own encoder it stays as it is, spelling of numbers included.
+    /// Encodes the value; with Settle's own encoder unchanged, including the spelling of numbers.
     ///
     /// With another encoder integers past 128 bits become floats.
     ///
-    /// - Throws: What the encoder throws.
+    /// - Throws: Errors of the encoder.
     public func encode(to encoder: any Encoder) throws {
         if let own = encoder as? JSONEncoding { return own.node.set(self) }
         switch self {
@@ -74,11 +74,11 @@ extension JSON: Codable {
         }
     }
 
-    /// Takes the value a decoder has; with Settle's own decoder as it is, spelling of numbers included.
+    /// Decodes any value; with Settle's own decoder unchanged, including the spelling of numbers.
     ///
-    /// With another decoder members come in the order it lists them.
+    /// With another decoder members are in the order in which it lists them.
     ///
-    /// - Throws: `DecodingError` when the decoder's value is nothing JSON knows.
+    /// - Throws: `DecodingError` if the decoder's value has no JSON equivalent.
     public init(from decoder: any Decoder) throws {
         if let own = decoder as? JSONDecoding {
             self = own.value

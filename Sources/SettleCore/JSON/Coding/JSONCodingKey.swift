@@ -1,4 +1,4 @@
-/// A key that is any name, or a place in an array.
+/// A key that is any name, or an index in an array.
 struct JSONCodingKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -19,6 +19,6 @@ struct JSONCodingKey: CodingKey {
 
     init?(intValue: Int) { self.init(intValue) }
 
-    /// The key under which a class keeps what its superclass encodes.
+    /// The key of a superclass's members.
     static let `super` = JSONCodingKey("super")
 }

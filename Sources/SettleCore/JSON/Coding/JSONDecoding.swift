@@ -1,4 +1,4 @@
-/// The decoder behind ``JSON/decode(_:)``: one value and where it stands.
+/// The decoder for ``JSON/decode(_:)``: one value and its coding path.
 struct JSONDecoding: Decoder {
     let value: JSON
     let codingPath: [any CodingKey]
@@ -17,19 +17,18 @@ struct JSONDecoding: Decoder {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-    /// The decoder of a part of the value.
     func child(_ value: JSON, at key: some CodingKey) -> JSONDecoding {
         JSONDecoding(value: value, codingPath: codingPath + [key])
     }
 
-    /// The error about a value of another kind than is asked for.
+    /// The error for a value of another kind than requested.
     func mismatch(_ type: Any.Type, _ expected: String) -> DecodingError {
         let context = DecodingError.Context(
             codingPath: codingPath, debugDescription: "expected \(expected), found \(value.kind)")
         return value.isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 
-    /// The error about a number that a type cannot hold.
+    /// The error for a number that a type can't represent.
     func unfit(_ type: Any.Type, _ number: JSONNumber) -> DecodingError {
         let shown = number.text.prefix(40)
         return .dataCorrupted(
@@ -38,7 +37,7 @@ struct JSONDecoding: Decoder {
 }
 
 extension JSON {
-    /// The kind of value in words, for messages.
+    /// The kind of value, for messages.
     package var kind: String {
         switch self {
         case .null: "null"

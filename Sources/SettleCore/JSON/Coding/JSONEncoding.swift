@@ -1,4 +1,4 @@
-/// The encoder behind ``JSON/init(encoding:)``.
+/// The encoder for ``JSON/init(encoding:)``.
 struct JSONEncoding: Encoder {
     let node: JSONEncodingNode
 
@@ -19,7 +19,7 @@ struct JSONEncoding: Encoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { JSONSingleEncoding(node: node) }
 }
 
-/// Encodes the one value of a place.
+/// Encodes a single value.
 struct JSONSingleEncoding: SingleValueEncodingContainer {
     let node: JSONEncodingNode
 

@@ -1,8 +1,8 @@
-/// One place in the value that is being encoded, and what has been put there so far.
+/// One place in the value that is being encoded, and its content so far.
 ///
-/// Containers share it by reference, for a nested container is filled after its parent has got it.
+/// Containers share it by reference, because a nested container is filled after its parent has stored it.
 final class JSONEncodingNode {
-    /// A value that is done, or a place that is still being filled.
+    /// A complete value, or a place that is still being filled.
     enum Slot {
         case value(JSON)
         case node(JSONEncodingNode)
@@ -21,16 +21,15 @@ final class JSONEncodingNode {
 
     init(path: [any CodingKey]) { self.path = path }
 
-    /// Whether nothing has been put here.
+    /// Whether nothing was encoded here.
     var isEmpty: Bool { if case .nothing = content, failure == nil { true } else { false } }
 
-    /// How many elements there are, for an array.
+    /// The number of elements of an array.
     var count: Int { if case .elements(let slots) = content { slots.count } else { 0 } }
 
-    /// Puts a value here in place of what there is.
+    /// Replaces the content by a value.
     func set(_ value: JSON) { content = .single(value) }
 
-    /// Makes this an object.
     func becomeObject() {
         switch content {
         case .nothing: content = .members([])
@@ -39,7 +38,6 @@ final class JSONEncodingNode {
         }
     }
 
-    /// Makes this an array.
     func becomeArray() {
         switch content {
         case .nothing: content = .elements([])
@@ -48,7 +46,7 @@ final class JSONEncodingNode {
         }
     }
 
-    /// Adds a member, or puts it in place of the one with its name.
+    /// Adds a member, or replaces the one with its name.
     func add(_ slot: Slot, named name: String) {
         guard case .members(var members) = content else { return }
         content = .nothing
@@ -64,7 +62,7 @@ final class JSONEncodingNode {
         content = .elements(elements)
     }
 
-    /// The place of a member: the one it has if that is open, else a new one.
+    /// The place of a member: an existing open one, or a new one.
     func child(_ key: some CodingKey) -> JSONEncodingNode {
         if case .members(let members) = content,
             case .node(let open)? = members.last(where: { $0.name.utf8.elementsEqual(key.stringValue.utf8) })?.slot
@@ -83,7 +81,7 @@ final class JSONEncodingNode {
         return node
     }
 
-    /// What has been encoded; a place where nothing was is an empty object.
+    /// The encoded value; a place without content is an empty object.
     func json() throws -> JSON {
         if let failure { throw failure }
         switch content {
@@ -97,7 +95,7 @@ final class JSONEncodingNode {
         }
     }
 
-    /// The error about a value at this place.
+    /// The error for a value at this place.
     func invalid(_ value: Any, _ message: String) -> EncodingError {
         .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: message))
     }
@@ -106,7 +104,7 @@ final class JSONEncodingNode {
 }
 
 extension JSONEncodingNode.Slot {
-    /// The value; of an open place, what it holds by now.
+    /// The value; for an open place, its content so far.
     fileprivate func json() throws -> JSON {
         switch self {
         case .value(let value): value
@@ -128,7 +126,7 @@ extension JSONEncodingNode {
         }
     }
 
-    /// The JSON of a value that is to stand at a place in here.
+    /// The JSON of a value for a place in this container.
     func encoded(_ value: some Encodable, at key: some CodingKey) throws -> JSON {
         let node = JSONEncodingNode(path: path + [key])
         try node.encode(value)
@@ -149,7 +147,7 @@ extension JSONEncodingNode {
     }
 }
 
-/// A collection that encodes itself as an object whose members have no order of their own.
+/// A collection that encodes itself as an object whose members are unordered.
 private protocol KeysWithoutOrder {}
 
 extension Dictionary: KeysWithoutOrder {}

@@ -50,7 +50,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return JSONDecoding(value: value, codingPath: codingPath + [key])
     }
 
-    /// A member's decoder; of `null` where there is none, for a superclass may want nothing.
+    /// A member's decoder; that of `null` if it is missing, because a superclass may need nothing.
     private func place(_ key: some CodingKey) -> JSONDecoding {
         JSONDecoding(value: members[key.stringValue] ?? .null, codingPath: codingPath + [key])
     }

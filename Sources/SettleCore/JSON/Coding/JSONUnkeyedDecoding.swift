@@ -1,4 +1,4 @@
-/// Decodes the elements of an array one behind the other; one that cannot be decoded stays the next.
+/// Decodes the elements of an array in order; one that can't be decoded stays the next.
 struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     let elements: [JSON]
     let codingPath: [any CodingKey]
