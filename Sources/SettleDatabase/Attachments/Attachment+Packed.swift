@@ -1,7 +1,7 @@
 internal import SettleCore
 
 extension Attachment {
-    /// A list of attachments as it is stored beside a body: JSON, one array for each.
+    /// A list of attachments as stored beside a body: JSON, one array for each.
     ///
     ///     [["photo.jpg","image/jpeg",3,"md5-…",length,encoded length,"identity","sha-256 in hex"], …]
     static func packed(_ attachments: [Attachment]) -> [UInt8]? {
@@ -18,9 +18,9 @@ extension Attachment {
         ).utf8
     }
 
-    /// Reads a packed list back.
+    /// Reads a packed list.
     ///
-    /// - Throws: ``DamagedAttachments`` when the bytes are no packed attachments.
+    /// - Throws: ``DamagedAttachments`` if the bytes are not packed attachments.
     static func unpack(_ bytes: [UInt8]) throws -> [Attachment] {
         guard let rows = (try? JSON(utf8: bytes))?.array else {
             throw DamagedAttachments("the list of attachments is no JSON", in: bytes)
@@ -47,7 +47,7 @@ extension Attachment {
             encodedLength: Int64(encodedLength), encoding: encoding, blob: blob)
     }
 
-    /// Sees that the numbers are such as ``unpack(_:)`` takes: whatever a document is to keep is checked here.
+    /// Checks that ``unpack(_:)`` will accept the numbers; every attachment is checked here before it is stored.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid`.
     func checkNumbers(of id: DocumentID) throws {

@@ -3,8 +3,8 @@ internal import SettleCore
 /// A binary that belongs to a revision of a document.
 ///
 /// A value of this type is what CouchDB calls a stub: it names the content, which stays in the database. Content is
-/// stored once however many documents hold it. Types that compress well (`text/*`, JSON, JavaScript, XML) are
-/// kept as gzip, as CouchDB does, because the digest and so the revision id come from those bytes.
+/// stored once for any number of documents. Types that compress well (`text/*`, JSON, JavaScript, XML) are
+/// stored as gzip, as in CouchDB, because the digest and so the revision id are computed from those bytes.
 public struct Attachment: Sendable, Hashable {
     /// How the stored bytes are encoded.
     public enum Encoding: String, Sendable, Hashable {
@@ -30,10 +30,10 @@ public struct Attachment: Sendable, Hashable {
     public let encoding: Encoding
     /// The name of the stored bytes in the database.
     public let blob: BlobDigest
-    /// The content itself while no database holds it yet, or what keeps it from being collected.
+    /// The content until a database stores it, and the pin that keeps it from being collected.
     let pending: PendingBlob?
 
-    /// Makes an attachment of its parts, whose content a database holds.
+    /// Creates an attachment whose content a database has stored.
     package init(
         name: String, contentType: String, revpos: UInt64, digest: AttachmentDigest, length: Int64,
         encodedLength: Int64, encoding: Encoding, blob: BlobDigest, pending: PendingBlob? = nil
@@ -52,12 +52,12 @@ public struct Attachment: Sendable, Hashable {
     /// Whether this is the attachment's name, byte for byte.
     func isNamed(_ name: String) -> Bool { self.name.utf8.elementsEqual(name.utf8) }
 
-    /// What of the attachment enters a revision id.
+    /// The part of the attachment that enters a revision id.
     var signature: AttachmentSignature {
         AttachmentSignature(name: name, contentType: contentType, md5: digest.md5)
     }
 
-    /// Whether name, type, place, digest and lengths are equal.
+    /// Whether name, type, revpos, digest and lengths are equal.
     public static func == (left: Attachment, right: Attachment) -> Bool {
         left.name == right.name && left.contentType == right.contentType && left.revpos == right.revpos
             && left.digest == right.digest && left.length == right.length && left.blob == right.blob
@@ -70,42 +70,42 @@ public struct Attachment: Sendable, Hashable {
     }
 }
 
-/// The digest of an attachment as it travels: `md5-` and the base64 of the MD5 of the bytes that are stored, which are
-/// gzip bytes where the type is compressible.
+/// The digest of an attachment in the API: `md5-` and the base64 of the MD5 of the stored bytes, which are
+/// gzip bytes if the type is compressible.
 public struct AttachmentDigest: Hashable, Sendable, CustomStringConvertible {
     /// The 16 bytes of the MD5.
     public let md5: [UInt8]
 
-    /// Makes a digest of an MD5, or returns `nil` when it has not 16 bytes.
+    /// Creates a digest from an MD5, or returns `nil` if it does not have 16 bytes.
     public init?(md5: [UInt8]) {
         guard md5.count == 16 else { return nil }
         self.md5 = md5
     }
 
-    /// Reads `md5-…`, or returns `nil`.
+    /// Parses `md5-…`, or returns `nil`.
     public init?(_ text: String) {
         guard text.hasPrefix("md5-"), let bytes = Base64.decode(text.dropFirst(4).utf8) else { return nil }
         self.init(md5: bytes)
     }
 
-    /// The digest as CouchDB prints it.
+    /// The digest in CouchDB's form.
     public var description: String { "md5-" + Base64.encode(md5) }
 }
 
 extension Attachment {
-    /// The same stored bytes under another name and type, as one who brings them knows them: an import, or a peer.
+    /// The same stored bytes under another name and type, for an import or a peer.
     ///
-    /// The content is kept from being collected by this attachment too.
+    /// This attachment pins the content too.
     ///
     /// - Parameters:
     ///   - name: The name in its document.
     ///   - contentType: The media type.
-    ///   - revpos: The generation it came in, or 0.
-    ///   - length: The length it is said to have without encoding; of compressed content that of the stored bytes too, which is
-    ///     what CouchDB says where it does not know. Its own unless given.
+    ///   - revpos: The generation of the revision it came with, or 0.
+    ///   - length: The declared length without encoding; for compressed content also that of the stored bytes, which CouchDB
+    ///     sends if it does not know the length. By default its own.
     /// - Returns: The attachment.
-    /// - Throws: ``DatabaseError`` with code `invalid` for a name that is empty or starts with an underscore, and for a length
-    ///   that it has not.
+    /// - Throws: ``DatabaseError`` with code `invalid` for a name that is empty or starts with an underscore, and for a wrong
+    ///   length.
     package func described(
         as name: String, contentType: String, revpos: UInt64, length: Int64? = nil
     ) throws -> Attachment {
@@ -121,7 +121,7 @@ extension Attachment {
             encodedLength: encodedLength, encoding: encoding, blob: blob, pending: pending)
     }
 
-    /// The same attachment, whose content is not collected as long as it lives.
+    /// The same attachment, with a pin on its content.
     func holding(_ pending: PendingBlob) -> Attachment {
         Attachment(
             name: name, contentType: contentType, revpos: revpos, digest: digest, length: length,

@@ -1,9 +1,9 @@
-/// Gives the content of an attachment piece by piece, in bounded memory.
+/// Reads the content of an attachment piece by piece, in bounded memory.
 ///
 ///     let reader = try database.attachmentReader(for: photo)
 ///     while let piece = try reader.read() { socket.send(piece) }
 ///
-/// Compressed content is expanded on the way. A reader is used by one thread at a time.
+/// Compressed content is expanded. A reader is used by one thread at a time.
 public final class AttachmentReader {
     private enum Source {
         case memory(ArraySlice<UInt8>)
@@ -13,9 +13,9 @@ public final class AttachmentReader {
     private var source: Source
     private let gzip: Gzip?
     private var remaining: Int64
-    /// The most bytes that are read at once.
+    /// The maximum number of bytes read at once.
     private static let pieceLength = 64 * 1024
-    /// The same of compressed ones, each of which can become a thousand.
+    /// The same for compressed bytes, each of which can expand to a thousand.
     private static let compressedPieceLength = 4 * 1024
 
     init(_ record: BlobRecord, store: BlobStore, expands: Bool, range: Range<Int64>?) throws {
@@ -43,7 +43,7 @@ public final class AttachmentReader {
 
     /// The next piece of the content, never empty, or `nil` at the end.
     ///
-    /// - Throws: ``DatabaseError`` with code `inputOutput`, or `attachmentMissing` when stored bytes were damaged.
+    /// - Throws: ``DatabaseError`` with code `inputOutput`, or `attachmentMissing` if stored bytes are damaged.
     public func read() throws -> [UInt8]? {
         while remaining > 0 {
             let piece = try readStored()
@@ -64,7 +64,7 @@ public final class AttachmentReader {
         return nil
     }
 
-    /// All that is left of the content, for contents known to be small.
+    /// The rest of the content, which must be small.
     public func readAll() throws -> [UInt8] {
         var all: [UInt8] = []
         while let piece = try read() { all += piece }

@@ -1,21 +1,21 @@
 internal import SettleCore
 internal import SettlePlatform
 
-/// Takes the content of a new attachment piece by piece, in bounded memory.
+/// Writes the content of a new attachment piece by piece, in bounded memory.
 ///
 ///     let writer = try database.attachmentWriter(contentType: "video/mp4")
 ///     while let piece = try camera.next() { try writer.write(piece) }
 ///     document.attach(try writer.finish(name: "holiday.mp4"))
 ///     try database.save(document, onConflict: .fail)
 ///
-/// The content is on the disk when ``finish(name:)`` returns, and belongs to a document when that is saved; what is
-/// never saved is collected by compaction. A writer is used by one thread at a time.
+/// The content is on the disk when ``finish(name:)`` returns, and belongs to a document once that is saved; compaction
+/// collects unsaved content. A writer is used by one thread at a time.
 public final class AttachmentWriter {
     private let store: BlobStore
     private let contentType: String
     private let encoding: Attachment.Encoding
     private let gzip: Gzip?
-    /// Looks at content that comes compressed.
+    /// Validates content that arrives compressed.
     private var check: GzipCheck?
     private var md5 = MD5()
     private var sha256 = SHA256()
@@ -23,7 +23,7 @@ public final class AttachmentWriter {
     private var encodedLength: Int64 = 0
     private var inMemory: [UInt8] = []
     private var file: (path: String, writer: FileHandleWriter)?
-    /// Where the content is kept if it is not finished.
+    /// The file of an unfinished download.
     private var place: PartialBlobs.Place?
     private var isFinished = false
 
@@ -36,7 +36,7 @@ public final class AttachmentWriter {
         self.encoding = compresses ? .gzip : encoding ?? .identity
     }
 
-    /// Goes on with a content of which an earlier writer has left the first bytes, if one has; they are read once.
+    /// Continues the partial content of an earlier writer, if there is one, whose bytes are read once.
     init(
         store: BlobStore, resuming digest: AttachmentDigest, length: Int64, encoding: Attachment.Encoding
     ) throws {
@@ -56,7 +56,7 @@ public final class AttachmentWriter {
             return
         }
         do { try takeLeft(reader) } catch let error as DatabaseError where error.code == .invalid {
-            // What was left is not what it should be, and is not gone on with.
+            // The remaining bytes are damaged, so writing starts over.
             (md5, sha256, check, self.length) = (MD5(), SHA256(), try GzipCheck(), 0)
             file = (place.path, try FileHandleWriter(path: place.path))
         }
@@ -74,21 +74,21 @@ public final class AttachmentWriter {
         }
     }
 
-    /// How many bytes it has.
+    /// How many bytes are stored.
     package var storedLength: Int64 { encodedLength }
 
-    /// Lets go of what has come so far; nothing is kept of it.
+    /// Discards the bytes written so far.
     package func discard() { place = nil }
 
-    /// What was not finished leaves no file, unless another writer is to go on with it.
+    /// Unfinished content leaves no file, unless another writer may resume it.
     deinit {
         if let file, place == nil || encodedLength == 0 { try? removeIfThere(file.path) }
     }
 
-    /// Takes the next piece of the content.
+    /// Writes the next piece of the content.
     ///
-    /// - Throws: ``DatabaseError`` with code `diskFull` or `inputOutput`, or `invalid` after ``finish(name:)`` and for what is
-    ///   no gzip where that was said to come.
+    /// - Throws: ``DatabaseError`` with code `diskFull` or `inputOutput`, or `invalid` after ``finish(name:)`` and for bytes
+    ///   declared as gzip that are not.
     public func write(_ bytes: some ContiguousBytesLike) throws {
         try bytes.withRawBytes { try write(raw: $0) }
     }
@@ -99,10 +99,10 @@ public final class AttachmentWriter {
         if let gzip { try gzip.process(bytes, isLast: false, emit: keep) } else { try keep(bytes) }
     }
 
-    /// Ends the content.
+    /// Finishes the content.
     ///
     /// - Parameter name: The attachment's name in the document.
-    /// - Returns: The attachment, ready to be put into a document of the same database.
+    /// - Returns: The attachment, to be attached to a document of the same database.
     /// - Throws: ``DatabaseError`` with code `diskFull`, `inputOutput`, or `invalid` for a name that is empty or starts
     ///   with an underscore, or for a content that is declared as gzip and can't be expanded.
     public func finish(name: String) throws -> Attachment {
@@ -119,7 +119,7 @@ public final class AttachmentWriter {
         let isFile = file != nil
         let record = BlobRecord(
             digest: blob, md5: digest.md5, length: encodedLength, content: isFile ? nil : inMemory, isFile: isFile)
-        // Pinned before the file has its name, or a compaction that runs now could remove it.
+        // Pinned before the file has its name; otherwise a running compaction could remove it.
         let pending = store.pin(record)
         if let file {
             try file.writer.synchronize()
@@ -135,7 +135,7 @@ public final class AttachmentWriter {
         DatabaseError(.invalid, "the attachment was finished already; begin another with a new writer")
     }
 
-    /// Takes a piece of what is stored: into memory while it is small, into a file from then on.
+    /// Stores a piece: in memory while the content is small, then in a file.
     private func keep(_ bytes: UnsafeRawBufferPointer) throws {
         try check?.take(bytes)
         md5.update(bytes)
@@ -151,21 +151,21 @@ public final class AttachmentWriter {
     }
 }
 
-/// Bytes that lie side by side in memory, however the caller keeps them.
+/// Contiguous bytes in memory.
 public protocol ContiguousBytesLike {
-    /// Lends the bytes to a closure.
+    /// Calls a closure with the bytes.
     func withRawBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result
 }
 
 extension [UInt8]: ContiguousBytesLike {
-    /// Lends the array's bytes to a closure.
+    /// Calls a closure with the array's bytes.
     public func withRawBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try withUnsafeBytes(body)
     }
 }
 
 extension UnsafeRawBufferPointer: ContiguousBytesLike {
-    /// Lends itself to a closure.
+    /// Calls a closure with itself.
     public func withRawBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try body(self)
     }

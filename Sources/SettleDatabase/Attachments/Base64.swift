@@ -12,7 +12,7 @@ package enum Base64 {
     /// The bytes of a base64 text with its padding, or `nil` for text that is not valid base64.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         let text = Data(text)
-        // Foundation takes padding for the end wherever it stands, and passes over what follows it.
+        // Foundation ends at padding anywhere, and ignores what follows it.
         if let padding = text.firstIndex(of: UInt8(ascii: "=")) {
             let isAtEnd = text.endIndex - padding <= 2 && text.last == UInt8(ascii: "=")
             guard isAtEnd, text.count.isMultiple(of: 4) else { return nil }

@@ -5,13 +5,13 @@ public struct BlobDigest: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// The 32 bytes.
     public let bytes: [UInt8]
 
-    /// Makes a digest of its 32 bytes, or returns `nil` for another number.
+    /// Creates a digest from its 32 bytes, or returns `nil` for another number.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
         self.bytes = bytes
     }
 
-    /// Makes a digest of 64 hex digits, or returns `nil`.
+    /// Parses 64 hex digits, or returns `nil`.
     public init?(hexadecimal text: String) {
         guard let bytes = Hexadecimal.decode(text) else { return nil }
         self.init(bytes)

@@ -7,24 +7,24 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Where contents of attachments lie: small ones as rows of the storage engine, large ones as files named by their
+/// Stores contents of attachments: small ones as rows of the storage engine, large ones as files named by their
 /// SHA-256.
 ///
-/// A large content is written to a file of its own, forced to the disk, and renamed to its name before the row that
-/// mentions it is written; so a row never names a file that is not whole. What no row names after a crash is removed by
-/// compaction. A content that is not yet in a document is pinned, so that compaction does not collect it; it is pinned
-/// before its file is looked for, and a file is removed under the lock of the pins.
+/// A large content is written to a file, forced to the disk, and renamed to its name before its row is written; so a row
+/// never names an incomplete file. After a crash, compaction removes files without a row. A content that is not in a document
+/// yet is pinned, so that compaction does not collect it; it is pinned before its file is looked up, and files are removed
+/// under the lock of the pins.
 final class BlobStore: Sendable {
-    /// Contents larger than this get a file of their own.
+    /// Larger contents get a file of their own, in bytes.
     static let largestInRow = 64 * 1024
 
     private let files: DatabaseFiles?
-    /// Those that have come in part.
+    /// The partial downloads.
     let partial: PartialBlobs
     private let pins = Guarded<[BlobDigest: Int]>([:])
-    /// The folders of files that are there for good: made, and their names forced to the disk.
+    /// The folders that exist durably: created, and their names forced to the disk.
     private let folders = Guarded<Set<String>>([])
-    /// Numbers the files that are being written, across all databases and openings of this process.
+    /// Numbers the files being written, across all databases and openings of this process.
     private static let counter = Atomic<Int>(0)
 
     init(files: DatabaseFiles?) throws {
@@ -36,32 +36,32 @@ final class BlobStore: Sendable {
         }
     }
 
-    /// Where a file that is being written may lie, or `nil` in memory.
+    /// The path for a new file, or `nil` in memory.
     ///
-    /// - Throws: ``DatabaseError`` with code `closed` when the database was deleted meanwhile.
+    /// - Throws: ``DatabaseError`` with code `closed` if the database was deleted meanwhile.
     func newFile() throws -> String? {
         guard let files else { return nil }
         guard files.exist else { throw Self.wasDeleted }
         return files.newAttachments + "/\(Self.counter.add(1, ordering: .relaxed).newValue)"
     }
 
-    /// Where the file of a large content lies, or `nil` in memory.
+    /// The path of a large content, or `nil` in memory.
     func path(of digest: BlobDigest) -> String? {
         let name = digest.description
         return files.map { "\($0.attachments)/\(name.prefix(2))/\(name)" }
     }
 
-    /// Gives its name to a file that was written and forced to the disk. It takes the place of a file of that name, whose bytes
-    /// may be damaged or not yet on the disk.
+    /// Renames a file that was written and forced to the disk. It replaces a file of that name, whose bytes may be damaged or
+    /// not yet on the disk.
     func adopt(_ file: String, as digest: BlobDigest) throws {
         guard let path = path(of: digest), let files else { return }
-        // Nothing may bring back the folder of a database that was deleted.
+        // The folder of a deleted database must not be created again.
         guard files.exist else { throw Self.wasDeleted }
         try makeFolder("\(files.attachments)/\(digest.description.prefix(2))")
         try renameDurably(file, to: path)
     }
 
-    /// Makes a folder of files unless it is there; whoever comes second waits until its name is on the disk.
+    /// Creates a folder of files unless it exists; concurrent callers wait until its name is on the disk.
     private func makeFolder(_ folder: String) throws {
         try folders.withLock { folders in
             if folders.contains(folder) { return }
@@ -77,7 +77,7 @@ final class BlobStore: Sendable {
 
     private static var wasDeleted: DatabaseError { DatabaseError(.closed, "the database was deleted") }
 
-    /// Keeps a content from being collected until the returned object goes.
+    /// Keeps a content from being collected until the returned object is released.
     func pin(_ record: BlobRecord) -> PendingBlob {
         pins.withLock { $0[record.digest, default: 0] += 1 }
         return PendingBlob(record: record) { [weak self] in
@@ -94,7 +94,7 @@ final class BlobStore: Sendable {
     func removeFile(of digest: BlobDigest, unless isNamed: () throws -> Bool) throws {
         guard let path = path(of: digest) else { return }
         try pins.withLock { pins in
-            // A pin that goes after this was looked at has its row already.
+            // A pin that is released after this check has its row already.
             if pins[digest] == nil, try !isNamed() { try? FileManager.default.removeItem(atPath: path) }
         }
     }

@@ -1,8 +1,8 @@
-/// Why a packed list of attachments can't be read, and which contents it names all the same.
+/// Why a packed list of attachments can't be read, and the contents that it still names.
 struct DamagedAttachments: Error, CustomStringConvertible {
-    /// What is wrong, and where.
+    /// The problem and its place.
     let description: String
-    /// Everything in the list that looks like the name of a content, so that none of them is collected.
+    /// Everything in the list that looks like a content's digest, so that none of them is collected.
     let blobs: Set<BlobDigest>
 
     init(_ description: String, in bytes: [UInt8]) {

@@ -2,16 +2,15 @@ internal import CZlib
 
 /// Compresses and expands a stream piece by piece.
 ///
-/// Compression is CouchDB's: zlib at level 8, no name and no time in the header, for a digest is taken of these bytes.
+/// Compression is CouchDB's: zlib at level 8, no name and no time in the header, because the digest depends on these bytes.
 package final class Gzip {
-    /// Which way the stream goes.
     package enum Direction { case compress, expand }
 
     private var stream = z_stream()
     private let direction: Direction
-    /// Whether the end of the compressed stream was reached. Another one may follow on it, as gzip allows.
+    /// Whether the end of the compressed stream was reached. Another one may follow, as gzip allows.
     package private(set) var isAtEnd = false
-    /// Whether something follows on the end that is no gzip; it is passed over.
+    /// Whether other bytes than gzip follow the end; they are ignored.
     package private(set) var hasRest = false
 
     package init(_ direction: Direction) throws {
@@ -34,7 +33,7 @@ package final class Gzip {
         }
     }
 
-    /// Takes the next piece and hands on what comes out of it.
+    /// Processes the next piece, and passes on the output.
     package func process(
         _ input: UnsafeRawBufferPointer, isLast: Bool, emit: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -79,7 +78,7 @@ package final class Gzip {
         } while stream.avail_out == 0 || stream.avail_in > 0
     }
 
-    /// Begins with another stream behind the end of one; false when no gzip stream begins there.
+    /// Starts another stream after the end of one; false if the bytes are not gzip.
     private func begins(with byte: UInt8?) throws -> Bool {
         guard direction == .expand, !hasRest, byte == 0x1F else {
             hasRest = true
@@ -91,7 +90,7 @@ package final class Gzip {
         return true
     }
 
-    /// Whether a type is kept compressed: CouchDB's default list, parameters of the type aside.
+    /// Whether a type is stored compressed: CouchDB's default list, without regard to the type's parameters.
     package static func isCompressible(_ contentType: String) -> Bool {
         let type = contentType.prefix { $0 != ";" }.lowercased()
         return type.hasPrefix("text/") || compressible.contains(type)

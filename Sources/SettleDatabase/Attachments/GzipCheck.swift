@@ -1,5 +1,5 @@
-/// Looks at bytes that are said to be gzip, piece by piece and in bounded memory: whether they are, and how long their
-/// content is.
+/// Validates bytes declared as gzip, piece by piece and in bounded memory, and determines the length of their
+/// content.
 final class GzipCheck {
     private let gzip: Gzip
     /// The length of the content so far, in bytes.
@@ -7,7 +7,7 @@ final class GzipCheck {
 
     init() throws { gzip = try Gzip(.expand) }
 
-    /// Takes the next piece.
+    /// Validates the next piece.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` for bytes that are not gzip.
     func take(_ bytes: UnsafeRawBufferPointer) throws {
@@ -17,7 +17,7 @@ final class GzipCheck {
         if gzip.hasRest { throw Self.isNone }
     }
 
-    /// Sees that the last piece was the end.
+    /// Checks that the stream was complete.
     ///
     /// - Throws: ``DatabaseError`` with code `invalid` for bytes that are not a whole gzip stream.
     func finish() throws { if !gzip.isAtEnd { throw Self.isNone } }

@@ -6,15 +6,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Contents that have come in part, kept in files under what they are to be, so that the rest can come later, also to
+/// Partial downloads, in files named by the expected digest and length, so that they can be resumed, also by
 /// another process.
 ///
 ///     attachments/partial/5d41402abc4b2a76b9719d911017c592-104857600      the first bytes of a content of that MD5 and length
 ///
-/// Nothing mentions such a file, and what is in it is trusted only when all of it has come and is what its digest says. Those
-/// that nobody has taken up are removed by compaction.
+/// No row refers to such a file, and its bytes are trusted only when they are complete and match the digest. Compaction
+/// removes those that are not being written.
 final class PartialBlobs: Sendable {
-    /// A place for a content, which is its owner's alone as long as it lives.
+    /// A file for a content, which its owner uses exclusively.
     final class Place: Sendable {
         let path: String
         fileprivate let release: @Sendable () -> Void
@@ -31,9 +31,9 @@ final class PartialBlobs: Sendable {
 
     init(files: DatabaseFiles?) { self.files = files }
 
-    /// The place of a content; `nil` in memory, or when another writer has it.
+    /// The file of a content; `nil` in memory, or if another writer uses it.
     ///
-    /// - Throws: ``DatabaseError`` with code `inputOutput`, or `closed` when the database was deleted.
+    /// - Throws: ``DatabaseError`` with code `inputOutput`, or `closed` if the database was deleted.
     func take(_ digest: AttachmentDigest, length: Int64) throws -> Place? {
         guard let files else { return nil }
         guard files.exist else { throw DatabaseError(.closed, "the database was deleted") }
@@ -48,7 +48,7 @@ final class PartialBlobs: Sendable {
         return Place("\(folder)/\(name)") { [weak self] in _ = self?.taken.withLock { $0.remove(name) } }
     }
 
-    /// Removes those that nobody is writing.
+    /// Removes those that are not being written.
     func removeAll() {
         guard let files else { return }
         taken.withLock { taken in

@@ -1,6 +1,6 @@
-/// A content on its way into a database: as long as it lives, the content is not collected.
+/// A pin on a content: while it exists, the content is not collected.
 package final class PendingBlob: Sendable {
-    /// What is to be written together with the document that first holds it.
+    /// The record to write together with the first document that references it.
     package let record: BlobRecord
     private let release: @Sendable () -> Void
 

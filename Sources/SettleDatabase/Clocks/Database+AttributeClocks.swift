@@ -1,26 +1,26 @@
 extension Database {
-    /// Whether each save stamps the members it changes with the moment; off unless set.
+    /// Whether each save stamps the members that it changes with a clock; off by default.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput` or `closed`.
     public func attributeClocks() throws -> Bool { try engine.read { try clocks.isOn($0) } }
 
-    /// Sets whether each save stamps the members it changes with the moment, which ``ConflictPolicy/latestAttributeWins``
-    /// goes by; the database remembers it.
+    /// Sets whether each save stamps the members that it changes with a clock, by which
+    /// ``ConflictPolicy/latestAttributeWins`` decides; the setting is stored in the database.
     ///
-    /// The moments stand in the document, in the member `$clocks`, and travel with it through any CouchDB. An edit made
-    /// alike on two devices is two revisions then, for their moments differ. Switched on, it takes effect for what is saved
-    /// from then on; switched off, documents keep the moments they have.
+    /// The clocks are in the document, in the member `$clocks`, and replicate through any CouchDB. The same edit made on two
+    /// devices is then two revisions, because their clocks differ. Switching it on affects later saves; after it is switched off,
+    /// documents keep their clocks.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput`, `diskFull` or `closed`.
     public func setAttributeClocks(_ areOn: Bool) throws { try engine.write { try clocks.set(areOn, $0) } }
 
-    /// Tells the clock what time a server has, in milliseconds since 1970: a wall clock that is more than a minute from it
-    /// is not believed from then on, until the database is closed.
+    /// Informs the clock of a server's time, in milliseconds since 1970: a wall clock that differs from it by more than a
+    /// minute is ignored from then on, until the database is closed.
     ///
-    /// A replication over HTTP does so by itself; this is for apps that talk to their server in other ways.
+    /// Replication over HTTP does this automatically; this is for apps that talk to their server in other ways.
     public func noteServerTime(_ milliseconds: Int64) { clocks.hear(server: milliseconds) }
 
-    /// Gives the clock a device's name of one's own, for simulations that are to be the same again.
+    /// Sets the clock's device, for reproducible simulations.
     package func nameClock(_ device: String) throws { try engine.write { try clocks.name(device, $0) } }
 
     /// The time by which changes are stamped, in milliseconds since 1970.

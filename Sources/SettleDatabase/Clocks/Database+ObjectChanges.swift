@@ -1,28 +1,27 @@
 package import SettleCore
 
 extension Database {
-    /// Changes attributes of objects, each unless it was changed later.
+    /// Changes attributes of objects, except those that were changed later.
     ///
     ///     stored    {"name": "Holiday 2015" @3, "budget": 40 @1}
     ///     changes   name → "Family Holidays" @2, budget → 50 @2
     ///     becomes   {"name": "Holiday 2015" @3, "budget": 50 @2}      name was superseded
     ///
     /// All changes of one object are one revision (SEMANTICS 150, 168). The same changes again write nothing and have the
-    /// same outcomes, unless something later came in between. An object that is not there is made. One that is deleted is
-    /// there again, as it was, if a change was made after the deletion and it is known when that was; else the deletion
-    /// stays (166). A member changed by software that knows no clocks gives way to any change, for a moment that is known
-    /// counts more.
+    /// same outcomes, unless there was a later change in between. A missing object is created. A deleted one is revived with its
+    /// former content if a change is later than the deletion, whose time is known; otherwise it stays deleted (166). A member
+    /// changed by a foreign edit is replaced by any change, because a known clock counts more.
     ///
     /// An object that refers to another one of the same call, by its id among the values, is written after that. If that one
-    /// is refused and not there, the object waits for it instead of referring to nothing (SEMANTICS 167).
+    /// is refused and does not exist, the object waits for it (SEMANTICS 167).
     ///
     /// - Parameters:
-    ///   - objects: What to change.
-    ///   - latest: The latest moment that is believed, in milliseconds since 1970: a stored one after it gives way.
-    ///   - refused: Objects that belong to the call and were refused before.
-    ///   - check: What is asked about each revision that is written.
-    /// - Returns: For each object, in the order given, what became of its changes.
-    /// - Throws: ``DatabaseError`` when the transaction as a whole fails, ``WriteCheck/IsOld``; nothing is written then.
+    ///   - objects: The changes.
+    ///   - latest: The latest trusted time, in milliseconds since 1970: a later stored clock is overridden.
+    ///   - refused: Objects of the call that were refused before.
+    ///   - check: Called for each revision before it is written.
+    /// - Returns: The outcome of each object, in the order given.
+    /// - Throws: ``DatabaseError`` if the whole transaction fails, ``WriteCheck/IsOld``; nothing is written then.
     package func change(
         _ objects: [ObjectChanges], believing latest: Int64, refused: [DocumentID] = [], asking check: WriteCheck? = nil
     ) throws -> [ObjectChanges.Outcome] {
@@ -89,7 +88,7 @@ extension DocumentEditor {
         return ObjectChanges.Resolved(revision: saved.revision, isWritten: true, changes: outcomes)
     }
 
-    /// Sees that an object has the type it is said to be of; a new one gets it.
+    /// Checks that an object has the given type; a new one gets it.
     private func see(
         to type: (name: String, value: String), in document: inout ClockedDocument, _ object: ObjectChanges
     ) throws {

@@ -1,15 +1,15 @@
 internal import SettleCore
 
 extension DocumentEditor {
-    /// The same for edits that are nobody's change, such as what settling writes.
+    /// The same without clocks, for edits that are not a user's change, such as settling.
     var withoutClocks: DocumentEditor {
         var editor = self
         editor.clocks = nil
         return editor
     }
 
-    /// A body with the moments of its changes against its parent, if the database stamps them; design documents are left
-    /// as they are.
+    /// The body with the clocks of its changes against its parent, if the database stamps them; design documents are
+    /// unchanged.
     func stamped(
         _ body: DocumentBody, of id: DocumentID, on parent: RevisionID?, isDeleted: Bool, in record: DocumentRecord?
     ) throws -> DocumentBody {
@@ -29,7 +29,7 @@ extension DocumentEditor {
         return try DocumentBody(.object(document.document))
     }
 
-    /// The other leaves of a document, which are in sight of whoever edits it here.
+    /// The other leaves of a document, whose clocks an edit must exceed.
     private func otherVersions(than parent: RevisionID?, in record: DocumentRecord?) throws -> [ClockedDocument] {
         let leaves = record?.tree.leaves ?? []
         guard leaves.count > 1 else { return [] }
@@ -38,7 +38,7 @@ extension DocumentEditor {
         }
     }
 
-    /// A revision with its clocks; an empty document for none.
+    /// A revision with its clocks; an empty document for `nil`.
     func clocked(_ revision: RevisionID?, in record: DocumentRecord?) throws -> ClockedDocument {
         guard let revision, let node = record?.tree[revision] else { return ClockedDocument(JSONObject()) }
         let body = try content(of: revision, in: record)?.body

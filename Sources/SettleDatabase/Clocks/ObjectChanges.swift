@@ -1,42 +1,42 @@
 package import SettleCore
 
-/// What is to be changed of one object, all of it at once.
+/// The changes of one object, which are applied together.
 package struct ObjectChanges: Sendable {
     /// The document's id.
     package let id: DocumentID
-    /// The name and value of the member that says what type the object is of.
+    /// The name and value of the member with the object's type.
     package let type: (name: String, value: String)
     /// The changes, in the order they were made.
     package let changes: [AttributeChange]
 
-    /// Makes the changes of one object.
+    /// Creates the changes of one object.
     package init(_ id: DocumentID, type: (name: String, value: String), changes: [AttributeChange]) {
         self.id = id
         self.type = type
         self.changes = changes
     }
 
-    /// What became of the changes of one object.
+    /// The outcome of an object's changes.
     package enum Outcome: Sendable {
-        /// Each change was applied, or superseded by something later.
+        /// Each change was applied, or superseded by a later one.
         case resolved(Resolved)
-        /// Nothing of it was written, and why.
+        /// Nothing was written, for the given reason.
         case refused(DatabaseError)
-        /// It refers to an object of the same call that was refused and is not there, so it has to wait for that one.
+        /// It refers to an object of the same call that was refused and does not exist, so it has to wait.
         case waits(for: DocumentID)
     }
 
     /// The outcomes of all changes of an object.
     package struct Resolved: Sendable {
-        /// The document's winner now; `nil` when there is no such document.
+        /// The document's current winner; `nil` if the document does not exist.
         package let revision: RevisionID?
         /// Whether a revision was written.
         package let isWritten: Bool
-        /// What became of each change, in order.
+        /// The outcome of each change, in order.
         package let changes: [AttributeChange.Outcome]
     }
 
-    /// The texts among the values that name one of some objects.
+    /// The texts among the values that are ids of given objects.
     func references(among ids: Set<DocumentID>) -> [DocumentID] {
         var found: [DocumentID] = []
         func look(_ value: JSON?) {
@@ -54,29 +54,29 @@ package struct ObjectChanges: Sendable {
     }
 }
 
-/// A change of one attribute of an object, with the moment it was made at: what a thin client has to send.
+/// A thin client's change of one attribute of an object, with its time.
 package struct AttributeChange: Sendable {
     /// The attribute: a top-level member's name.
     package let name: String
-    /// The value it was changed to; `nil` when it was removed.
+    /// The new value; `nil` if it was removed.
     package let value: JSON?
-    /// When it was changed.
+    /// The time of the change.
     package let moment: AttributeClock
 
-    /// Makes a change.
+    /// Creates a change.
     package init(_ name: String, _ value: JSON?, at moment: AttributeClock) {
         self.name = name
         self.value = value
         self.moment = moment
     }
 
-    /// What became of a change.
+    /// The outcome of a change.
     package enum Outcome: Sendable, Hashable {
-        /// The object has the value now, or had it already.
+        /// The object has the value.
         case applied
-        /// A later change stays: the value the attribute has, `nil` for none, and when it got it.
+        /// A later change is kept: the attribute's value, `nil` for none, and its clock.
         case superseded(by: JSON?, at: AttributeClock?)
-        /// The object is deleted and stays so; when it was deleted, if that is known.
+        /// The object stays deleted; with the time of the deletion, if known.
         case deleted(at: AttributeClock?)
     }
 }

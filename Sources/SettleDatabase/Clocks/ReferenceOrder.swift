@@ -1,11 +1,11 @@
 internal import SettleCore
 
-/// The order in which objects are written that refer to each other: what is referred to comes first.
+/// Orders objects so that each is written after the objects it refers to.
 ///
 ///     given    transfer → envelope    envelope    account
 ///     order    envelope               transfer    account
 ///
-/// Where references go round in a circle, the object that was given first is written first.
+/// In a cycle of references, the object that was given first is written first.
 struct ReferenceOrder {
     private let objects: [ObjectChanges]
     private let ids: Set<DocumentID>
@@ -17,10 +17,10 @@ struct ReferenceOrder {
         positions = Dictionary(grouping: objects.indices) { objects[$0].id }
     }
 
-    /// The objects of the call that one refers to.
+    /// The objects of the call that an object refers to.
     func references(of index: Int) -> [DocumentID] { objects[index].references(among: ids) }
 
-    /// The positions of all objects, those referred to before those that refer to them.
+    /// The positions of all objects, referenced ones before those that refer to them.
     ///
     /// - Complexity: O(*n*) in bytes of changes.
     var order: [Int] {
@@ -28,7 +28,7 @@ struct ReferenceOrder {
         var isTaken = [Bool](repeating: false, count: objects.count)
         for first in objects.indices where !isTaken[first] {
             isTaken[first] = true
-            // Each with what it refers to and is still to be looked at; no recursion, for a chain may be long.
+            // Each object with its unvisited references; an explicit stack, because a chain may be long.
             var path = [(index: first, rest: next(of: first))]
             while let (index, rest) = path.last {
                 guard let following = rest.last else {

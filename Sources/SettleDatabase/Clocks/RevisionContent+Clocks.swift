@@ -1,9 +1,9 @@
 internal import SettleCore
 
 extension RevisionContent {
-    /// The content without the moments of its changes: those are stamped by whatever is written, and nobody's operation.
+    /// The content without the clocks of its changes, which are not part of an operation.
     var withoutClocks: RevisionContent {
-        // Most bodies have no such sign, and are not looked through.
+        // Most bodies do not contain this character, and need no search.
         guard body.utf8.contains(UInt8(ascii: "$")), body[ClockedDocument.memberName] != nil,
             var members = body.json.object
         else { return self }

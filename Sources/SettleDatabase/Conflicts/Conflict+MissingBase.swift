@@ -7,7 +7,7 @@ extension Conflict {
         case noCommonRevision
         /// It can't be determined, because histories were stemmed.
         case unknown
-        /// It is known, but its content is no longer kept.
+        /// It is known, but its content is no longer stored.
         case contentNotKept
     }
 

@@ -10,9 +10,9 @@ extension Database {
         try engine.read { try $0.localDocument(id) }
     }
 
-    /// Writes a local document, whatever was there; its revision goes up by one.
+    /// Writes a local document, replacing any content; its revision increases by one.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` when the id does not start with `_local/`.
+    /// - Throws: ``DatabaseError`` with code `invalid` if the id does not start with `_local/`.
     @discardableResult
     public func saveLocalDocument(_ id: DocumentID, body: DocumentBody) throws -> LocalDocument {
         guard id.isLocal else { throw DatabaseError(.invalid, "\"\(id)\" must start with _local/") }
@@ -25,13 +25,13 @@ extension Database {
         }
     }
 
-    /// Writes a local document unless it was written since it was read.
+    /// Writes a local document unless it was changed since it was read.
     ///
     /// - Parameters:
     ///   - id: The id, which starts with `_local/`.
     ///   - body: The members.
-    ///   - revision: The revision it was read at, `nil` where there was none.
-    /// - Returns: The document as it is now.
+    ///   - revision: The revision it was read at, or `nil` if it did not exist.
+    /// - Returns: The new document.
     /// - Throws: ``DatabaseError`` with code `conflict` if it has another revision, or `invalid` for another id.
     package func saveLocalDocument(
         _ id: DocumentID, body: DocumentBody, expecting revision: String?
@@ -46,7 +46,7 @@ extension Database {
         }
     }
 
-    /// Forgets a local document; nothing happens when there is none. Returns whether there was one.
+    /// Deletes a local document; returns whether it existed.
     @discardableResult
     public func deleteLocalDocument(_ id: DocumentID) throws -> Bool {
         try engine.write { writer in
@@ -59,8 +59,8 @@ extension Database {
     /// Local documents in the order of their ids.
     ///
     /// - Parameters:
-    ///   - after: Where to go on, or `nil` for the beginning.
-    ///   - limit: How many at most; all unless given. Where there may be very many, read them page by page.
+    ///   - after: The id to continue after, or `nil` for the beginning.
+    ///   - limit: The maximum number; by default all. If there may be very many, read them page by page.
     /// - Returns: The local documents.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     public func localDocuments(after: DocumentID? = nil, limit: Int = .max) throws -> [LocalDocument] {

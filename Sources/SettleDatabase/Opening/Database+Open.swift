@@ -1,19 +1,19 @@
 extension Database {
-    /// Opens a database that exists, or gives the object by which this process has it open.
+    /// Opens an existing database, or returns the object by which this process has it open.
     ///
     /// - Parameters:
     ///   - path: The database's folder, by custom `NAME.settle`.
-    ///   - options: How to open it; not looked at when it is open already.
+    ///   - options: How to open it; ignored if it is open already.
     /// - Returns: The database.
-    /// - Throws: ``DatabaseError`` with code `notFound`; `notADatabase`, `newerFormat` or `corrupt`, the file untouched;
-    ///   `inUse` when another process has it open; `inputOutput`.
+    /// - Throws: ``DatabaseError`` with code `notFound`; `notADatabase`, `newerFormat` or `corrupt`, without changing the file;
+    ///   `inUse` if another process has it open; `inputOutput`.
     public static func open(_ path: String, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
         let files = DatabaseFiles(folder: path)
         return try DatabaseRegistry.shared.open(files) {
             guard files.exist else { throw DatabaseError(.notFound, "there is no database at \(files.folder)") }
             try FileHeader.check(files)
             let lock = try DatabaseLock(files)
-            // It may have been deleted before the lock was had.
+            // It may have been deleted before the lock was acquired.
             guard files.exist else { throw DatabaseError(.notFound, "there is no database at \(files.folder)") }
             return try make(files, lock, options)
         }
@@ -21,9 +21,9 @@ extension Database {
 
     /// Creates a database in a new folder.
     ///
-    /// A process that is killed meanwhile leaves either a database or none.
+    /// A process that is killed meanwhile leaves either a complete database or none.
     ///
-    /// - Throws: ``DatabaseError`` with code `exists` when there is one, or `inputOutput`.
+    /// - Throws: ``DatabaseError`` with code `exists` if there is one, or `inputOutput`.
     public static func create(_ path: String, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
         let files = DatabaseFiles(folder: path)
         return try DatabaseRegistry.shared.open(files, isNew: true) {
@@ -36,9 +36,9 @@ extension Database {
         }
     }
 
-    /// Opens a database, or creates it where there is none.
+    /// Opens a database, or creates it if it does not exist.
     ///
-    /// - Throws: As ``open(_:options:)`` does.
+    /// - Throws: Errors of ``open(_:options:)``.
     public static func openOrCreate(_ path: String, options: DatabaseOptions = DatabaseOptions()) throws -> Database {
         do { return try open(path, options: options) } catch let error as DatabaseError where error.code == .notFound {
             do { return try create(path, options: options) } catch let error as DatabaseError
@@ -49,13 +49,13 @@ extension Database {
         }
     }
 
-    /// Makes an empty database in memory, which ends with the object.
+    /// Creates an empty database in memory, which exists as long as the object.
     public static func inMemory(options: DatabaseOptions = DatabaseOptions()) throws -> Database {
         let engine = try SQLiteEngine(path: nil, durability: .normal, cacheBytes: options.cacheBytes)
         return try opened(Database(engine: engine, files: nil, lock: nil, options: options))
     }
 
-    /// Makes a database on a storage engine of another kind.
+    /// Creates a database on another storage engine.
     public static func make(
         on engine: any StorageEngine, options: DatabaseOptions = DatabaseOptions()
     ) throws -> Database {

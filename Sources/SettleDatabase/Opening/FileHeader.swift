@@ -1,7 +1,7 @@
-/// The first hundred bytes of a SQLite file, read without opening it as a database, so that a foreign file is never
-/// touched.
+/// Checks the first hundred bytes of a SQLite file without opening it as a database, so that a foreign file is never
+/// changed.
 enum FileHeader {
-    /// Throws unless the file is a Settle database this version can read.
+    /// Throws unless the file is a Settle database that this version can read.
     ///
     /// - Throws: ``DatabaseError`` with code `notADatabase`, `newerFormat`, `corrupt` or `inputOutput`.
     static func check(_ files: DatabaseFiles) throws {

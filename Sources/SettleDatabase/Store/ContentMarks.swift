@@ -1,19 +1,19 @@
 internal import SettleCore
 
-/// How many contents had been kept apart at what times, as compactions have noted it: so that it is known how old each is
-/// at least.
+/// The newest content token at the times of past compactions, which gives a minimum age for every separately stored
+/// content.
 ///
 ///     [[1700000000000, 120], [1700086400000, 155]]         milliseconds since 1970, and the newest token then
 struct ContentMarks {
-    /// Under what the marks are kept.
+    /// The setting with the marks.
     static let setting = "content_marks"
-    /// Under what the token is kept beyond which new ones begin, so that none stands for two contents.
+    /// The setting with the token after which new ones start, so that no token is reused.
     static let floorSetting = "content_floor"
     private static let most = 32
 
     private var marks: [(time: Int64, token: UInt64)]
 
-    /// Reads marks; returns an empty list for bytes that hold no marks.
+    /// Reads marks; an empty list for malformed text.
     init(_ text: String?) {
         let list = text.flatMap { try? JSON(parsing: $0) }?.array ?? []
         marks = list.compactMap { mark in
@@ -26,17 +26,17 @@ struct ContentMarks {
         JSON.array(marks.map { [.number(JSONNumber($0.time)), .number(JSONNumber($0.token))] }).description
     }
 
-    /// The newest token that was there at a time; 0 when nobody knows.
+    /// The newest token at a time; 0 if unknown.
     func newest(at time: Int64) -> UInt64 { marks.last { $0.time <= time }?.token ?? 0 }
 
-    /// Notes which token is the newest now, and forgets marks that are not asked about any more.
+    /// Records the newest token, and drops marks that are no longer needed.
     ///
     /// - Parameters:
     ///   - token: The newest token.
-    ///   - now: The time.
-    ///   - age: How far back is asked, in milliseconds. Marks stand at least a fraction of that apart.
+    ///   - now: The current time.
+    ///   - age: The maximum age of interest, in milliseconds. Marks are at least a fraction of it apart.
     mutating func note(_ token: UInt64, at now: Int64, for age: Int64) {
-        // A clock that went back makes what it said before worthless.
+        // A clock that went back invalidates its earlier times.
         marks.removeAll { $0.time > now }
         if let old = marks.lastIndex(where: { $0.time <= now - age }) { marks.removeSubrange(..<old) }
         if let last = marks.last, now - last.time < age / Int64(Self.most) { return }
@@ -45,7 +45,7 @@ struct ContentMarks {
 }
 
 extension Database {
-    /// The newest token of a content that has been kept apart for an age, and takes note of the newest one now.
+    /// The newest token of a content that was stored separately for an age; records the current one.
     func newestOldContent(for age: Duration) throws -> UInt64 {
         let (seconds, attoseconds) = age.components
         let (whole, isPast) = seconds.multipliedReportingOverflow(by: 1000)

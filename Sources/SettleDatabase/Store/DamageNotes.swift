@@ -1,14 +1,13 @@
 package import SettleCore
 internal import SettlePlatform
 
-/// Which damaged documents were named to the app, so that each is named once while the database is open, however often
-/// something goes past it.
+/// The damaged documents that were reported to the app, so that each is reported once while the database is open.
 final class DamageNotes: Sendable {
     private let named = Guarded<Set<DocumentID>>([])
-    /// How many are remembered; in a file that has more, some are named again.
+    /// How many are remembered; in a file with more, some are reported again.
     private static let limit = 1000
 
-    /// Takes note of a document; returns whether that was news.
+    /// Records a document; returns whether it is new.
     func add(_ id: DocumentID) -> Bool {
         named.withLock { named in
             if named.count >= Self.limit { named.removeAll() }
@@ -18,7 +17,7 @@ final class DamageNotes: Sendable {
 }
 
 extension Database {
-    /// Names the damaged ones of some documents to the app: what reads many goes past them.
+    /// Reports the damaged documents of a page to the app, because bulk reads skip them.
     ///
     /// - Returns: The same documents.
     func noting(_ page: [DocumentRecord]) -> [DocumentRecord] {
@@ -26,7 +25,7 @@ extension Database {
         return page
     }
 
-    /// Names a damaged document to the app, the first time.
+    /// Reports a damaged document to the app, the first time.
     package func note(_ damage: DatabaseError, of id: DocumentID) {
         if damages.add(id) { options.warn(damage.message) }
     }

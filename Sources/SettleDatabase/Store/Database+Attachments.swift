@@ -1,11 +1,11 @@
 extension Database {
-    /// Begins a new attachment whose content is written piece by piece.
+    /// Creates a writer for a new attachment.
     ///
     /// - Parameters:
     ///   - contentType: Its media type.
-    ///   - encoding: How the bytes that will be written are encoded already; `nil`, the usual case, for plain content,
-    ///     which is then compressed if its type is one that CouchDB compresses. What comes as gzip is checked, and the
-    ///     attachment has the length it expands to.
+    ///   - encoding: The encoding of the bytes to be written; `nil`, the usual case, for plain content, which is then
+    ///     compressed if its type is one that CouchDB compresses. Bytes declared as gzip are validated, and the attachment has
+    ///     their expanded length.
     /// - Returns: A writer for the content.
     /// - Throws: ``DatabaseError`` with code `inputOutput`.
     public func attachmentWriter(
@@ -14,17 +14,17 @@ extension Database {
         try AttachmentWriter(store: blobs, contentType: contentType, encoding: encoding)
     }
 
-    /// Begins to write a content that is known by its digest and comes from elsewhere, or goes on with one of which an earlier
-    /// writer has left the first bytes, in this process or in one before: ``AttachmentWriter/storedLength`` says how many.
+    /// Creates a writer for a content of a known digest, such as a download, which resumes the bytes that an earlier writer
+    /// has left, in this process or an earlier one; ``AttachmentWriter/storedLength`` is their number.
     ///
-    /// What it has when it goes without being finished is kept until the next compaction, if it is too large for a row.
+    /// Bytes of an unfinished writer are kept until the next compaction, if they are too many for a row.
     ///
     /// - Parameters:
     ///   - digest: The MD5 of the stored bytes.
-    ///   - length: How many of them there will be.
-    ///   - encoding: How they are encoded; gzip is checked as it comes.
-    /// - Returns: A writer that keeps bytes as they come. Whether they are what the digest says is for the caller to see, and
-    ///   then to ``AttachmentWriter/discard()``.
+    ///   - length: Their number.
+    ///   - encoding: Their encoding; gzip is validated.
+    /// - Returns: A writer that stores bytes unchanged. The caller compares them with the digest, and calls
+    ///   ``AttachmentWriter/discard()`` if they differ.
     /// - Throws: ``DatabaseError`` with code `inputOutput` or `closed`.
     package func attachmentWriter(
         resuming digest: AttachmentDigest, length: Int64, encoding: Attachment.Encoding
@@ -32,7 +32,7 @@ extension Database {
         try AttachmentWriter(store: blobs, resuming: digest, length: length, encoding: encoding)
     }
 
-    /// The same attachment, whose content is not collected as long as it lives: for who reads it later.
+    /// The same attachment with a pin on its content, so that it can be read later.
     ///
     /// - Throws: ``DatabaseError`` with code `attachmentMissing`.
     package func held(_ attachment: Attachment) throws -> Attachment {
@@ -43,10 +43,10 @@ extension Database {
         return attachment.holding(blobs.pin(record))
     }
 
-    /// Stored bytes as what they expand to, after a look whether they are gzip.
+    /// Declares stored bytes as gzip after validating them.
     ///
-    /// - Parameter attachment: One whose bytes were kept as they came.
-    /// - Returns: The same content under the encoding gzip, with the length it expands to.
+    /// - Parameter attachment: An attachment whose bytes were stored unchanged.
+    /// - Returns: The same content with the encoding gzip, and its expanded length.
     /// - Throws: ``DatabaseError`` with code `invalid` for bytes that are not gzip, or as ``attachmentReader(for:encoded:range:)``.
     package func expanded(_ attachment: Attachment) throws -> Attachment {
         let check = try GzipCheck()
@@ -59,7 +59,7 @@ extension Database {
             blob: attachment.blob, pending: attachment.pending)
     }
 
-    /// Makes an attachment of content that is in memory.
+    /// Creates an attachment from content in memory.
     public func makeAttachment(
         _ name: String, contentType: String = "application/octet-stream", content: [UInt8]
     ) throws -> Attachment {
@@ -68,7 +68,7 @@ extension Database {
         return try writer.finish(name: name)
     }
 
-    /// Makes an attachment of a file, in bounded memory.
+    /// Creates an attachment from a file, in bounded memory.
     public func makeAttachment(
         _ name: String, contentType: String = "application/octet-stream", file path: String
     ) throws -> Attachment {
@@ -81,9 +81,9 @@ extension Database {
     /// Opens the content of an attachment for reading.
     ///
     /// - Parameters:
-    ///   - attachment: One of a document of this database.
-    ///   - encoded: Whether compressed content is given as it is stored.
-    ///   - range: A part of the stored bytes, clamped to them; only for content that is not to be expanded.
+    ///   - attachment: An attachment of this database.
+    ///   - encoded: Whether compressed content is returned as it is stored.
+    ///   - range: A range of the stored bytes, clamped to them; only for content that is not expanded.
     /// - Returns: A reader of the content.
     /// - Throws: ``DatabaseError`` with code `attachmentMissing`, or `invalid` for a range of compressed content.
     public func attachmentReader(
@@ -103,7 +103,7 @@ extension Database {
             stored, store: blobs, expands: expands, range: range)
     }
 
-    /// The whole content of an attachment, for contents known to be small.
+    /// The whole content of an attachment, which must be small.
     public func content(of attachment: Attachment) throws -> [UInt8] {
         try attachmentReader(for: attachment).readAll()
     }

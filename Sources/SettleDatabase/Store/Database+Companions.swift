@@ -1,8 +1,8 @@
 internal import SettlePlatform
 
 extension Database {
-    /// The object of a type that lives as long as the database is open, made when it is first asked for: what layers above
-    /// keep for each database, such as its replications.
+    /// An object that higher layers attach to the database, such as its replications. It is created at the first call and exists
+    /// while the database is open.
     package func companion<Companion: AnyObject & Sendable>(
         _ type: Companion.Type, _ make: () -> Companion
     ) -> Companion {
@@ -14,9 +14,9 @@ extension Database {
         }
     }
 
-    /// How many indexes may have their files open, as ``DatabaseOptions/openIndexes`` says.
+    /// How many indexes may have their files open; see ``DatabaseOptions/openIndexes``.
     package var openIndexes: Int { options.openIndexes }
 
-    /// Tells what an app should know though nothing failed, as ``DatabaseOptions/warn`` says.
+    /// Reports a non-fatal problem to the app; see ``DatabaseOptions/warn``.
     package func warn(_ message: String) { options.warn(message) }
 }

@@ -19,8 +19,8 @@ private enum Identities {
 /// threads may call at once: writes take turns and share commits, reads see the state of the last commit and
 /// never wait for a write.
 ///
-/// A database belongs to one process at a time. Opening the same folder again in that process gives the object that is
-/// open; another process gets ``DatabaseErrorCode/inUse``.
+/// A database belongs to one process at a time. Opening the same folder again in that process returns the open object;
+/// another process gets ``DatabaseErrorCode/inUse``.
 ///
 /// ## Topics
 /// ### Opening
@@ -42,10 +42,10 @@ private enum Identities {
 /// - ``changes(since:limit:descending:style:includingDocuments:where:)``
 /// - ``observe(since:style:includingDocuments:where:)``
 public final class Database: Sendable {
-    /// The folder the database lies in, or `nil` in memory.
+    /// The database's folder, or `nil` in memory.
     public let path: String?
-    /// A number no other database object of this process has; documents carry it, so that one of another database is
-    /// noticed.
+    /// A number unique among the database objects of this process; documents carry it, so that those of another database are
+    /// detected.
     let identity = Identities.next()
     let engine: any StorageEngine
     let blobs: BlobStore
@@ -54,12 +54,12 @@ public final class Database: Sendable {
     let notifier = ChangeNotifier()
     let settlings = SettlingPolicies()
     let expirations = ExpirationTimer()
-    /// What layers above keep with the database; see ``companion(_:_:)``.
+    /// Objects that higher layers attach to the database; see ``companion(_:_:)``.
     let companions = Guarded<[ObjectIdentifier: any AnyObject & Sendable]>([:])
     let settingsChanges = Atomic<UInt64>(0)
-    /// The clock that stamps changes, where that is switched on.
+    /// The clock that stamps changes, if this is switched on.
     let clocks: DeviceClock
-    /// What is to be sent; `nil` where there is no journal.
+    /// The pending changes; `nil` without a journal.
     let pendingCache: PendingCache?
     let designChanges = DesignChanges()
     let damages = DamageNotes()
@@ -86,28 +86,28 @@ public final class Database: Sendable {
         try scheduleExpiration()
     }
 
-    /// Runs a closure whose writes happen together or, when it throws, not at all.
+    /// Runs a closure whose writes are committed together or, if it throws, not at all.
     ///
     ///     try database.transaction {
     ///         try database.save(order, onConflict: .fail)
     ///         try database.save(stock, onConflict: .fail)
     ///     }
     ///
-    /// Calls on this database in the closure, reads too, are part of the transaction. A transaction within a transaction
-    /// can fail alone. Other writers wait until the closure is done, so it should not wait for anything itself.
+    /// Calls on this database in the closure, including reads, are part of the transaction. A nested transaction can fail
+    /// alone. Other writers wait until the closure returns, so it should not wait for anything itself.
     ///
-    /// - Throws: What the closure throws, or ``DatabaseError`` when the commit fails.
+    /// - Throws: Errors of the closure, or ``DatabaseError`` if the commit fails.
     @discardableResult
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try engine.writeSeparately { _ in try body() }
     }
 
-    /// Runs a closure whose reads all see one state of the database, whatever is written meanwhile.
+    /// Runs a closure whose reads all see one state of the database, regardless of concurrent writes.
     public func snapshot<Result>(_ body: () throws -> Result) throws -> Result {
         try engine.snapshot { _ in try body() }
     }
 
-    /// Runs a closure off the caller's thread, for callers that must not be blocked.
+    /// Runs a closure off the caller's thread, such as the main thread.
     ///
     ///     let count = try await database.perform { try $0.info().documents.live }
     public func perform<Result: Sendable>(
@@ -122,14 +122,15 @@ public final class Database: Sendable {
 
     /// Closes the database for every holder of this object; later calls throw ``DatabaseErrorCode/closed``.
     ///
-    /// What was acknowledged stays, and a transaction that calls this is still committed. Observations end. A database that is no longer referenced closes by itself.
+    /// Acknowledged writes stay, and a transaction that calls this is still committed. Observations end. A database that is no
+    /// longer referenced closes automatically.
     public func close() {
         let isKept = DatabaseRegistry.shared.letGo(self)
         expirations.cancel()
         notifier.finish()
         pendingCache?.notifier.finish()
         engine.close()
-        // They may hold the database, so it would never end; and their end may take other locks.
+        // They may reference the database, and releasing them may take other locks.
         let ended = companions.withLock { companions in
             defer { companions = [:] }
             return companions
@@ -144,12 +145,12 @@ public final class Database: Sendable {
         engine.close()
     }
 
-    /// Runs a closure with what it takes to change documents.
+    /// Calls a closure with an editor.
     func edit<Result>(_ body: (DocumentEditor) throws -> Result) throws -> Result {
         try engine.write { try edit(with: $0, body) }
     }
 
-    /// Runs a closure with what it takes to change documents, on this thread or on that of another writer.
+    /// Calls a closure with an editor, on this thread or on that of another writer.
     func editByAnyThread<Result: Sendable>(
         _ body: @escaping @Sendable (DocumentEditor) throws -> Result
     ) throws -> Result {

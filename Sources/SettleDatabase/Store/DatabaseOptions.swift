@@ -1,47 +1,47 @@
 internal import SettlePlatform
 
-/// How a database is opened.
+/// The options of a database.
 ///
-/// Options are taken when a database is opened first; opening it again in the same process shares the one that is
-/// open, with its options.
+/// They apply when a process opens a database; opening it again in the same process shares the open object with its
+/// options.
 public struct DatabaseOptions: Sendable {
-    /// What an acknowledged write survives; ``Durability/normal`` unless set.
+    /// How durable acknowledged writes are; ``Durability/normal`` by default.
     public var durability: Durability = .normal
-    /// The memory that writing may use for pages of the file, in bytes; 16 MiB unless set. Each reader may use a quarter of
-    /// it besides, but at least 2 MiB unless this is less.
+    /// The page cache of the writing connection, in bytes; 16 MiB by default. Each reader may use a quarter of it in addition,
+    /// but at least 2 MiB unless this is less.
     public var cacheBytes = 16 * 1024 * 1024
-    /// How many threads may read at the same time; 4 unless set.
+    /// How many threads may read concurrently; 4 by default.
     public var readers = 4
-    /// How many indexes of views and queries have their files open at the same time; 16 unless set. Each of them has up to
-    /// three descriptors for writing and two for each of up to four readers. The index that was used least recently is closed
-    /// for another one, and opened again when it is asked.
+    /// How many indexes of views and queries have their files open; 16 by default. Each takes up to three descriptors for
+    /// writing and two for each of up to four readers. The least recently used index is closed for another one, and opened again
+    /// when needed.
     public var openIndexes = 16
-    /// The largest body a document may have, in bytes; 8,000,000 unless set, as in CouchDB.
+    /// The maximum size of a document's body, in bytes; 8,000,000 by default, as in CouchDB.
     public var maximumDocumentSize = 8_000_000
-    /// Whether each save stamps the members it changes with the moment; see ``Database/setAttributeClocks(_:)``. The database
-    /// remembers it, and `nil`, which it is unless set, leaves it as it is: off for a new one.
+    /// Whether each save stamps the members that it changes; see ``Database/setAttributeClocks(_:)``. The setting is stored in
+    /// the database; `nil`, the default, leaves it unchanged: off for a new database.
     public var attributeClocks: Bool?
-    /// Whether local operations are kept in a ``Journal`` until a peer has acknowledged them. The database remembers it, and
-    /// `nil`, which it is unless set, leaves it as it is: off for a new one. Switching it off forgets the journal.
+    /// Whether local operations are recorded in a ``Journal`` until a peer has acknowledged them. The setting is stored in the
+    /// database; `nil`, the default, leaves it unchanged: off for a new database. Switching it off deletes the journal.
     public var journal: Bool?
-    /// Tells what time it is, in milliseconds since 1970, for what is dated; asks the system unless set.
+    /// The current time in milliseconds since 1970; by default the system's.
     public var now: @Sendable () -> Int64 = {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
-    /// Called with warnings that are not errors. Writes to standard error by default.
+    /// Called with non-fatal warnings. Writes to standard error by default.
     public var warn: @Sendable (String) -> Void = { message in
         let line = Array("settle: \(message)\n".utf8)
         _ = write(STDERR_FILENO, line, line.count)
     }
 
-    /// Is called with the database each time it is opened, before anybody else has it; does nothing unless set.
+    /// Called with the database each time it is opened, before other callers get it; does nothing by default.
     ///
-    /// It is the place for what a database does not keep, such as validations (SEMANTICS 125): those of a ``Store`` that a server
-    /// opens and closes as it needs have them at any time. It must open no database itself. When it throws, opening fails.
+    /// Use it for settings that the database does not store, such as validations (SEMANTICS 125): a server opens and closes the
+    /// databases of its ``Store`` as needed, and this adds them each time. It must not open a database. If it throws, opening fails.
     public var whenOpened: @Sendable (Database) throws -> Void = { _ in }
 
-    /// Makes options with the defaults.
+    /// Creates options with the defaults.
     public init() {}
 }

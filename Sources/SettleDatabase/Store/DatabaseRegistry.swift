@@ -1,9 +1,9 @@
 internal import SettlePlatform
 
-/// The databases this process has open, by folder, so that opening one twice gives one object.
+/// The databases that this process has open, by folder, so that opening one twice returns the same object.
 ///
-/// What takes time, opening, closing and removing, happens outside the lock: it keeps those waiting who want the same folder,
-/// and nobody else.
+/// Opening, closing and removing take time and run outside the lock, so that only callers for the same folder
+/// wait.
 final class DatabaseRegistry: Sendable {
     static let shared = DatabaseRegistry()
 
@@ -13,12 +13,12 @@ final class DatabaseRegistry: Sendable {
         var isBusy = false
     }
 
-    /// By the bytes of the folder's path, for that is what the system tells folders apart by.
+    /// By the bytes of the folder's path, because the file system compares these.
     private let entries = Monitor<[[UInt8]: Entry]>([:])
-    /// For how many seconds a folder is waited for that another thread closes.
+    /// For how many seconds a call waits for another thread to close a folder.
     private static let patience = 60.0
 
-    /// Gives the open database of a folder, or opens it; of those who want one folder one thread at a time.
+    /// Returns the open database of a folder, or opens it; concurrent calls for one folder run one after the other.
     func open(_ files: DatabaseFiles, isNew: Bool = false, _ make: () throws -> Database) throws -> Database {
         let (open, wasKnown) = try take(files, unlessOpen: true)
         if let open {
@@ -32,10 +32,10 @@ final class DatabaseRegistry: Sendable {
         return database
     }
 
-    /// Closes the database of a folder if this process has it open, and runs a closure with its lock, while nobody else here
+    /// Closes the database of a folder if this process has it open, and runs a closure with its lock, while no other thread
     /// can open it.
     ///
-    /// - Throws: ``DatabaseError`` with code `inUse` when another process has it, and what the closures throw.
+    /// - Throws: ``DatabaseError`` with code `inUse` if another process has it open, and errors of the closures.
     func remove(_ files: DatabaseFiles, check: () throws -> Void, _ body: () throws -> Void) throws {
         let (open, wasKnown) = try take(files, unlessOpen: false)
         defer { leave(files, nil) }
@@ -46,7 +46,7 @@ final class DatabaseRegistry: Sendable {
         try body()
     }
 
-    /// Hands a database out no more, for it is being closed.
+    /// Stops returning a database that is being closed.
     ///
     /// - Returns: Whether the folder is kept until ``forget(_:)`` is called.
     func letGo(_ database: Database) -> Bool {
@@ -59,14 +59,14 @@ final class DatabaseRegistry: Sendable {
         }
     }
 
-    /// Forgets a database that is closed and whose lock is free.
+    /// Removes a database that is closed and whose lock is free.
     func forget(_ database: Database) {
         guard let path = database.path else { return }
         entries.update { $0[Array(path.utf8)] = nil }
     }
 
-    /// Waits until no other thread has a folder, and takes it for this one; one that is open is given and not taken if that is
-    /// wanted.
+    /// Waits until no other thread uses a folder, and reserves it for this one; with `unlessOpen`, an open database is
+    /// returned without a reservation.
     private func take(_ files: DatabaseFiles, unlessOpen: Bool) throws -> (open: Database?, wasKnown: Bool) {
         let key = Array(files.folder.utf8)
         let taken = entries.wait(seconds: Self.patience) { entries -> (Database?, Bool)? in
@@ -84,13 +84,13 @@ final class DatabaseRegistry: Sendable {
         return taken
     }
 
-    /// Lets others have a folder, with the database that was opened there.
+    /// Ends the reservation of a folder, with the database that was opened there.
     private func leave(_ files: DatabaseFiles, _ database: Database?) {
         entries.update { $0[Array(files.folder.utf8)] = database.map { Entry(database: $0) } }
     }
 
-    /// Does what needs a database's lock. Where this process had it open, another thread may just be letting go of it: for up
-    /// to a second a lock that is held is asked for again.
+    /// Runs a closure that needs a database's lock. If this process had it open, another thread may be releasing it, so a held
+    /// lock is retried for up to a second.
     private static func retrying<Result>(if wasKnown: Bool, _ make: () throws -> Result) throws -> Result {
         var attempts = wasKnown ? 1000 : 0
         while true {

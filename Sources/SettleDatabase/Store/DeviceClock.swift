@@ -3,25 +3,25 @@ internal import SettlePlatform
 
 /// The clock by which a database stamps changes, see ``RevisionTree/HybridClock``.
 ///
-/// What it shows must never go back, also when the process ends and the wall clock is put back meanwhile. To write each
-/// moment down would cost every save a row more, so a moment ahead is reserved, for a second of changes at once:
+/// It must never go back, even if the wall clock is put back while the process is not running. Storing each tick would cost
+/// every save another row, so a time ahead is reserved, for a second of changes at once:
 ///
 ///     shown      10:00:00.1   10:00:00.2   10:00:01.3
 ///     reserved   10:00:01.1   ·            10:00:02.3     in the transaction of the change
-///     next start begins behind what was reserved
+///     next start begins after the reservation
 ///
-/// The reservation is read in each transaction, so one that is rolled back takes nothing along.
+/// The reservation is read in each transaction, so a rolled back one has no effect.
 final class DeviceClock: Sendable {
     private struct State {
-        /// Whether it may be on: what is stored says.
+        /// Whether it may be on; the stored setting decides.
         var mayBeOn = false
         var clock: HybridClock?
-        /// What was read last, and what it means.
+        /// The last stored text, parsed.
         var known: (text: String, stored: Stored?)?
-        /// What a server said, and when.
+        /// The last server time, and when it was received.
         var server: (time: Int64, heard: ContinuousClock.Instant)?
 
-        /// The server's time now, in milliseconds since 1970.
+        /// The server's current time, in milliseconds since 1970.
         var serverTime: Int64? {
             server.map { server in
                 let (seconds, attoseconds) = (ContinuousClock.now - server.heard).components
@@ -30,7 +30,7 @@ final class DeviceClock: Sendable {
         }
     }
 
-    /// What is stored: whether it is on, the device's name, and the moment that nothing shown has reached.
+    /// The stored state: whether it is on, the device, and the time that no tick has reached yet.
     private struct Stored {
         var isOn: Bool
         let device: String
@@ -44,7 +44,7 @@ final class DeviceClock: Sendable {
             self.init(isOn: isOn, device: SecureRandom.hexadecimal(bytes: 4))
         }
 
-        /// Reads `on 9f3a6c21 1423083474000`.
+        /// Parses `on 9f3a6c21 1423083474000`.
         init?(_ text: String) {
             let parts = text.split(separator: " ")
             guard parts.count == 3, let reserved = Int64(parts[2]) else { return nil }
@@ -55,17 +55,17 @@ final class DeviceClock: Sendable {
     }
 
     private static let setting = "attribute_clocks"
-    /// How far ahead is reserved, in milliseconds.
+    /// How far ahead time is reserved, in milliseconds.
     private static let ahead: Int64 = 1000
     private let state = Guarded(State())
     private let now: @Sendable () -> Int64
 
-    /// Makes the clock of a database that is being opened.
+    /// Creates the clock of a database that is being opened.
     ///
     /// - Parameters:
-    ///   - isOn: Whether it is to be on from now on; `nil` leaves it as it is.
+    ///   - isOn: Whether to switch it on or off; `nil` leaves it unchanged.
     ///   - now: The wall clock, in milliseconds since 1970.
-    ///   - engine: Where it is stored.
+    ///   - engine: The storage of its state.
     /// - Throws: ``DatabaseError`` of the storage.
     init(isOn: Bool?, now: @escaping @Sendable () -> Int64, engine: any StorageEngine) throws {
         self.now = now
@@ -85,13 +85,13 @@ final class DeviceClock: Sendable {
         try writer.setSetting(Self.setting, to: stored.text)
     }
 
-    /// Begins anew under a name.
+    /// Restarts the clock with a device.
     func name(_ device: String, _ writer: any StorageWriter) throws {
         state.withLock { $0.clock = nil }
         try writer.setSetting(Self.setting, to: Stored(isOn: isOn(writer), device: device).text)
     }
 
-    /// What is stored, if it is on.
+    /// The stored state, if it is on.
     private func stored(_ reader: any StorageReader) throws -> Stored? {
         guard state.withLock(\.mayBeOn), let text = try reader.setting(Self.setting) else { return nil }
         let stored = state.withLock { state in
@@ -103,7 +103,7 @@ final class DeviceClock: Sendable {
         return stored.flatMap { $0.isOn ? $0 : nil }
     }
 
-    /// The moment of a change; `nil` when it is off.
+    /// The clock of a change; `nil` if stamping is off.
     func tick(_ writer: any StorageWriter) throws -> AttributeClock? {
         guard var stored = try stored(writer) else { return nil }
         let wall = now()
@@ -113,7 +113,7 @@ final class DeviceClock: Sendable {
             return clock.tick(wall: wall, server: state.serverTime)
         }
         guard let moment else { return nil }
-        // It is lowered, too: a server's time may show that what was reserved is far ahead.
+        // The reservation is lowered, too: a server's time may show that it was far ahead.
         if moment.milliseconds >= stored.reserved || moment.milliseconds + Self.ahead < stored.reserved {
             stored.reserved = moment.milliseconds + Self.ahead
             try writer.setSetting(Self.setting, to: stored.text)
@@ -121,7 +121,7 @@ final class DeviceClock: Sendable {
         return moment
     }
 
-    /// Learns of the changes a revision from elsewhere bears.
+    /// Learns the clocks of a replicated revision.
     func learn(_ body: DocumentBody, _ writer: any StorageWriter) throws {
         guard let stored = try stored(writer) else { return }
         let moments = ClockedDocument.moments(in: body)
@@ -134,10 +134,10 @@ final class DeviceClock: Sendable {
         }
     }
 
-    /// Hears a server's time, in milliseconds since 1970.
+    /// Records a server's time, in milliseconds since 1970.
     func hear(server time: Int64) { state.withLock { $0.server = (time, .now) } }
 
-    /// The time changes are stamped with, in milliseconds since 1970, whether it is on or not.
+    /// The time for stamping changes, in milliseconds since 1970, whether stamping is on or not.
     var time: Int64 {
         let wall = now()
         return state.withLock { HybridClock.time(wall: wall, server: $0.serverTime) }

@@ -5,12 +5,12 @@ internal import SettlePlatform
 final class ExpirationTimer: Sendable {
     private struct Pending {
         var number = 0
-        /// When the timer fires, in milliseconds since 1970; `nil` when none is set.
+        /// When the timer fires, in milliseconds since 1970; `nil` if it is not set.
         var time: Int64?
     }
 
     private let pending = Guarded(Pending())
-    /// The longest a timer is set for; what is later is looked at again then.
+    /// The longest delay in milliseconds; later times are checked again then.
     private static let longest: Int64 = 24 * 3_600_000
 
     /// Sets a time, in milliseconds since 1970, unless an earlier one is set already.
@@ -29,7 +29,7 @@ final class ExpirationTimer: Sendable {
         }
     }
 
-    /// Forgets the time that was set.
+    /// Cancels the timer.
     func cancel() {
         pending.withLock { pending in
             pending.number += 1
@@ -37,7 +37,7 @@ final class ExpirationTimer: Sendable {
         }
     }
 
-    /// Whether the timer of a number is the one that was set last.
+    /// Whether a number is that of the last timer set.
     private func fires(_ number: Int) -> Bool {
         pending.withLock { pending in
             guard pending.number == number else { return false }

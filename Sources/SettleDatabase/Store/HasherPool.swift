@@ -1,7 +1,7 @@
 internal import SettleCore
 internal import SettlePlatform
 
-/// Hashers to be used again, one thread at a time each.
+/// Reusable hashers, each used by one thread at a time.
 final class HasherPool: Sendable {
     private let idle = Guarded<[Lent<RevisionHasher>]>([])
 

@@ -1,10 +1,10 @@
-/// How far a long job has come.
+/// The progress of a long operation.
 public struct MaintenanceProgress: Sendable, Hashable {
-    /// What the job is doing, in a word or two.
+    /// The current phase, in a word or two.
     public let phase: String
-    /// How much of this phase is done.
+    /// The completed part of this phase.
     public let completed: Int
-    /// How much of this phase there is; at least what is completed.
+    /// The total of this phase; at least `completed`.
     public let total: Int
 
     init(_ phase: String, _ completed: Int, of total: Int) {

@@ -1,9 +1,9 @@
 internal import SettleCore
 
-/// What was last counted of a database's contents, and where it was then.
+/// The last count of a database's contents, and the sequence it was made at.
 struct SizeCount: Sendable {
     var payload: StoragePayload
     var sequence: UpdateSequence
-    /// How many changes it is good for.
+    /// For how many changes it is valid.
     var tolerance: Int64
 }

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A folder of databases, each under its name.
+/// A folder of databases, each with a name.
 ///
 ///     let store = try Store(path: "data")
 ///     let notes = try store.openOrCreate("notes")
@@ -18,7 +18,7 @@ public struct Store: Sendable {
     private let options: DatabaseOptions
     private static let suffix = ".settle"
 
-    /// Opens a store, and makes its folder if there is none.
+    /// Opens a store, and creates its folder if needed.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput`.
     public init(path: String, options: DatabaseOptions = DatabaseOptions()) throws {
@@ -26,7 +26,7 @@ public struct Store: Sendable {
         self.options = options
         do {
             try makePrivateFolder(path)
-            // Databases whose deletion a crash cut short.
+            // Completes deletions that a crash interrupted.
             for name in try FileManager.default.contentsOfDirectory(atPath: path)
             where name.hasSuffix(Self.suffix + DatabaseFiles.doomedSuffix) {
                 try? FileManager.default.removeItem(atPath: path + "/" + name)
@@ -41,17 +41,17 @@ public struct Store: Sendable {
 
     /// Creates a database; see ``Database/create(_:options:)``.
     ///
-    /// - Throws: ``DatabaseError`` with code `invalid` for a name that may not be, `exists`, or `inputOutput`.
+    /// - Throws: ``DatabaseError`` with code `invalid` for an illegal name, `exists`, or `inputOutput`.
     public func create(_ name: String) throws -> Database { try Database.create(folder(of: name), options: options) }
 
-    /// Opens a database, or creates it.
+    /// Opens a database, or creates it if it does not exist.
     public func openOrCreate(_ name: String) throws -> Database {
         try Database.openOrCreate(folder(of: name), options: options)
     }
 
-    /// Deletes a database with all it holds; one that is open is closed first.
+    /// Deletes a database with its contents; an open one is closed first.
     ///
-    /// - Throws: ``DatabaseError`` with code `notFound`, `inUse` when another process has it open, or `inputOutput`.
+    /// - Throws: ``DatabaseError`` with code `notFound`, `inUse` if another process has it open, or `inputOutput`.
     public func delete(_ name: String) throws {
         let files = DatabaseFiles(folder: try folder(of: name))
         try DatabaseRegistry.shared.remove(
@@ -73,7 +73,7 @@ public struct Store: Sendable {
         }
     }
 
-    /// Whether a name may be a database's.
+    /// Whether a name is legal for a database.
     public static func isName(_ name: String) -> Bool {
         if ["_users", "_replicator", "_global_changes"].contains(name) { return true }
         guard let first = name.utf8.first, UInt8(ascii: "a")...UInt8(ascii: "z") ~= first else { return false }

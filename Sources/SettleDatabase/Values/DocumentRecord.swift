@@ -1,6 +1,6 @@
 public import SettleCore
 
-/// A document as a storage engine keeps it: the tree of its revisions and the content of the winner.
+/// A document in a storage engine: its revision tree and the content of the winner.
 public struct DocumentRecord: Sendable {
     /// The document's id.
     public var id: DocumentID
@@ -8,17 +8,17 @@ public struct DocumentRecord: Sendable {
     public var sequence: UpdateSequence
     /// All its revisions.
     public var tree: RevisionTree
-    /// The winner's content; `nil` when the reader did not ask for it.
+    /// The winner's content; `nil` if the reader did not request it.
     public var content: RevisionContent?
-    /// Why the tree, which is empty then, or the winner's content can't be read; `nil` for a sound document.
+    /// Why the tree, which is then empty, or the winner's content can't be read; `nil` for an intact document.
     public var damage: DatabaseError? {
         get { failure as? DatabaseError }
         set { failure = newValue }
     }
-    /// An error takes one word here, where almost no document has one.
+    /// An error takes one word here, and almost no document has one.
     private var failure: (any Error)?
 
-    /// Makes a record.
+    /// Creates a record.
     public init(id: DocumentID, sequence: UpdateSequence, tree: RevisionTree, content: RevisionContent?) {
         self.id = id
         self.sequence = sequence

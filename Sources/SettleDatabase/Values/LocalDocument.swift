@@ -2,7 +2,7 @@ public import SettleCore
 
 /// A document that stays in this database: it never replicates and no feed shows it (SEMANTICS 203).
 ///
-/// Replicators keep their checkpoints in them. A local document has no tree, only a counter of its writes: the revision
+/// Replicators store their checkpoints in them. A local document has no tree, only a counter of its writes: the revision
 /// `0-N`.
 public struct LocalDocument: Sendable, Hashable {
     /// The id, which starts with `_local/`.
@@ -12,13 +12,13 @@ public struct LocalDocument: Sendable, Hashable {
     /// The members.
     public let body: DocumentBody
 
-    /// Makes a local document.
+    /// Creates a local document.
     public init(id: DocumentID, revisionNumber: Int64, body: DocumentBody) {
         self.id = id
         self.revisionNumber = revisionNumber
         self.body = body
     }
 
-    /// The revision as CouchDB prints it, `0-N`.
+    /// The revision in CouchDB's form, `0-N`.
     public var revision: String { "0-\(revisionNumber)" }
 }

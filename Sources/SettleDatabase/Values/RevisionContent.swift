@@ -1,13 +1,13 @@
 public import SettleCore
 
-/// What one revision holds.
+/// The content of a revision.
 public struct RevisionContent: Sendable, Hashable {
     /// The document's members.
     public var body: DocumentBody
     /// The attachments, in the document's order.
     public var attachments: [Attachment]
 
-    /// Makes a content.
+    /// Creates a content.
     public init(body: DocumentBody, attachments: [Attachment] = []) {
         self.body = body
         self.attachments = attachments

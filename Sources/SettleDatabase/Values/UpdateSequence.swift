@@ -5,10 +5,10 @@ public struct UpdateSequence: Hashable, Comparable, Sendable, ExpressibleByInteg
     /// The position as a number.
     public let number: Int64
 
-    /// Makes a sequence of a number.
+    /// Creates a sequence from a number.
     public init(_ number: Int64) { self.number = number }
 
-    /// Makes a sequence of a literal.
+    /// Creates a sequence from a literal.
     public init(integerLiteral value: Int64) { number = value }
 
     /// Orders by position.
