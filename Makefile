@@ -1,4 +1,4 @@
-# The commands of this project. `make` alone explains them.
+# The commands of this project. `make` lists them.
 
 SWIFT ?= swift
 ROUNDS ?= 200
@@ -6,7 +6,7 @@ REQUESTS ?= 100000
 SEED ?= $(shell date +%s)
 SWIFT_CODE := Package.swift Sources Tests Snippets Fuzz $(wildcard Benchmarks)
 
-# The corpus of a real CouchDB's answers, when it lies beside the repository: the tests replay it.
+# The larger corpus of recorded CouchDB answers, if it is beside the repository.
 ifneq ($(wildcard ../shared/conformance),)
 export SETTLE_CONFORMANCE ?= $(abspath ../shared/conformance)
 endif
@@ -23,13 +23,13 @@ help: ## Show this list
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## Install the system libraries which are missing (does nothing when all are there)
+setup: ## Install missing system libraries
 	@Scripts/setup.sh
 
 build: setup ## Build the library and the tool, optimised
 	$(SWIFT) build -c release
 
-demo: setup ## Build the tool and let it show what it can do
+demo: setup ## Build the tool and run a demonstration
 	$(SWIFT) build -c release --product settle
 	@Scripts/demo.sh
 
@@ -37,7 +37,7 @@ serve: setup ## Serve the databases in DIR (data) on PORT (5984)
 	$(SWIFT) build -c release --product settle
 	.build/release/settle serve $(if $(DIR),--data $(DIR)) $(if $(PORT),--port $(PORT))
 
-conformance: setup ## Replay what a CouchDB answered against the server, where the corpus is at hand
+conformance: setup ## Replay recorded CouchDB exchanges against the server, if the corpus is available
 	$(SWIFT) build --product settle
 	@Scripts/conformance.sh
 
@@ -45,10 +45,10 @@ test: ## Run all tests
 	@Scripts/setup.sh --tests
 	@SWIFT="$(SWIFT)" Scripts/test.sh
 
-format: ## Lay out all Swift code as .swift-format says
+format: ## Format all Swift code by .swift-format
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_CODE)
 
-lint: ## Check that layout, and the formatter's rules, without changing anything
+lint: ## Check the format and the lint rules, without changes
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_CODE)
 
 docs: setup ## Render the documentation with DocC, and compare the public declarations with docs/API.txt
@@ -63,7 +63,7 @@ semantics: ## Write docs/SEMANTICS.md from the statements and the labels in the 
 linkage: setup ## Check which C libraries each product needs
 	@Scripts/linkage.sh
 
-# What runs a process in bounded memory, of which a sanitizer reserves terabytes.
+# Tests that bound a process's memory, of which a sanitizer reserves terabytes.
 BOUNDED := in 60 MB of memory
 
 SANITIZED := $(if $(SUITES),--filter '$(SUITES)') --skip '$(BOUNDED)'
@@ -75,17 +75,17 @@ asan: setup ## Run the tests, or those of SUITES, with the address sanitizer
 	LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions.txt" \
 		$(SWIFT) test --sanitize=address --scratch-path .build/asan $(SANITIZED)
 
-fuzz: setup ## Feed the parsers with random bytes, SECONDS_EACH
+fuzz: setup ## Fuzz the parsers, SECONDS_EACH
 	@Scripts/fuzz.sh
 
-fuzz-http: setup ## Send REQUESTS malformed requests, as many nearly right ones, from SEED on, and numbers that overflow
+fuzz-http: setup ## Send REQUESTS malformed requests, as many nearly valid ones, from SEED on, and overflowing numbers
 	SETTLE_FUZZ_HTTP=$(REQUESTS) SETTLE_FUZZ_SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing \
 		--scratch-path .build/fuzz-http --filter 'HTTPFuzzTests|FormedFuzzTests|ExtremeFuzzTests'
 
-crash-test: setup ## Kill the process in the middle of writing, ROUNDS times, and check what is left
+crash-test: setup ## Kill a writing process ROUNDS times, and check its acknowledged writes
 	@ROUNDS=$(ROUNDS) Scripts/crash-test.sh
 
-counts: ## Count a request's instructions and allocations, and compare them with their limits
+counts: ## Check the instructions and allocations per request against their limits
 	@Scripts/setup.sh --counts
 	$(SWIFT) build -c release --product settle
 	python3 Benchmarks/server/counts.py --settle .build/release/settle
@@ -93,5 +93,5 @@ counts: ## Count a request's instructions and allocations, and compare them with
 bench: setup ## Measure, as ratios against a floor
 	@Benchmarks/run.sh
 
-clean: ## Remove everything that was built
+clean: ## Remove all build products
 	rm -rf .build Benchmarks/.build

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Renders the documentation, Sources/Settle/Settle.docc and all comments, into .build/docs.
-# Any warning of DocC is a failure. Where there is no docc, it says so and renders nothing.
+# Any warning of DocC is a failure. Without docc, it prints a note and renders nothing.
 # Before that it compares the public declarations with docs/API.txt, as `make api` writes it.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -16,7 +16,7 @@ cat >"$room/main.swift" <<'SWIFT'
 import SettleCore
 print(RevisionHasher().revision(of: .empty))
 SWIFT
-# The objects of the sources there are; a build keeps those of files that were removed.
+# The objects of existing sources; a build directory keeps those of removed files.
 objects=()
 for target in SettlePlatform SettleCore; do
     while IFS= read -r source; do objects+=("$bin/$target.build/${source##*/}.o"); done \

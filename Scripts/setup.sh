@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building Settle needs and this machine lacks. When all is there it does nothing and says nothing.
-# With --tests also what only the tests look at, the official cases of JSON Schema; with --counts also valgrind, which counts
+# Installs missing build dependencies. If nothing is missing, it prints nothing.
+# With --tests also those of tests, the official cases of JSON Schema; with --counts also valgrind, which counts
 # instructions.
 set -euo pipefail
 
@@ -30,7 +30,7 @@ missing_on_debian() {
     pkg-config --exists javascriptcoregtk-4.1 || echo libjavascriptcoregtk-4.1-dev
 }
 
-# Test data only: without it the tests run as well, except those that read it.
+# Test data only: without it the tests that read it are skipped.
 missing_for_tests() {
     [[ $tests == yes ]] || return 0
     [[ -d /usr/share/json-schema-test-suite ]] || echo json-schema-test-suite
@@ -40,7 +40,7 @@ missing_for_counts() {
     [[ $counts == no ]] || have valgrind || echo valgrind
 }
 
-# Homebrew keeps these out of pkg-config's way, so Homebrew itself is asked.
+# Homebrew does not link these where pkg-config finds them, so its own paths are used.
 missing_on_macos() {
     local installed name
     installed=$(brew list --formula)

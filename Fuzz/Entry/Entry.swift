@@ -12,7 +12,7 @@ private let target = FuzzTarget.clocks
 private let target = FuzzTarget.file
 #endif
 
-/// What libFuzzer calls with each input. A law that was broken ends the process, which is how it learns of it.
+/// libFuzzer calls this with each input. A violated law ends the process, which libFuzzer reports.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = [UInt8](UnsafeBufferPointer(start: start, count: count))

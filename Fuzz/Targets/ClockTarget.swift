@@ -1,6 +1,6 @@
 import SettleCore
 
-/// A document with clocks from outside, stamped and merged with what it came from.
+/// A document with untrusted clocks, stamped and merged with its parent.
 enum ClockTarget {
     static func run(_ bytes: [UInt8]) throws {
         guard let members = (try? JSON(utf8: bytes))?.object, let now = AttributeClock(milliseconds: 9, device: "z")
@@ -21,7 +21,7 @@ enum ClockTarget {
         let later = stamped.document
         try require(ClockedDocument(later).document == later, "a stamped document reads to itself")
 
-        // Whatever its clocks say, a document does not win against an edit made on top of it.
+        // Whatever its clocks are, a document does not win against an edit based on it.
         for versions in [[written, later], [later, written]] {
             let merged = LatestAttributeMerge.merge(versions, base: read.members)?.merged
             try require(merged.map { $0["new"] == 1 } == true, "an edit wins against what it was made on")

@@ -1,6 +1,6 @@
 import SettleCore
 
-/// JSON text from outside, read as a document.
+/// Untrusted JSON text, parsed as a document.
 enum DocumentTarget {
     static func run(_ bytes: [UInt8]) throws {
         let value = Result { () throws(JSONError) in try JSON(utf8: bytes) }
@@ -24,7 +24,7 @@ enum DocumentTarget {
         }
     }
 
-    /// A value written and read again is itself.
+    /// A value that is printed and parsed again is equal.
     private static func check(_ value: JSON) throws {
         let text = value.utf8
         let again = try? JSON(utf8: text)

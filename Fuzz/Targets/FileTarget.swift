@@ -3,13 +3,13 @@ import Settle
 internal import SettlePlatform
 import Synchronization
 
-/// Bytes opened as the file of a database: whatever they are, opening, checking, reading and writing work or throw.
+/// Untrusted bytes, opened as a database file: opening, verifying, reading and writing succeed or throw.
 final class FileTarget: Sendable {
     static let shared = FileTarget()
 
-    /// In memory where the system has such a place; one folder for each process, and a new one in it for each input: a
-    /// database before may still be ending a purge in the background, and SQLite cuts a log's index that it finds under the
-    /// path of a file that is gone.
+    /// In memory where the system has such a folder. Each process has a folder, and each input a new one in it, because the
+    /// previous database may still be finishing a purge in the background, and SQLite would truncate the log's index that it
+    /// finds under the path of a removed file.
     private let room: String
     private let count = Mutex(0)
 
@@ -37,7 +37,7 @@ final class FileTarget: Sendable {
         }
     }
 
-    /// Calls everything once; errors are answers.
+    /// Calls everything once; errors are allowed.
     private func use(_ database: Database) {
         let isSound = (try? database.verify())?.isSound
         let documents = (try? database.documents(limit: 20)) ?? []

@@ -1,6 +1,6 @@
-/// A law that an input broke.
+/// A law that an input violated.
 public struct FuzzFailure: Error, CustomStringConvertible {
-    /// Which law, in words.
+    /// A description of the law.
     public let description: String
 
     init(_ description: String) { self.description = description }

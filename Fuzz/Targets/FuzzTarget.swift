@@ -1,5 +1,5 @@
-/// Something that is fed with bytes it did not expect. It throws when a law is broken; everything else, a crash above
-/// all, is for the fuzzer to notice.
+/// A parser that is fed with unexpected bytes. It throws if a law is violated; the fuzzer detects everything else, above
+/// all crashes.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     /// JSON text read as a document.
     case document
@@ -12,7 +12,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     /// The file of a database.
     case file
 
-    /// Feeds the target once.
+    /// Runs the target on an input.
     public func run(_ bytes: [UInt8]) throws {
         switch self {
         case .document: try DocumentTarget.run(bytes)

@@ -1,6 +1,6 @@
 import SettleCore
 
-/// Text read as ids of revisions and documents, and as a history: one id a line, as `_revisions` has them.
+/// Text parsed as ids of revisions and documents, and as a history: one id per line, as in `_revisions`.
 enum IdentifierTarget {
     static func run(_ bytes: [UInt8]) throws {
         let text = String(decoding: bytes, as: UTF8.self)

@@ -9,7 +9,7 @@ enum TreeTarget {
         try use(tree)
     }
 
-    /// What an app does with a tree must hold for one from a damaged file too.
+    /// An app's operations on a tree must also hold for one from a damaged file.
     private static func use(_ tree: RevisionTree) throws {
         try require((tree.winner == nil) == tree.isEmpty, "a tree with revisions has a winner")
         _ = (tree.conflicts, tree.branchPoints, tree.isConflicted, tree.isDeleted)
@@ -41,7 +41,7 @@ enum TreeTarget {
         try require(purged.brokenInvariant == nil, "purging keeps the invariants")
     }
 
-    /// Marks and what they say of deletions.
+    /// Marks and the deletions they identify.
     private static func use(marksOf tree: RevisionTree) throws {
         let deletions = tree.disputedDeletions
         for deletion in deletions {

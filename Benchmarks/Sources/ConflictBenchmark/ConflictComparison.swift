@@ -57,7 +57,7 @@ struct ConflictComparison {
         print("    of it in the policy: \(Measuring.fixed(microseconds, 1)) µs a document")
     }
 
-    /// Makes a database of conflicts alone, in batches.
+    /// Creates a database of conflicts, in batches.
     private func fill(_ database: Database, _ amount: Int) throws {
         for start in stride(from: 0, to: amount, by: 1000) {
             try database.transaction {
@@ -99,7 +99,7 @@ struct ConflictComparison {
         return try DocumentBody(.object(outcome.merged ?? JSONObject())).utf8
     }
 
-    /// The merge alone, on values and with reading and writing the JSON around it.
+    /// The merge on values, and with reading and writing the JSON.
     func merging() throws {
         let values = samples.map { sample in
             [sample.base, sample.here, sample.there].map { $0.json.object ?? JSONObject() }

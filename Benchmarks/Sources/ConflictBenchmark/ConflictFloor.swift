@@ -1,7 +1,7 @@
 import CFloor
 
-/// The floor: what settling a document reads and writes, by SQLite alone: three contents read, and in one transaction the
-/// document's row rewritten, the old winner's content and a closing tombstone kept apart. No trees, no merge, no hash.
+/// The floor: the reads and writes of settling a document, by SQLite alone: three contents read, and in one transaction the
+/// document's row rewritten, the old winner's content and a closing tombstone inserted. No trees, no merge, no hash.
 final class ConflictFloor {
     private var handle: OpaquePointer?
     private var statements: [String: OpaquePointer] = [:]
@@ -29,7 +29,7 @@ final class ConflictFloor {
 
     func execute(_ sql: String) { sqlite3_exec(handle, sql, nil, nil, nil) }
 
-    /// Puts a conflict there: the winner in its row, the other leaf and the base apart.
+    /// Inserts a conflict: the winner in its row, the other leaf and the base separately.
     func insert(_ id: [UInt8], winner: [UInt8], apart: [[UInt8]]) {
         sequence += 1
         let insert = prepare("INSERT INTO documents(sequence, id, flags, body) VALUES(?1, ?2, 2, ?3)")
@@ -40,7 +40,7 @@ final class ConflictFloor {
         for body in apart { keep(body) }
     }
 
-    /// Settles it: the contents at two numbers are read besides the row, and the result is written.
+    /// Settles it: reads two contents in addition to the row, and writes the result.
     func settle(_ id: [UInt8], apart numbers: [Int64], result: [UInt8], closing: [UInt8]) -> Int {
         let get = prepare("SELECT sequence, body FROM documents WHERE id = ?1")
         bind(get, 1, id)

@@ -1,7 +1,7 @@
 import Settle
 
-/// A document of about 500 bytes, edited apart on two devices: here some members, there others; every fifth document has
-/// one that both changed.
+/// A document of about 500 bytes, edited concurrently on two devices: different members on each; every fifth document
+/// has a member that both changed.
 struct ConflictSample {
     let id: DocumentID
     let base: DocumentBody
@@ -31,7 +31,7 @@ struct ConflictSample {
         there = try DocumentBody(.object(members))
     }
 
-    /// The edit of the other device, as it arrives.
+    /// The edit of the other device, as a replicated revision.
     func incoming(on base: RevisionID) throws -> ReplicatedRevision {
         let revision = RevisionHasher().revision(of: there, parent: base, isDeleted: false, attachments: [])
         let history = try RevisionHistory(

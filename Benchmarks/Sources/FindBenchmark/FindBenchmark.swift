@@ -71,7 +71,7 @@ struct FindBenchmark {
 }
 
 extension Measuring {
-    /// How many of something a closure does in a second.
+    /// The rate per second at which a closure processes `count` items.
     fileprivate func rate(of count: Int, _ body: () throws -> Void) rethrows -> Double {
         Double(count) / (try seconds(body))
     }

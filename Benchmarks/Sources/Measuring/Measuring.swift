@@ -11,7 +11,7 @@ public struct Measuring {
         return Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
     }
 
-    /// Measures two closures in turn, `runs` times each, and gives both lists.
+    /// Measures two closures alternately, `runs` times each, and returns both lists.
     public func pair(_ first: () throws -> Double, _ second: () throws -> Double) rethrows -> ([Double], [Double]) {
         var left: [Double] = []
         var right: [Double] = []

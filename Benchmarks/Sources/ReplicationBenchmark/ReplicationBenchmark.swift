@@ -2,8 +2,8 @@ import Foundation
 import Measuring
 import Settle
 
-/// Replication with a server: `ReplicationBenchmark URL [documents] [runs] [part ...]`, the URL being that of a server,
-/// with user and password; the parts are `documents`, `conflicts`, `attachments` and `latency`, all unless told.
+/// Replication with a server: `ReplicationBenchmark URL [documents] [runs] [part ...]`, with the URL of a server, including
+/// user and password; the parts are `documents`, `conflicts`, `attachments` and `latency`, by default all.
 @main
 struct ReplicationBenchmark {
     static func main() async throws {

@@ -3,7 +3,7 @@ import Measuring
 import Settle
 
 extension ReplicationRoom {
-    /// How long a change of one database takes to arrive in another one, both synchronised with the server continuously.
+    /// How long a change takes from one database to another one, both synchronized with the server continuously.
     func latency(of count: Int) async throws {
         let hub = try peer("latency")
         _ = try? await hub.create()

@@ -8,7 +8,7 @@ struct ReplicationRoom {
     let folder: String
     let runs: Int
 
-    /// A database of the server that is made new, and removed with ``remove(_:)``.
+    /// A newly created database of the server, to be removed with ``remove(_:)``.
     func peer(_ name: String) throws -> CouchDBPeer {
         try CouchDBPeer(HTTPURL("\(server)/bench-\(getpid())-\(name)"))
     }
@@ -28,7 +28,7 @@ struct ReplicationRoom {
         try? FileManager.default.removeItem(atPath: "\(folder)/\(name).settle")
     }
 
-    /// Runs a replication and tells how long it took, and how much of that this process computed.
+    /// Runs a replication, and measures its duration and the processor time of this process.
     func time(
         _ configuration: ReplicationConfiguration
     ) async throws -> (
@@ -51,7 +51,7 @@ struct ReplicationRoom {
         return parts.reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) * 1e-6 }
     }
 
-    /// The most memory this process ever had, in MiB.
+    /// The peak memory of this process, in MiB.
     static func peakMemory() -> Int {
         #if canImport(Darwin)
         usage.ru_maxrss >> 20
@@ -70,7 +70,7 @@ struct ReplicationRoom {
         return usage
     }
 
-    /// Prints a median rate, and what share of the time this process computed.
+    /// Prints a median rate, and the share of processor time.
     func report(_ name: String, count: Int, _ times: [(seconds: Double, processor: Double)], unit: String = "documents")
     {
         let seconds = Measuring.median(times.map(\.seconds))

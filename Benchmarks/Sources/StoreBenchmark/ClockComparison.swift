@@ -2,7 +2,7 @@ import Foundation
 import Measuring
 import Settle
 
-/// What stamping changes costs: saves with attribute clocks off and on, in turn in the same run.
+/// The cost of stamping changes: saves with attribute clocks off and on, alternately in the same run.
 struct ClockComparison {
     let count: Int
     let measuring: Measuring
@@ -26,7 +26,7 @@ struct ClockComparison {
         case batches = "update one member, one transaction"
     }
 
-    /// How long so many saves take.
+    /// How long the saves take.
     func seconds(_ kind: Kind, hasClocks: Bool) throws -> Double {
         var options = DatabaseOptions()
         options.attributeClocks = hasClocks

@@ -1,7 +1,7 @@
 import CFloor
 
-/// The floor: a straight SQLite loop that keeps the same ids and bodies, with a unique index on the id and a sequence,
-/// under the pragmas Settle uses. No revisions, no validation, no hash.
+/// The floor: a plain SQLite loop that stores the same ids and bodies, with a unique index on the id and a sequence,
+/// with Settle's pragmas. No revisions, no validation, no hash.
 final class Floor {
     private var handle: OpaquePointer?
     private var statements: [String: OpaquePointer] = [:]

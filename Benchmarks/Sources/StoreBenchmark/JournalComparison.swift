@@ -2,7 +2,7 @@ import Foundation
 import Measuring
 import Settle
 
-/// What keeping a journal costs: the same writes without and with it, in turn.
+/// The cost of a journal: the same writes without and with it, alternately.
 struct JournalComparison {
     let count: Int
     let measuring: Measuring

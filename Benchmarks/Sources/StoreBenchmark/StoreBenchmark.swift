@@ -3,7 +3,7 @@ import Measuring
 import Settle
 
 /// Settle's store against the floor, in the same run: `StoreBenchmark [documents] [runs]`; or only the documents, as JSON
-/// lines for the tool: `StoreBenchmark documents [count]`; or what stamping changes costs: `StoreBenchmark clocks [count]`;
+/// lines for the tool: `StoreBenchmark documents [count]`; or the cost of stamping changes: `StoreBenchmark clocks [count]`;
 /// or only the journal: `StoreBenchmark journal [documents] [runs]`.
 @main
 struct StoreBenchmark {

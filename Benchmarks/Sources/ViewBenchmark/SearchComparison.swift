@@ -2,7 +2,7 @@ import Foundation
 import Measuring
 import Settle
 
-/// Searches for words in documents with a title and a text of sixty words, of a vocabulary in which few words are frequent.
+/// Full-text search in documents with a title and a text of sixty words, from a vocabulary in which few words are frequent.
 enum SearchComparison {
     static func run(_ count: Int, _ measuring: Measuring, folder: String) throws {
         let database = try Database.create(folder + "/search.settle")

@@ -2,7 +2,7 @@ import Foundation
 import Measuring
 import Settle
 
-/// Views of closures, and searches for words: `ViewBenchmark [documents] [runs]`.
+/// Views of closures, and full-text search: `ViewBenchmark [documents] [runs]`.
 @main
 struct ViewBenchmark {
     static func main() throws {
@@ -58,6 +58,6 @@ struct ViewBenchmark {
 }
 
 extension Measuring {
-    /// How many of something a closure does in a second.
+    /// The rate per second at which a closure processes `count` items.
     fileprivate func rate(of count: Int, _ body: () -> Void) -> Double { Double(count) / seconds(body) }
 }
