@@ -18,7 +18,7 @@ struct DesignPush {
         try invocation.retrying(true) {
             try invocation.withClient { client in
                 let stored = try client.document(id)
-                let changes = DesignChanges(from: try stored?.body().json.object, to: folder.members)
+                let changes = DesignDifference(from: try stored?.body().json.object, to: folder.members)
                 guard !changes.isEmpty || stored == nil else { return try tell(id, stored?.revision, changes) }
                 guard !arguments.flag("--dry-run") else { return try tell(id, stored?.revision, changes) }
                 let body = try DocumentBody(JSON.object(changes.members))
@@ -27,7 +27,7 @@ struct DesignPush {
         }
     }
 
-    private func tell(_ id: DocumentID, _ revision: RevisionID?, _ changes: DesignChanges) throws {
+    private func tell(_ id: DocumentID, _ revision: RevisionID?, _ changes: DesignDifference) throws {
         func list(_ paths: [String]) -> JSON { .array(paths.map { .string($0) }) }
         let isTrial = invocation.arguments.flag("--dry-run")
         var json: JSON = ["ok": true, "id": .string(id.string)]

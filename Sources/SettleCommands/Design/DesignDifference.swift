@@ -4,7 +4,7 @@ internal import Settle
 ///
 /// Members keep their order, and texts that differ only in their trailing line ends are equal, so that an unchanged folder
 /// changes nothing.
-struct DesignChanges {
+struct DesignDifference {
     /// The members to store.
     let members: JSONObject
     /// The added, changed and removed members, by path.
