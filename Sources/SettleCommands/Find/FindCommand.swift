@@ -49,7 +49,7 @@ enum FindCommand: Command {
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
-        let request = try FindRequest(invocation.arguments, invocation.console)
+        let request = try FindQuery(invocation.arguments, invocation.console)
         do {
             try invocation.withClient { client in
                 if invocation.arguments.flag("--explain") { return try explain(request, client, invocation) }
@@ -66,7 +66,7 @@ enum FindCommand: Command {
     }
 
     private static func find(
-        _ request: FindRequest, _ client: Client, _ invocation: Invocation
+        _ request: FindQuery, _ client: Client, _ invocation: Invocation
     ) throws {
         let console = invocation.console
         let isCounting = invocation.arguments.flag("--count")
@@ -102,7 +102,7 @@ enum FindCommand: Command {
     }
 
     /// Writes a query's warning, with a suggested index.
-    private static func warn(_ warning: String?, _ request: FindRequest, _ invocation: Invocation) throws {
+    private static func warn(_ warning: String?, _ request: FindQuery, _ invocation: Invocation) throws {
         guard let warning, !invocation.console.isQuiet else { return }
         for line in warning.split(separator: "\n").map(String.init) {
             var text = line
@@ -132,7 +132,7 @@ enum FindCommand: Command {
     }
 
     private static func explain(
-        _ request: FindRequest, _ client: Client, _ invocation: Invocation
+        _ request: FindQuery, _ client: Client, _ invocation: Invocation
     ) throws {
         let plan = try client.explain(request.json)
         let text = FindPlanText(plan)

@@ -83,7 +83,7 @@ enum IndexCommand: Command {
         }
         var definition = isText ? try texts(arguments) : try members(arguments)
         definition["partial_filter_selector"] = try arguments.text("--where").map {
-            try FindRequest.SelectorText.selector($0, invocation.console)
+            try FindQuery.SelectorText.selector($0, invocation.console)
         }
         var request: JSONObject = ["index": definition, "type": isText ? "text" : "json"]
         request["name"] = arguments.text("--name").map { .string($0) }

@@ -18,7 +18,7 @@ struct ServerSearch {
             "limit": .number(JSONNumber(isCounting ? Int(Int32.max) : try arguments.count("--limit") ?? 20)),
         ]
         request["skip"] = try arguments.count("--skip").map { .number(JSONNumber($0)) }
-        request["use_index"] = FindRequest.index(arguments)
+        request["use_index"] = FindQuery.index(arguments)
         if isCounting || isShort { request["fields"] = ["_id"] }
         try check(request)
         var count = 0

@@ -1,7 +1,7 @@
 internal import Settle
 
 /// A query of the command line, in the JSON of CouchDB's `_find`.
-struct FindRequest {
+struct FindQuery {
     let selector: JSON
     /// The members to show; empty for whole documents.
     let fields: [String]
@@ -65,7 +65,7 @@ struct FindRequest {
     }
 }
 
-extension FindRequest {
+extension FindQuery {
     /// Parses a selector of the command line: JSON, or a plain expression.
     enum SelectorText {
         /// The selector of a text, of a file after `@`, or of standard input for `-`.
@@ -92,7 +92,7 @@ extension FindRequest {
     }
 }
 
-extension FindRequest {
+extension FindQuery {
     /// Parses lists of members of the command line: `age,-name`, or JSON.
     enum MemberList {
         /// The paths of an option, separated by commas, or a JSON array if a path contains commas.
