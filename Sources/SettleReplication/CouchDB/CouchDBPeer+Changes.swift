@@ -74,7 +74,7 @@ extension CouchDBPeer {
                     progress.noteRow()
                     // A server that ignores `limit` is read only up to the limit.
                     if changes.count >= limit { return false }
-                    let row = try ChangeRow(text, before: last)
+                    let row = try ParsedChange(text, before: last)
                     if let sequence = row.sequence { last = sequence }
                     if let change = row.change { changes.append(change) }
                     return true

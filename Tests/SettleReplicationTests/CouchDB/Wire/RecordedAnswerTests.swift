@@ -75,7 +75,7 @@ struct RecordedAnswerTests {
         var rows = 0
         for exchange in try exchanges("/_changes", ["changes"]) {
             for row in exchange.answer["results"]?.array ?? [] {
-                let read = try row.utf8.withUnsafeBufferPointer { try ChangeRow($0, before: .start) }
+                let read = try row.utf8.withUnsafeBufferPointer { try ParsedChange($0, before: .start) }
                 #expect(read.change?.leaves.count == row["changes"]?.array?.count, "\(exchange.name)")
                 #expect(read.change?.isDeleted == (row["deleted"] == true))
                 rows += 1

@@ -6,8 +6,8 @@ import Testing
 
 /// Rows and documents as servers send them.
 struct WireRowTests {
-    private func change(_ text: String) throws -> ChangeRow {
-        try Array(text.utf8).withUnsafeBufferPointer { try ChangeRow($0, before: PeerSequence("4-b")) }
+    private func change(_ text: String) throws -> ParsedChange {
+        try Array(text.utf8).withUnsafeBufferPointer { try ParsedChange($0, before: PeerSequence("4-b")) }
     }
 
     private func document(_ text: String) throws -> FetchedRevision {

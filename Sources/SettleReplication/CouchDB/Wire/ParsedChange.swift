@@ -1,7 +1,7 @@
 internal import SettleCore
 
 /// A row of `_changes`: `{"seq": …, "id": "a", "changes": [{"rev": "2-b"}], "deleted": true}`.
-struct ChangeRow {
+struct ParsedChange {
     /// The document; `nil` for rows that are not about a document, like Sync Gateway's rows about users.
     let change: ChangedDocument?
     /// The row's sequence; `nil` if the peer omitted it.
