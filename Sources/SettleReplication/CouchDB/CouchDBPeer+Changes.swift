@@ -39,7 +39,7 @@ extension CouchDBPeer {
         _ request: ChangesRequest, heartbeat: Duration?, progress: FeedProgress
     ) async throws -> ChangesPage {
         let calls = try calls()
-        let asked = ChangesQuery(request, heartbeat: heartbeat)
+        let asked = ChangesParameters(request, heartbeat: heartbeat)
         do {
             let response = try await calls.stream(
                 asked.body == nil ? "GET" : "POST", "_changes", query: asked.query, json: asked.body

@@ -2,7 +2,7 @@ internal import SettleCore
 internal import SettleDatabase
 
 /// The query of a `_changes` request, and the body if the filter needs one.
-struct ChangesQuery {
+struct ChangesParameters {
     private(set) var query: HTTPQuery
     private(set) var body: [UInt8]?
     /// Computing a sequence is expensive on a cluster, so only every hundredth row has one.
