@@ -51,11 +51,13 @@ final class Authorizer: Sendable {
                 request.headers["Authorization"] = Self.basic(entry.user, entry.password)
             }
         case .cookie(let cookie):
-            if let text = cookie.text(now: clock()) { request.headers["Cookie"] = "\(SessionCookie.name)=\(text)" }
+            if let text = cookie.text(now: clock()) {
+                request.headers["Cookie"] = "\(SessionCookieParser.name)=\(text)"
+            }
         case .fixedBearer(let token): request.headers["Authorization"] = "Bearer \(token)"
         case .session:
             let cookie = try await secret?.text() ?? ""
-            request.headers["Cookie"] = "\(SessionCookie.name)=\(cookie)"
+            request.headers["Cookie"] = "\(SessionCookieParser.name)=\(cookie)"
             return cookie
         case .bearer:
             let token = try await secret?.text() ?? ""
@@ -83,7 +85,7 @@ final class Authorizer: Sendable {
 
     /// Takes a newer cookie from a response. CouchDB sends one when the old one is about to expire.
     func note(_ headers: HTTPClientHeaders) {
-        guard let cookie = SessionCookie.read(headers, now: clock()) else { return }
+        guard let cookie = SessionCookieParser.read(headers, now: clock()) else { return }
         switch credentials.kind {
         case .session: secret?.replace(cookie)
         case .cookie(let held): held.renew(cookie)
@@ -137,7 +139,7 @@ struct SessionLogin: Sendable {
             throw try await CouchDBError(reading: response, of: request, tried: tried)
         }
         _ = try await response.collect(limit: 64 * 1024)
-        guard let cookie = SessionCookie.read(response.headers, now: now) else {
+        guard let cookie = SessionCookieParser.read(response.headers, now: now) else {
             throw CouchDBError(
                 status: response.status, error: "no_session", reason: "the login was answered without a cookie",
                 method: request.method, path: request.url.path, retryAfter: nil, tried: tried)

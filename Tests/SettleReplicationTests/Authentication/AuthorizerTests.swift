@@ -70,7 +70,7 @@ import Testing
             ("AuthSession=abc; Expires=Thu, 01-Jan-1970 01:00:00 GMT; Path=/", 3600),
         ] as [(String, Double?)])
     func `the expiry of a session is read`(field: String, end: Double?) {
-        let cookie = SessionCookie.read(["set-cookie": "a=b", "Set-Cookie": field], now: 1000)
+        let cookie = SessionCookieParser.read(["set-cookie": "a=b", "Set-Cookie": field], now: 1000)
         #expect(cookie?.text == "abc" && cookie?.end == end)
     }
 

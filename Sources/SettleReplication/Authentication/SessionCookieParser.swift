@@ -1,7 +1,7 @@
 internal import SettlePlatform
 
 /// The cookie of a CouchDB session.
-enum SessionCookie {
+enum SessionCookieParser {
     static let name = "AuthSession"
 
     /// The cookie that a response sets, with its expiry from `Max-Age` or `Expires`; `nil` if it sets none.
