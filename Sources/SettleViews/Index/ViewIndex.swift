@@ -5,7 +5,7 @@ package import SettleDatabase
 package final class ViewIndex: FiledIndex {
     private let definitions: [ViewDefinition]
     private let follower: IndexFollower<IndexWriter>
-    private let readers: ReaderPool<IndexReader>
+    private let readers: IndexReaderPool<IndexReader>
     package let use: IndexUse
 
     /// Makes an index; the file is opened, or created, at its first use.
@@ -17,7 +17,7 @@ package final class ViewIndex: FiledIndex {
     package init(at place: IndexPlace, definitions: [ViewDefinition], includesDesign: Bool = false) {
         let path = place.path
         use = IndexUse(among: place.openIndexes)
-        readers = ReaderPool { try IndexReader(path) }
+        readers = IndexReaderPool { try IndexReader(path) }
         self.definitions = definitions
         follower = IndexFollower(path: path, includesDesign: includesDesign, flavour: Collation.version) { path in
             try IndexWriter(try IndexFile.open(path, .views), definitions: definitions)

@@ -4,7 +4,7 @@ package import SettleDatabase
 /// The words in the documents of a database, in a separate file that is updated like those of views.
 package final class TextRows: FiledIndex {
     private let follower: IndexFollower<TextWriter>
-    private let readers: ReaderPool<TextReader>
+    private let readers: IndexReaderPool<TextReader>
     private let mapper: TextMapper
     package let use: IndexUse
 
@@ -13,7 +13,7 @@ package final class TextRows: FiledIndex {
         use = IndexUse(among: place.openIndexes)
         let weights = index.weights
         let tables = IndexTables.texts(columns: weights.count, tokenizer: index.tokenizer.specification)
-        readers = ReaderPool { try TextReader(path, tables, weights: weights) }
+        readers = IndexReaderPool { try TextReader(path, tables, weights: weights) }
         mapper = TextMapper(index)
         follower = IndexFollower(path: path, includesDesign: false, flavour: "fts5") { path in
             try TextWriter(try IndexFile.open(path, tables), columns: weights.count)

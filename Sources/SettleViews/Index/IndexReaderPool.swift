@@ -2,7 +2,7 @@ internal import SettleDatabase
 internal import SettlePlatform
 
 /// Readers of an index file that are not in use, each with its own connection.
-final class ReaderPool<Reader>: Sendable {
+final class IndexReaderPool<Reader>: Sendable {
     private struct State {
         var readers: [Lent<Reader>] = []
         /// The number of times it was cleared: readers lent before that are not kept.
