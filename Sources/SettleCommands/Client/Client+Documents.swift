@@ -69,14 +69,14 @@ extension Client {
                     id: state.id, revision: parent, isDeleted: false, RevisionContent(body: .empty, attachments: []))
             document.setBody(given.body)
             if let attachments = given.attachments {
-                document.attachments = try AttachmentIntake(database).attachments(attachments, of: state.id)
+                document.attachments = try AttachmentImporter(database).attachments(attachments, of: state.id)
             }
             return try database.save(document, onConflict: .branch).revision
         }
         let scratch = try ScratchDatabase(inMemory: true)
-        let intake = AttachmentIntake(scratch.database) { _ in try state.attachments }
+        let importer = AttachmentImporter(scratch.database) { _ in try state.attachments }
         let attachments =
-            try given.attachments.map { try intake.attachments($0, of: state.id) } ?? before?.attachments ?? []
+            try given.attachments.map { try importer.attachments($0, of: state.id) } ?? before?.attachments ?? []
         let signatures = attachments.map {
             AttachmentSignature(name: $0.name, contentType: $0.contentType, md5: $0.digest.md5)
         }

@@ -3,7 +3,7 @@ internal import SettlePlatform
 
 /// Makes documents of their JSON as `get`, `export`, CouchDB's `_all_docs` and people write it.
 struct DocumentParser {
-    let attachments: AttachmentIntake
+    let attachments: AttachmentImporter
     /// The member whose value is the id of a document that has no `_id`.
     var idMember: String?
 
@@ -12,7 +12,7 @@ struct DocumentParser {
 
     /// Reads a document.
     ///
-    /// - Returns: The document, or `nil` for a piece of an attachment's content, which the intake has taken.
+    /// - Returns: The document, or `nil` for a piece of an attachment's content, which the importer has taken.
     /// - Throws: ``JSONError``, ``CommandError``, or ``DatabaseError`` of an attachment.
     func parse(_ bytes: [UInt8]) throws -> IncomingDocument? {
         let reader = try DocumentReader.read(bytes, allowsReserved: true)

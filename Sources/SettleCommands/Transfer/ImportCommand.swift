@@ -90,7 +90,7 @@ enum ImportCommand: Command {
 /// The destination of an import.
 protocol ImportStore {
     /// Stores the attachments of the input.
-    var intake: AttachmentIntake { get }
+    var attachmentImporter: AttachmentImporter { get }
 
     /// Runs a closure in one transaction, if the destination supports that.
     func transaction(_ body: () throws -> Void) throws
@@ -108,11 +108,11 @@ protocol ImportStore {
 /// Stores documents in a database on this machine.
 struct LocalImportStore: ImportStore {
     private let database: Database
-    let intake: AttachmentIntake
+    let attachmentImporter: AttachmentImporter
 
     init(_ database: Database) {
         self.database = database
-        intake = AttachmentIntake(database)
+        attachmentImporter = AttachmentImporter(database)
     }
 
     func transaction(_ body: () throws -> Void) throws { try database.transaction(body) }

@@ -29,7 +29,7 @@ final class Importer {
         self.store = store
         self.options = options
         self.report = report
-        parser = DocumentParser(attachments: store.intake, idMember: options.idMember)
+        parser = DocumentParser(attachments: store.attachmentImporter, idMember: options.idMember)
     }
 
     /// Imports the whole input; when interrupted, documents read before are stored.

@@ -3,7 +3,7 @@ internal import Settle
 /// Stores documents at a server, many in one request. Attachments are kept in a temporary database until they are
 /// sent.
 final class RemoteImportStore: ImportStore {
-    let intake: AttachmentIntake
+    let attachmentImporter: AttachmentImporter
     private let remote: Client
     private let scratch: ScratchDatabase
     private var heldBytes: Int64 = 0
@@ -18,7 +18,7 @@ final class RemoteImportStore: ImportStore {
         self.remote = remote
         let scratch = try ScratchDatabase(inMemory: false)
         self.scratch = scratch
-        intake = AttachmentIntake(scratch.database) { try remote.state(of: $0).attachments }
+        attachmentImporter = AttachmentImporter(scratch.database) { try remote.state(of: $0).attachments }
     }
 
     func transaction(_ body: () throws -> Void) throws {

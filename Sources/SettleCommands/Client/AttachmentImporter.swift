@@ -7,13 +7,13 @@ internal import Settle
 ///     {"$blob":"sha-256 in hex","offset":0,"data":"base64"}
 ///
 /// One content at a time is open. Finished ones are kept until a document without any comes.
-final class AttachmentIntake {
+final class AttachmentImporter {
     private let database: Database
     private let known: (DocumentID) throws -> [Attachment]
     private var open: (name: String, length: Int64, writer: AttachmentWriter)?
     private var finished: [String: Attachment] = [:]
 
-    /// Makes an intake.
+    /// Creates an importer.
     ///
     /// - Parameters:
     ///   - database: Where contents go.
