@@ -114,10 +114,10 @@ extension LocalPeer {
     /// Contents are streamed in bounded memory, resumed after a cut, and verified against their digests. Content that a
     /// leaf of the same document has here is not read.
     public func store(_ revisions: [PeerRevision], branching: Branching) async throws -> [StoreOutcome] {
-        let intake = try await intake(revisions)
-        let (batch, refuses) = (intake.revisions, branching == .refused)
-        guard !batch.isEmpty else { return intake.outcomes([], self) }
-        return intake.outcomes(try await perform { try $0.insertReplicated(batch, refusingBranches: refuses) }, self)
+        let prepared = try await prepare(revisions)
+        let (batch, refuses) = (prepared.revisions, branching == .refused)
+        guard !batch.isEmpty else { return prepared.outcomes([], self) }
+        return prepared.outcomes(try await perform { try $0.insertReplicated(batch, refusingBranches: refuses) }, self)
     }
 
     /// Stores revisions like ``store(_:branching:)``, and settles the conflicts they cause in the same transaction.
@@ -133,20 +133,20 @@ extension LocalPeer {
     func store(
         _ revisions: [PeerRevision], branching: Branching, settlingBy policy: ConflictPolicy, basesFrom source: any Peer
     ) async throws -> (outcomes: [StoreOutcome], settlements: [DocumentID: Result<Settlement, DatabaseError>]) {
-        let intake = try await intake(revisions)
-        guard !intake.revisions.isEmpty else { return (intake.outcomes([], self), [:]) }
+        let prepared = try await prepare(revisions)
+        guard !prepared.revisions.isEmpty else { return (prepared.outcomes([], self), [:]) }
         let stored = try await local.insertReplicated(
-            intake.revisions, refusingBranches: branching == .refused, settlingBy: policy
+            prepared.revisions, refusingBranches: branching == .refused, settlingBy: policy
         ) { id, missing in
             let found = await source.bases(missing, of: id)
-            return (try? await self.intake(found))?.revisions ?? []
+            return (try? await self.prepare(found))?.revisions ?? []
         }
-        return (intake.outcomes(stored.outcomes, self), stored.settlements)
+        return (prepared.outcomes(stored.outcomes, self), stored.settlements)
     }
 
     /// Stores the contents of attachments, one revision after the other.
-    private func intake(_ revisions: [PeerRevision]) async throws -> RevisionIntakeBatch {
-        var batch = RevisionIntakeBatch(count: revisions.count)
+    private func prepare(_ revisions: [PeerRevision]) async throws -> RevisionBatch {
+        var batch = RevisionBatch(count: revisions.count)
         for (index, revision) in revisions.enumerated() {
             var stored = ReplicatedRevision(
                 id: revision.id, history: revision.history, isDeleted: revision.isDeleted, body: revision.body)

@@ -1,7 +1,7 @@
 internal import SettleDatabase
 
 /// Revisions that are ready to be stored, and those that can't be.
-struct RevisionIntakeBatch: Sendable {
+struct RevisionBatch: Sendable {
     /// The ready revisions, in order.
     private(set) var revisions: [ReplicatedRevision] = []
     private var places: [Int] = []
