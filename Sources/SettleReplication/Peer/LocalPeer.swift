@@ -152,7 +152,7 @@ extension LocalPeer {
                 id: revision.id, history: revision.history, isDeleted: revision.isDeleted, body: revision.body)
             stored.isDeletionAtSource = revision.isDeletionAtSource
             if !revision.attachments.isEmpty {
-                switch try await AttachmentIntake(peer: self, revision: revision).take() {
+                switch try await AttachmentReceiver(peer: self, revision: revision).take() {
                 case .taken(let attachments): stored.attachments = attachments
                 case .not(let outcome):
                     batch.refuse(index, outcome)

@@ -9,7 +9,7 @@ internal import SettleDatabase
 ///                  also by an earlier process
 ///
 /// Written content is verified against its digest.
-struct AttachmentIntake: Sendable {
+struct AttachmentReceiver: Sendable {
     /// The result for one revision.
     enum Outcome {
         case taken([Attachment])
