@@ -61,7 +61,7 @@ struct AttachmentFetch {
     /// Fetches the small attachments of some revisions. Those that don't arrive intact are streamed later.
     private func fetch(_ wanted: [Int], _ answers: inout [RevisionAnswer]) async throws {
         let asked = wanted.map { requests[$0] }
-        var intake = RevisionIntake(asked, budget: .max, place: calls.place("_bulk_get"))
+        var matcher = BulkGetMatcher(asked, budget: .max, place: calls.place("_bulk_get"))
         do {
             let response = try await calls.stream(
                 "POST", "_bulk_get",
@@ -70,14 +70,14 @@ struct AttachmentFetch {
             _ = try await calls.elements(
                 of: response, "_bulk_get", "results", longest: peer.options.largestRevision
             ) { element in
-                intake.take(element)
+                matcher.take(element)
                 return true
             }
         } catch let error as PeerError where error.code != .cancelled {
             // They can still be streamed one by one.
             if error.code == .unreachable || error.code == .unauthorized { throw error }
         }
-        for (index, answer) in zip(wanted, intake.result) {
+        for (index, answer) in zip(wanted, matcher.result) {
             guard case .found(var revision) = answers[index], case .found(let fetched) = answer else { continue }
             for place in revision.attachments.indices where revision.attachments[place].isSource {
                 let attachment = revision.attachments[place]

@@ -41,22 +41,22 @@ extension CouchDBPeer {
         let response = try await calls.stream(
             "POST", "_bulk_get", query: ["revs": "true", "latest": "false", "att_encoding_info": "true"],
             json: WireRequests.bulkGet(requests, tellsKnown: false))
-        var intake = RevisionIntake(requests, budget: budget, place: calls.place("_bulk_get"))
+        var matcher = BulkGetMatcher(requests, budget: budget, place: calls.place("_bulk_get"))
         let frame: JSONObject?
         do {
             frame = try await calls.elements(
                 of: response, "_bulk_get", "results", longest: options.largestRevision
             ) { element in
-                intake.take(element)
-                return !intake.isFull || intake.isComplete
+                matcher.take(element)
+                return !matcher.isFull || matcher.isComplete
             }
-        } catch let error as PeerError where error.isTransient && !intake.result.isEmpty {
+        } catch let error as PeerError where error.isTransient && !matcher.result.isEmpty {
             // Each complete row is valid, even if the others are lost.
             frame = nil
         }
-        if frame != nil { intake.end() }
-        if let bytes = intake.averageBytes { learnt.withLock { $0.revisionBytes = max(1, bytes) } }
-        return intake.result
+        if frame != nil { matcher.end() }
+        if let bytes = matcher.averageBytes { learnt.withLock { $0.revisionBytes = max(1, bytes) } }
+        return matcher.result
     }
 
     /// Fetches each revision with its own request, several concurrently.

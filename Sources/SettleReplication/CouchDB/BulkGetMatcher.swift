@@ -5,7 +5,7 @@ internal import SettleDatabase
 ///
 ///     requested  a 1-x   b 1-x   b 2-y   c 1-x   d 1-x
 ///     received   found   found   missing ·  ← next       budget used up: the first three are returned
-struct RevisionIntake {
+struct BulkGetMatcher {
     private let requests: [RevisionRequest]
     private let place: String
     private var answers: [RevisionAnswer?]
