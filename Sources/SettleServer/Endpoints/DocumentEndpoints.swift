@@ -88,7 +88,7 @@ enum DocumentEndpoints {
         let database = try context.database()
         let options = try DocumentOptions(context)
         let id = try context.checkedID()
-        var (document, following) = try MultipartIntake.document(context, database)
+        var (document, following) = try MultipartDocumentReader.document(context, database)
         document.revision = try revision(of: document.revision, context)
         document.id = id.string
         if document.body.utf8.count > context.largestDocument {

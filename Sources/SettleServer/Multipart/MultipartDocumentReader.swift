@@ -2,7 +2,7 @@ internal import SettleCore
 internal import SettleDatabase
 
 /// Reads documents sent with their attachments: `multipart/related`.
-enum MultipartIntake {
+enum MultipartDocumentReader {
     /// The document of a request, and its contents, by the bytes of their attachments' names.
     ///
     /// Contents belong to the attachments with `follows`, in order, whatever the names of their parts.
