@@ -5,7 +5,7 @@ import Testing
 @testable import SettleServer
 
 /// Attachment metadata and bytes of a request are validated before anything is stored.
-@Suite struct AttachmentIntakeTests {
+@Suite struct AttachmentValidationTests {
     /// Sends one document with one attachment as multipart.
     private func send(
         _ client: RouterClient, _ id: String, _ members: JSONObject, _ content: [UInt8], query: String = ""
