@@ -5,7 +5,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - id: The document.
-    ///   - kinds: The kinds to look for; both unless given.
+    ///   - kinds: The kinds to look for; by default both.
     /// - Returns: The current conflict.
     /// - Throws: ``DatabaseError`` with code `corrupt`, `inputOutput` or `closed`.
     /// - Complexity: O(*n* + *l*²) for a tree of *n* revisions with *l* leaves.

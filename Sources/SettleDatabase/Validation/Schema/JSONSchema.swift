@@ -29,7 +29,7 @@ public struct JSONSchema: Sendable {
     ///
     /// - Parameters:
     ///   - schema: The schema.
-    ///   - checksFormats: Whether `format` rejects strings of another format; no unless given, as in the draft.
+    ///   - checksFormats: Whether `format` rejects strings of another format; by default not, as in the draft.
     ///     Supported are `date-time`, `date`, `time`, `email`, `hostname`, `ipv4`, `ipv6`, `uri`, `uri-reference`,
     ///     `uuid`, `json-pointer`, `relative-json-pointer` and `regex`; a schema with another format is then rejected.
     /// - Throws: ``SchemaError`` with code `malformed` for a keyword with an invalid value, `unsupported` for
@@ -68,7 +68,7 @@ extension JSONSchema {
     /// The refusal has status 403 and names the position of the first problem. Tombstones, which usually have no
     /// members, are accepted (SEMANTICS 119), and so are design documents.
     ///
-    /// - Parameter isConcerned: Which other documents to check; all unless given.
+    /// - Parameter isConcerned: Which other documents to check; by default all.
     /// - Returns: The function, for ``Database/addValidation(_:_:)``.
     public func validation(for isConcerned: @escaping @Sendable (Document) -> Bool = { _ in true }) -> Validation {
         { context in
