@@ -98,20 +98,22 @@ let package = Package(
             name: "SettleCoreTests", dependencies: ["SettleCore", "CZlib", "CTestWidth"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
-            name: "SettleDatabaseTests", dependencies: ["Settle", "SettleTesting", "CSQLite", "CrashTool"],
+            name: "SettleDatabaseTests", dependencies: ["SettlePlatform", "Settle", "SettleTesting", "CSQLite", "CrashTool"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleReplicationTests",
-            dependencies: ["Settle", "SettleReplication", "SettleServer", "SettleTesting"], swiftSettings: strict),
+            dependencies: ["SettlePlatform", "Settle", "SettleReplication", "SettleServer", "SettleTesting"],
+            swiftSettings: strict),
         .testTarget(
             name: "SettleCommandsTests",
             dependencies: [
-                "SettleCommands", "Settle", "SettleServer", "SettleScripting", "SettleTesting", "SettleTool",
-                "SettleSimulate",
+                "SettlePlatform", "SettleCommands", "Settle", "SettleServer", "SettleScripting", "SettleTesting",
+                "SettleTool", "SettleSimulate",
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "SettleServerTests", dependencies: ["SettleServer", "Settle", "SettleTesting", "SettleTool"],
+            name: "SettleServerTests",
+            dependencies: ["SettlePlatform", "SettleServer", "Settle", "SettleTesting", "SettleTool"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleScriptingTests", dependencies: ["SettleScripting", "SettleTool"], swiftSettings: strict),

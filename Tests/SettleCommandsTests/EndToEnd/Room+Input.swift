@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import SettlePlatform
 
 extension Room {
     /// Whether a process has read all of its input, and waits for more.

@@ -1,12 +1,7 @@
 import Foundation
 import Settle
+import SettlePlatform
 import Testing
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 struct TransferCommandTests {
     let room: Room

@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import SettlePlatform
 
 /// A server on this machine that answers every request with the same page.
 final class PageServer: Sendable {
@@ -12,12 +7,7 @@ final class PageServer: Sendable {
     private let socket: Int32
 
     init(_ page: String) throws {
-        #if canImport(Glibc)
-        let kind = Int32(SOCK_STREAM.rawValue)
-        #else
-        let kind = SOCK_STREAM
-        #endif
-        let socket = makeSocket(AF_INET, kind, 0)
+        let socket = Sockets.make(AF_INET)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
@@ -51,5 +41,3 @@ final class PageServer: Sendable {
     }
 }
 
-/// `socket` under another name, because the class has a member of that name.
-private func makeSocket(_ family: Int32, _ kind: Int32, _ number: Int32) -> Int32 { socket(family, kind, number) }

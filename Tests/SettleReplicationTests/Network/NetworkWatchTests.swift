@@ -1,10 +1,10 @@
 import Foundation
+import SettlePlatform
 import Testing
 
 @testable import SettleReplication
 
-#if canImport(Glibc)
-import Glibc
+#if os(Linux)
 
 /// The kernel's notifications.
 @Suite(.timeLimit(.minutes(5))) struct NetworkWatchTests {

@@ -1,5 +1,6 @@
 import Foundation
 import Settle
+import SettlePlatform
 import SettleTesting
 import Testing
 
@@ -11,15 +12,9 @@ import Testing
 
     static func setFileSizeLimit(_ bytes: UInt?) throws {
         signal(SIGXFSZ, SIG_IGN)
-        #if canImport(Glibc)
-        let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-        #else
-        let resource = RLIMIT_FSIZE
-        #endif
-        var limit = rlimit()
-        getrlimit(resource, &limit)
-        limit.rlim_cur = bytes.map { rlim_t($0) } ?? limit.rlim_max
-        guard setrlimit(resource, &limit) == 0 else { throw Broken(description: "no limit can be set") }
+        guard let (_, highest) = ResourceLimit.fileSize.value,
+            ResourceLimit.fileSize.set(bytes.map { UInt64($0) } ?? highest, highest: highest)
+        else { throw Broken(description: "no limit can be set") }
     }
 
     static func check(_ holds: Bool, _ words: String) throws { if !holds { throw Broken(description: words) } }

@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import SettlePlatform
 
 /// A connection to a server on this machine that sends and receives raw bytes; every wait is bounded.
 final class RawConnection {
@@ -16,11 +11,7 @@ final class RawConnection {
     struct Failure: Error, CustomStringConvertible { let description: String }
 
     init(port: Int, seconds: Int = 60) throws {
-        #if canImport(Glibc)
-        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-        socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
-        #endif
+        socket = Sockets.make(AF_INET)
         var timeout = timeval(tv_sec: seconds, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))

@@ -2,12 +2,6 @@ import Foundation
 import SettleDatabase
 import SettlePlatform
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// One connection as bytes. It blocks, so it is used on its own threads.
 final class RawPeer: Sendable {
     struct Failure: Error, CustomStringConvertible {
@@ -145,11 +139,7 @@ final class RawPeer: Sendable {
     }
 
     static func makeSocket() throws -> Int32 {
-        #if canImport(Glibc)
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-        let socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
-        #endif
+        let socket = Sockets.make(AF_INET)
         if socket < 0 { throw Failure("socket") }
         return socket
     }

@@ -2,12 +2,6 @@ import Foundation
 import SettleDatabase
 import SettlePlatform
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// A raw TCP server on a free port of this machine: each connection runs a script on a thread until the object is
 /// released.
 final class RawServer: Sendable {

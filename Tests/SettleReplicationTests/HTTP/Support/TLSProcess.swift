@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
+import SettlePlatform
 
 /// A TLS server that asks for client certificates: `openssl s_server`, until the object is released.
 final class TLSProcess {
