@@ -3,23 +3,10 @@ internal import SettlePlatform
 internal import Synchronization
 
 extension Database {
-    /// A document with its whole tree, its sequence, and the winner's content; `nil` if it was never written or was
-    /// purged.
-    package func record(of id: DocumentID) throws -> DocumentRecord? {
-        try engine.read { try $0.record(of: id, withContent: true) }
-    }
-
-    /// The same as far as it is readable: a damaged document has its ``DocumentRecord/damage``, and is reported to the
-    /// app.
-    package func storedRecord(of id: DocumentID, withContent: Bool = true) throws -> DocumentRecord? {
+    /// A document with its whole tree, its sequence, and the winner's content, as far as it is readable; `nil` if it was
+    /// never written or was purged. A damaged document has its ``DocumentRecord/damage``, and is reported to the app.
+    package func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
         try engine.read { try $0.storedRecord(of: id, withContent: withContent) }.flatMap { noting([$0]).first }
-    }
-
-    /// The content of one revision of a record; `nil` if it is not kept.
-    package func content(of revision: RevisionID, in record: DocumentRecord) throws -> RevisionContent? {
-        guard let node = record.tree[revision] else { return nil }
-        if node.bodyToken == BodyToken.record, record.damage == nil { return record.content }
-        return try engine.read { try $0.content(of: node, in: record) }
     }
 
     /// Documents in the byte order of their ids, including deleted ones, at most `limit`. Damaged ones have their

@@ -23,14 +23,26 @@ final class ReaderPool: Sendable {
     /// Lends a reader that sees one state of the database from its first question on; waits until one is free.
     func read<Result>(_ body: (SQLiteReader) throws -> Result) throws -> Result {
         let thread = ThreadID.current
-        let own = state.withLock { state in state.lent.first { $0.thread == thread }?.reader }
-        if let own { return try body(own.value) }
+        if let own = reader(of: thread) { return try body(own.value) }
         if room.wait(timeout: .now()) == .timedOut {
             try Waiting.check()
             room.wait()
         }
         defer { room.signal() }
-        let reader = try take(for: thread)
+        let reader = try takeIdle(for: thread) ?? takeNew(for: thread)
+        defer { giveBack(reader, from: thread) }
+        return try body(reader.value)
+    }
+
+    /// Lends a reader that is open and free.
+    ///
+    /// - Throws: ``NotAtHand`` when there is none.
+    func readIfFree<Result>(_ body: (SQLiteReader) throws -> Result) throws -> Result {
+        let thread = ThreadID.current
+        if let own = reader(of: thread) { return try body(own.value) }
+        guard room.wait(timeout: .now()) == .success else { throw NotAtHand() }
+        defer { room.signal() }
+        guard let reader = try takeIdle(for: thread) else { throw NotAtHand() }
         defer { giveBack(reader, from: thread) }
         return try body(reader.value)
     }
@@ -45,14 +57,20 @@ final class ReaderPool: Sendable {
         withExtendedLifetime(closing) {}
     }
 
-    private func take(for thread: ThreadID) throws -> Lent<SQLiteReader> {
-        let idle: Lent<SQLiteReader>? = try state.withLock { state in
+    private func reader(of thread: ThreadID) -> Lent<SQLiteReader>? {
+        state.withLock { state in state.lent.first { $0.thread == thread }?.reader }
+    }
+
+    private func takeIdle(for thread: ThreadID) throws -> Lent<SQLiteReader>? {
+        try state.withLock { state in
             guard !state.isClosed else { throw Self.closed }
             guard let reader = state.idle.popLast() else { return nil }
             state.lent.append((thread, reader))
             return reader
         }
-        if let idle { return idle }
+    }
+
+    private func takeNew(for thread: ThreadID) throws -> Lent<SQLiteReader> {
         try Waiting.check()
         let new: Lent<SQLiteReader>
         do { new = Lent(try open()) } catch {

@@ -87,10 +87,12 @@ enum SQL: Int, CaseIterable {
         }
     }
 
-    /// A record none of whose parts is long; SQLite knows how long they are without reading them.
+    /// A record and its length, without the parts of a long one; SQLite knows how long they are without reading them.
     private static let shortRecord = """
-        SELECT sequence, id, tree, attachments, body FROM documents
-        WHERE id = ?1 AND length(body) + length(tree) + ifnull(length(attachments), 0) <= ?2
+        SELECT sequence, id, iif(length <= ?2, tree, NULL), iif(length <= ?2, attachments, NULL),
+            iif(length <= ?2, body, NULL), length
+        FROM (SELECT *, length(body) + length(tree) + ifnull(length(attachments), 0) AS length
+            FROM documents WHERE id = ?1)
         """
 
     private static let journalColumns =

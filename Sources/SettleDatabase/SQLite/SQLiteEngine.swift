@@ -69,6 +69,11 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         return try pool.read(body)
     }
 
+    func readIfFree<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
+        guard let pool, !isWriting else { throw NotAtHand() }
+        return try pool.readIfFree(body)
+    }
+
     func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result {
         if isWriting { return try body(writer) }
         guard let pool else { return try exclusively { try body(writer) } }

@@ -14,10 +14,22 @@ class SQLiteReader: StorageReader {
     }
 
     func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
-        if Waiting.isForbidden { return try shortRecord(of: id, withContent: withContent) }
+        if Waiting.isForbidden {
+            do { return try shortRecord(of: id, mostBytes: Waiting.mostBytes) } catch is NotAtHand { throw WouldWait() }
+        }
         let statement = try connection.statement(withContent ? .recordOfID : .headOfID)
         statement.bind(1, utf8: id.string)
         return try statement.first { try record($0, id: id, withContent: withContent) }
+    }
+
+    func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? {
+        let statement = try connection.statement(.shortRecordOfID)
+        statement.bind(1, utf8: id.string)
+        statement.bind(2, Int64(mostBytes))
+        return try statement.first { row in
+            guard row.integer(5) <= Int64(mostBytes) else { throw NotAtHand() }
+            return try record(row, id: id, withContent: true)
+        }
     }
 
     func content(at token: UInt64) throws -> RevisionContent? {
@@ -104,19 +116,6 @@ extension SQLiteReader {
     /// The row number of a content kept apart; `nil` for an invalid token.
     func number(of token: UInt64) -> Int64? {
         token >= BodyToken.firstApart ? Int64(exactly: token - BodyToken.firstApart + 1) : nil
-    }
-
-    /// A record that is read quickly.
-    ///
-    /// - Throws: ``WouldWait`` when there is none: a long one, or none at all.
-    private func shortRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord {
-        let statement = try connection.statement(.shortRecordOfID)
-        statement.bind(1, utf8: id.string)
-        statement.bind(2, Int64(Waiting.mostBytes))
-        guard let short = try statement.first({ try record($0, id: id, withContent: withContent) }) else {
-            throw WouldWait()
-        }
-        return short
     }
 
     /// A statement about documents whose ids are in a range.

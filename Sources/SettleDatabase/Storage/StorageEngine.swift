@@ -21,6 +21,13 @@ public protocol StorageEngine: Sendable {
     /// Within a ``write(_:)`` on the same thread, the state is that of the write so far.
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result
 
+    /// Runs a closure like ``read(_:)`` if that needs no waiting, for threads that serve many clients.
+    ///
+    /// An engine that never knows leaves it as it is.
+    ///
+    /// - Throws: ``NotAtHand`` when no reader is free, and what the closure throws.
+    func readIfFree<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result
+
     /// Runs a closure all of whose questions see one state of the database.
     func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result
 
@@ -71,6 +78,9 @@ extension StorageEngine {
     ) throws -> Result {
         try write(body)
     }
+
+    /// Throws ``NotAtHand``.
+    public func readIfFree<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { throw NotAtHand() }
 
     /// None: an engine that does not know has none.
     public func freeBytes() throws -> Int64 { 0 }

@@ -9,6 +9,12 @@ public protocol StorageReader {
     /// ``DocumentRecord/damage`` says why.
     func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord?
 
+    /// A document with the winner's content as ``storedRecord(of:withContent:)`` gives it, if its parts are short. The parts of
+    /// a longer one are not read.
+    ///
+    /// - Throws: ``NotAtHand`` when tree, body and list of attachments together are longer than `mostBytes`.
+    func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord?
+
     /// The content of a revision that is kept apart from the document's record.
     ///
     /// - Throws: ``DatabaseError`` with code `damagedDocument` for one that can't be read.
@@ -95,6 +101,9 @@ public struct StoragePayload: Sendable, Hashable {
 }
 
 extension StorageReader {
+    /// Throws ``NotAtHand``: an engine that does not know how long a document is takes it for a long one.
+    public func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? { throw NotAtHand() }
+
     /// A document, or `nil`; with the winner's content if asked for.
     ///
     /// - Throws: ``DatabaseError`` with code `damagedDocument` for one of which that can't be read.

@@ -14,7 +14,12 @@ extension Database {
         }
     }
 
-    /// How many indexes may have their files open; see ``DatabaseOptions/openIndexes``.
+    /// The object of a type that was made by ``companion(_:_:)``, if it was.
+    package func known<Companion: AnyObject & Sendable>(_ type: Companion.Type) -> Companion? {
+        companions.withLock { $0[ObjectIdentifier(type)] as? Companion }
+    }
+
+    /// How many indexes may have their files open, as ``DatabaseOptions/openIndexes`` says.
     package var openIndexes: Int { options.openIndexes }
 
     /// Reports a non-fatal problem to the app; see ``DatabaseOptions/warn``.
