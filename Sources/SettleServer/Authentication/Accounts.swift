@@ -5,18 +5,17 @@ internal import SettlePlatform
 /// Looks up accounts: the server's administrators first, then the documents of `_users`.
 struct Accounts: Sendable {
     let administration: Administration
-    let databases: DatabasePool
 
     /// The account of a name.
     ///
-    /// - Throws: ``HTTPError`` with status 401 for a user whose document has a conflict, because it is unknown which
-    ///   password is valid.
-    func find(_ name: String) throws -> Account? {
+    /// - Throws: ``HTTPError`` with status 401 for a user whose document has a conflict: which password counts, is not
+    ///   known; ``NotAtHand`` when the document would have to be waited for, and must not.
+    func find(_ name: String, in databases: any DatabaseSource) throws -> Account? {
         if let hash = administration.hash(of: name) {
-            let roles = ["_admin"] + (try administratorsRoles(name))
+            let roles = ["_admin"] + (try administratorsRoles(name, databases))
             return Account(name: name, roles: roles, password: hash, salt: hash.salt)
         }
-        guard let (body, isConflicted) = try document(of: name) else { return nil }
+        guard let (body, isConflicted) = try document(of: name, databases) else { return nil }
         guard !isConflicted else {
             throw HTTPError.unauthorized(
                 "User document conflicts must be resolved before the document is used for authentication purposes.")
@@ -27,15 +26,19 @@ struct Accounts: Sendable {
         return account
     }
 
-    /// The additional roles of a server administrator, from the user's document of that name. An unreadable users
-    /// database does not lock administrators out.
-    private func administratorsRoles(_ name: String) throws -> [String] {
-        do { return try document(of: name).map { Self.roles($0.body) } ?? [] } catch is DatabaseError { return [] }
+    /// The roles that an administrator of the server has beside that: those of the user's document with the name. A users
+    /// database that can't be read keeps no administrator out.
+    private func administratorsRoles(_ name: String, _ databases: any DatabaseSource) throws -> [String] {
+        do { return try document(of: name, databases).map { Self.roles($0.body) } ?? [] } catch is DatabaseError {
+            return []
+        }
     }
 
-    /// The user's document of a name, as reads show it; `nil` if it does not exist.
-    private func document(of name: String) throws -> (body: DocumentBody, isConflicted: Bool)? {
-        guard !name.isEmpty, let users = try databases.openIfThere("_users") else { return nil }
+    /// The user's document of a name, as every read shows it; `nil` when it does not exist.
+    private func document(
+        of name: String, _ databases: any DatabaseSource
+    ) throws -> (body: DocumentBody, isConflicted: Bool)? {
+        guard !name.isEmpty, let users = try databases.sourceIfThere("_users") else { return nil }
         let id = DocumentID(unchecked: UserDocumentRules.prefix + name)
         guard let record = try users.record(of: id), let winner = record.tree.winner, !winner.isDeleted,
             let body = record.content?.body

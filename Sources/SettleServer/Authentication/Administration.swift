@@ -12,6 +12,8 @@ final class Administration: Sendable {
     }
 
     private let state: Guarded<State>
+    /// Taken by who writes the file, so that nobody who only reads waits for the disk.
+    private let changing = Guarded(())
     private let lock: FolderLock
     let hasher: PasswordHasher
 
@@ -78,11 +80,11 @@ final class Administration: Sendable {
 
     /// Changes the settings, in their file first.
     private func change(_ body: (inout ServerSettings) -> Void) throws {
-        try state.withLock { state in
-            var settings = state.settings
+        try changing.withLock { _ in
+            var (settings, file) = state.withLock { ($0.settings, $0.file) }
             body(&settings)
-            try state.file.write(settings)
-            state.settings = settings
+            try file.write(settings)
+            state.withLock { $0.settings = settings }
         }
     }
 }

@@ -6,13 +6,15 @@ struct Authenticator: Sendable {
     let options: SecurityOptions
     let administration: Administration
     let accounts: Accounts
+    private let databases: DatabasePool
     let cookies: SessionCookie
     let lockout: LoginLockout
 
     init(_ options: ServerOptions, administration: Administration, databases: DatabasePool) {
         self.options = options.security
         self.administration = administration
-        accounts = Accounts(administration: administration, databases: databases)
+        self.databases = databases
+        accounts = Accounts(administration: administration)
         cookies = SessionCookie(options: options.security, isSecure: options.certificate != nil)
         lockout = LoginLockout(
             threshold: options.security.lockoutThreshold, seconds: options.security.lockoutSeconds)
@@ -27,14 +29,31 @@ struct Authenticator: Sendable {
     ///
     /// - Throws: ``HTTPError`` for wrong or malformed credentials.
     func user(of request: HTTPRequest) throws -> User {
-        try proxied(request) ?? token(request) ?? session(request) ?? basic(request) ?? .anonymous
+        try proxied(request) ?? token(request) ?? session(request, databases)
+            ?? basic(request) { try login($0, $1, peer: request.peer) } ?? .anonymous
+    }
+
+    /// Who sends a request, if that needs no waiting: no key is derived, and no signature of a token is looked at.
+    ///
+    /// - Throws: ``HTTPError`` for credentials that are wrong, or none; ``NotAtHand``.
+    func userAtHand(of request: HTTPRequest) throws -> User {
+        let databases = PromptDatabases(databases)
+        if let known = proxied(request) { return known }
+        guard bearer(request) == nil else { throw NotAtHand() }
+        return try session(request, databases) ?? basic(request) { name, password in
+            guard let account = try accounts.find(name, in: databases), let hash = account.password,
+                administration.hasher.remembers(password, hash, name), account.secondFactor.accepts("")
+            else { throw NotAtHand() }
+            try lockout.check(request.peer, name, account.salt)
+            return account
+        } ?? .anonymous
     }
 
     /// The account for a name and password, and a code if it has a second factor.
     ///
     /// - Throws: ``HTTPError`` with status 403 if the account is locked, and 503 if too many logins are waiting.
     func login(_ name: String, _ password: [UInt8], code: String = "", peer: String) throws -> Account? {
-        let account = try accounts.find(name)
+        let account = try accounts.find(name, in: databases)
         let salt = account?.salt ?? ""
         try lockout.check(peer, name, salt)
         // The lock is checked again when the key is derived, so that concurrent guesses stay within the limit.
@@ -46,10 +65,10 @@ struct Authenticator: Sendable {
         return nil
     }
 
-    private func session(_ request: HTTPRequest) throws -> User? {
+    private func session(_ request: HTTPRequest, _ databases: any DatabaseSource) throws -> User? {
         guard let value = request.headers.cookie(SessionCookie.name), !value.isEmpty else { return nil }
         let content = try SessionCookie.read(value)
-        guard let account = try accounts.find(content.name),
+        guard let account = try accounts.find(content.name, in: databases),
             cookies.isValid(content, salt: account.salt, secret: administration.secret)
         else { return nil }
         var user = User(name: account.name, roles: account.roles, handler: "cookie")
@@ -59,7 +78,9 @@ struct Authenticator: Sendable {
         return user
     }
 
-    private func basic(_ request: HTTPRequest) throws -> User? {
+    private func basic(
+        _ request: HTTPRequest, _ login: (String, [UInt8]) throws -> Account?
+    ) throws -> User? {
         guard let header = request.headers["Authorization"], header.hasPrefix("Basic ") else { return nil }
         guard let bytes = Base64.decode(header.dropFirst(6).utf8) else {
             throw HTTPError.badRequest("Authorization header has invalid base64 value")
@@ -68,18 +89,19 @@ struct Authenticator: Sendable {
         // Browsers send `_:_` to forget a password.
         guard parts.count == 2, parts != [[UInt8(ascii: "_")], [UInt8(ascii: "_")]] else { return nil }
         let name = String(decoding: parts[0], as: UTF8.self)
-        guard let account = try login(name, Array(parts[1]), peer: request.peer) else {
-            throw HTTPError.wrongPassword
-        }
+        guard let account = try login(name, Array(parts[1])) else { throw HTTPError.wrongPassword }
         return User(name: account.name, roles: account.roles, handler: "default")
     }
 
     private func token(_ request: HTTPRequest) throws -> User? {
+        try bearer(request).map { try SignedToken(options: $0).user($1) }
+    }
+
+    private func bearer(_ request: HTTPRequest) -> (TokenOptions, Substring)? {
         guard let tokens = options.tokens, let header = request.headers["Authorization"],
             header.hasPrefix("Bearer ")
         else { return nil }
-        try Waiting.check()
-        return try SignedToken(options: tokens).user(header.dropFirst(7))
+        return (tokens, header.dropFirst(7))
     }
 
     private func proxied(_ request: HTTPRequest) -> User? {

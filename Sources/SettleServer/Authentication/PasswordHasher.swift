@@ -42,17 +42,15 @@ final class PasswordHasher: Sendable {
     ///
     /// - Parameters:
     ///   - password: The password.
-    ///   - hash: The stored hash.
-    ///   - name: The user's name.
-    ///   - precheck: Called before the key is derived, after any wait.
-    /// - Returns: Whether the password matches.
-    /// - Throws: ``HTTPError`` with status 503 if too many calls wait, errors of the hash or of `precheck`, or
-    ///   ``WouldWait`` if the call may not wait and the key would have to be derived.
+    ///   - hash: What is kept of it.
+    ///   - name: Whose it is.
+    ///   - precheck: Is called when it is its turn, before the key is derived.
+    /// - Returns: Whether it is.
+    /// - Throws: ``HTTPError`` with status 503 when too many wait, and what the hash or the check before says.
     func verify(
         _ password: [UInt8], against hash: PasswordHash?, of name: String, precheck: () throws -> Void
     ) throws -> Bool {
-        if let hash, verified.contains(password, hash, name) { return true }
-        try Waiting.check()
+        if let hash, remembers(password, hash, name) { return true }
         let isRight = try inPlace {
             try precheck()
             return try (hash ?? nobody).verify(password)
@@ -60,6 +58,11 @@ final class PasswordHasher: Sendable {
         guard isRight, let hash else { return false }
         verified.insert(password, hash, name)
         return true
+    }
+
+    /// Whether a password was found to be the one of a hash lately.
+    func remembers(_ password: [UInt8], _ hash: PasswordHash, _ name: String) -> Bool {
+        verified.contains(password, hash, name)
     }
 
     private func inPlace<Result>(_ body: () throws -> Result) throws -> Result {

@@ -66,7 +66,7 @@ struct BulkGetRow: Sendable {
     private func find(
         _ id: DocumentID, in database: Database, _ options: DocumentOptions
     ) throws -> [Result<DocumentLookup.Found, DocumentLookup.MissingRevision>] {
-        try DocumentLookup(database: database).open(
+        try DocumentLookup(source: database).open(
             revision.map { .some([$0]) } ?? .all, of: id, isLatest: options.isLatest)
     }
 

@@ -55,7 +55,7 @@ final class BulkGetStream: ResponseStream {
     private func answers(_ row: BulkGetRow) throws -> [WireText] {
         if let problem = row.problem { return [told(row.failure(row.badRevision, problem))] }
         let options = row.options(options)
-        let printer = DocumentPrinter(database: database, options: options)
+        let printer = DocumentPrinter(source: database, options: options)
         let results: [Result<DocumentLookup.Found, DocumentLookup.MissingRevision>]
         do { results = try row.results(in: database, options) } catch let error as HTTPError {
             return [told(row.failure(row.wantedRevision, error))]

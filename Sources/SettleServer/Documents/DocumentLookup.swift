@@ -3,7 +3,7 @@ internal import SettleDatabase
 
 /// Finds requested revisions.
 struct DocumentLookup {
-    let database: Database
+    let source: any DocumentSource
 
     struct Found {
         let record: DocumentRecord
@@ -20,7 +20,7 @@ struct DocumentLookup {
     ///
     /// - Throws: ``HTTPError/missing`` or ``HTTPError/deleted``.
     func winner(_ id: DocumentID, isDeletedWanted: Bool = false) throws -> Found {
-        guard let record = try database.record(of: id), let winner = record.tree.winner, let content = record.content
+        guard let record = try source.record(of: id), let winner = record.tree.winner, let content = record.content
         else { throw HTTPError.missing }
         guard !winner.isDeleted || isDeletedWanted else { throw HTTPError.deleted }
         return Found(record: record, revision: winner.revision, content: content)
@@ -30,7 +30,7 @@ struct DocumentLookup {
     ///
     /// - Throws: ``HTTPError/missing`` or ``HTTPError/deleted``.
     func checkExistence(of id: DocumentID) throws {
-        guard let winner = try database.tree(of: id)?.winner else { throw HTTPError.missing }
+        guard let winner = try source.database.tree(of: id)?.winner else { throw HTTPError.missing }
         if winner.isDeleted { throw HTTPError.deleted }
     }
 
@@ -45,9 +45,9 @@ struct DocumentLookup {
     /// One revision, or `nil`.
     func find(_ revision: WireRevision, of id: DocumentID) throws -> Found? {
         guard let revision = revision.id else { return nil }
-        // Record and content must be of one state.
-        return try database.snapshot {
-            guard let record = try database.record(of: id) else { return nil }
+        // Record and content have to be of one state.
+        return try source.snapshot {
+            guard let record = try source.record(of: id) else { return nil }
             return try found(revision, in: record)
         }
     }
@@ -56,8 +56,8 @@ struct DocumentLookup {
     func open(
         _ wanted: DocumentOptions.OpenRevisions, of id: DocumentID, isLatest: Bool
     ) throws -> [Result<Found, MissingRevision>] {
-        try database.snapshot {
-            let record = try database.record(of: id)
+        try source.snapshot {
+            let record = try source.record(of: id)
             guard let record else {
                 guard case .some(let revisions) = wanted else { return [] }
                 return revisions.map { .failure(MissingRevision(revision: $0.description)) }
@@ -88,7 +88,7 @@ struct DocumentLookup {
     }
 
     private func found(_ revision: RevisionID, in record: DocumentRecord) throws -> Found? {
-        try database.content(of: revision, in: record).map {
+        try source.content(of: revision, in: record).map {
             Found(record: record, revision: revision, content: $0)
         }
     }

@@ -33,9 +33,9 @@ struct DocumentOptions: Sendable {
 
     init() {}
 
-    /// Reads a document's query; unknown parameters are ignored.
-    init(_ context: RequestContext) throws {
-        metrics = context.server.metrics
+    /// Reads the query of a document; what is unknown is ignored.
+    init(_ context: any ReadContext) throws {
+        metrics = context.metrics
         for (name, value) in context.query.items { try take(name, value) }
     }
 

@@ -43,7 +43,7 @@ extension DocumentPrinter {
                 "the attachment \"\(attachment.name)\" of \"\(id)\" can't be read: \(error.message)",
                 cause: error)
             guard options.isInList else { throw told }
-            database.note(told, of: id)
+            try source.database.note(told, of: id)
             text += ",\"length\":\(attachment.length),\"stub\":true".utf8
             return
         }
@@ -61,7 +61,8 @@ extension DocumentPrinter {
     }
 
     private func content(of attachment: Attachment) throws -> Content {
-        // Pinned until it is sent, so that it is not collected.
+        // Kept from being collected until it was sent.
+        let database = try source.database
         let held = try database.held(attachment)
         let reader = try database.attachmentReader(for: held)
         var bytes: [UInt8] = []

@@ -3,20 +3,20 @@ internal import SettleDatabase
 
 /// Prints documents like CouchDB: the reserved members around the stored body, whose bytes are copied.
 struct DocumentPrinter {
-    let database: Database
+    let source: any DocumentSource
     let options: DocumentOptions
 
-    init(database: Database, options: DocumentOptions) {
-        self.database = database
+    init(source: any DocumentSource, options: DocumentOptions) {
+        self.source = source
         self.options = options
     }
 
-    /// A printer of the documents in a list or a feed, which are counted.
-    init(database: Database, options: DocumentOptions, metrics: Metrics) {
+    /// A printer of the documents in a list or a feed, whose readings are counted.
+    init(source: any DocumentSource, options: DocumentOptions, metrics: Metrics) {
         var options = options
         options.metrics = metrics
         options.isInList = true
-        self.init(database: database, options: options)
+        self.init(source: source, options: options)
     }
 
     /// One revision of a document.
@@ -81,7 +81,7 @@ struct DocumentPrinter {
     }
 
     private func historyLimit() throws -> Int {
-        options.hasRevisions || options.attachmentsSince != nil ? try database.revisionLimit() : 1
+        options.hasRevisions || options.attachmentsSince != nil ? try source.database.revisionLimit() : 1
     }
 
     private func meta(_ revision: RevisionID, _ record: DocumentRecord) -> [(String, JSON)] {

@@ -4,10 +4,10 @@ internal import SettleDatabase
 /// One attachment of a document.
 enum AttachmentEndpoints {
     /// `GET /{db}/{doc}/{file}`
-    static let read: Endpoint = { context in
+    static let read: Endpoint = .work { context in
         let database = try context.database()
         let options = try DocumentOptions(context)
-        let lookup = DocumentLookup(database: database)
+        let lookup = DocumentLookup(source: database)
         let id = DocumentID(unchecked: context.documentID)
         let found =
             try options.revision.map { try lookup.revision(id, $0) }
@@ -36,7 +36,7 @@ enum AttachmentEndpoints {
     }
 
     /// `PUT /{db}/{doc}/{file}`
-    static let put: Endpoint = { context in
+    static let put: Endpoint = .work { context in
         let database = try context.database()
         let name = context.parameter("file")
         try context.checkAttachmentName()
@@ -64,13 +64,13 @@ enum AttachmentEndpoints {
     }
 
     /// `DELETE /{db}/{doc}/{file}`
-    static let delete: Endpoint = { context in
+    static let delete: Endpoint = .work { context in
         let database = try context.database()
         let name = context.parameter("file")
         try WireAttachment.check(name: name)
         let id = DocumentID(unchecked: context.documentID)
         guard let revision = try DocumentEndpoints.revision(of: nil, context) else {
-            let winner = try DocumentLookup(database: database).winner(id)
+            let winner = try DocumentLookup(source: database).winner(id)
             _ = try existing(name, in: winner.content.attachments)
             throw HTTPError.conflict
         }
@@ -109,7 +109,7 @@ enum AttachmentEndpoints {
     private static func known(
         _ revision: WireRevision, of id: DocumentID, in database: Database
     ) throws -> DocumentLookup.Found {
-        guard let found = try DocumentLookup(database: database).find(revision, of: id) else {
+        guard let found = try DocumentLookup(source: database).find(revision, of: id) else {
             throw HTTPError.missingRevision
         }
         return found

@@ -4,7 +4,7 @@ internal import SettleDatabase
 /// Many documents at once.
 enum BulkEndpoints {
     /// `POST /{db}/_bulk_docs`
-    static let bulkDocuments: Endpoint = { context in
+    static let bulkDocuments: Endpoint = .work { context in
         try context.requireContentType()
         let database = try context.database()
         // The documents are read where they stand, and no value is built of the whole.
@@ -63,7 +63,7 @@ enum BulkEndpoints {
     }
 
     /// `POST /{db}/_bulk_get`
-    static let bulkGet: Endpoint = { context in
+    static let bulkGet: Endpoint = .work { context in
         try context.requireContentType()
         let database = try context.database()
         guard let docs = try context.jsonObject()["docs"] else {

@@ -44,7 +44,7 @@ final class BulkGetParts: ResponseStream {
 
     private func segments(_ row: BulkGetRow) throws -> [SegmentStream.Segment] {
         if let problem = row.problem { return failure(row.failure(row.badRevision, problem)) }
-        let printer = DocumentPrinter(database: database, options: row.options(options))
+        let printer = DocumentPrinter(source: database, options: row.options(options))
         let results: [Result<DocumentLookup.Found, DocumentLookup.MissingRevision>]
         do { results = try row.results(in: database, options) } catch let error as HTTPError {
             return failure(row.failure(row.wantedRevision, error))

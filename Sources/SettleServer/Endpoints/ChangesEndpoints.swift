@@ -4,7 +4,7 @@ internal import SettleDatabase
 /// Feeds of changes.
 enum ChangesEndpoints {
     /// `GET` and `POST /{db}/_changes`
-    static let changes: Endpoint = { context in
+    static let changes: Endpoint = .work { context in
         let database = try context.database()
         var body = JSONObject()
         var bytes: [UInt8] = []
@@ -24,7 +24,7 @@ enum ChangesEndpoints {
     }
 
     /// `GET /_db_updates`
-    static let updates: Endpoint = { context in
+    static let updates: Endpoint = .work { context in
         let query = try ChangesQuery(context).ofDatabases
         return try feed(of: context.server.updates.log(), query, .all, context, JSONObject())
     }

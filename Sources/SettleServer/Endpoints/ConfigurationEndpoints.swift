@@ -8,15 +8,15 @@ internal import SettlePlatform
 /// ``LiveSetting/all`` lists. With it a change lasts; the switch alone is forgotten at the end.
 enum ConfigurationEndpoints {
     /// `GET /_node/{node}/_config`
-    static let all: Endpoint = { context in
+    static let all: Endpoint = .work { context in
         .json(.object(JSONObject(try settings(context).sections.map { ($0.name, object($0.values)) })))
     }
 
     /// `GET /_node/{node}/_config/{section}`: a section that is not there has nothing in it, as in CouchDB.
-    static let section: Endpoint = { context in .json(object(try values(context))) }
+    static let section: Endpoint = .work { context in .json(object(try values(context))) }
 
     /// `GET /_node/{node}/_config/{section}/{key}`
-    static let read: Endpoint = { context in
+    static let read: Endpoint = .work { context in
         guard let found = try values(context).first(where: { $0.name == context.parameter("key") }) else {
             throw HTTPError.notFound("unknown_config_value")
         }
@@ -24,7 +24,7 @@ enum ConfigurationEndpoints {
     }
 
     /// `PUT /_node/{node}/_config/{section}/{key}`: the answer is the value it had.
-    static let put: Endpoint = { context in
+    static let put: Endpoint = .work { context in
         let setting = try changeable(context)
         guard let text = try context.json().string else {
             throw HTTPError.badRequest("the value must be text in quotes")
@@ -33,7 +33,7 @@ enum ConfigurationEndpoints {
     }
 
     /// `DELETE /_node/{node}/_config/{section}/{key}`: the setting is again what the server was started with.
-    static let delete: Endpoint = { context in
+    static let delete: Endpoint = .work { context in
         let setting = try changeable(context)
         let first = LiveSettings(context.server.options)
         return try change(setting, context, stored: nil) { try setting.copy(from: first, to: &$0) }
@@ -43,14 +43,15 @@ enum ConfigurationEndpoints {
         _ setting: LiveSetting, _ context: RequestContext, stored: String?,
         _ body: (inout LiveSettings) throws -> Void
     ) throws -> HTTPResponse {
-        try Waiting.check()
         let (server, name) = (context.server, "\(setting.section)/\(setting.key)")
-        let old = try server.live.withLock { live in
-            var changed = live
+        // Others read the settings while this waits for the disk.
+        let old = try server.changing.withLock { _ in
+            let old = server.live.withLock(\.self)
+            var changed = old
             try body(&changed)
             if server.options.security.allowsLiveSettings { try server.administration.store(stored, as: name) }
-            defer { live = changed }
-            return setting.text(live)
+            server.live.withLock { $0 = changed }
+            return setting.text(old)
         }
         server.options.log?.notice("setting_changed", ["setting": name, "user": context.user.name ?? ""])
         return .json(.string(old))

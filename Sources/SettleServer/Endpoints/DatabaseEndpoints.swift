@@ -4,7 +4,7 @@ internal import SettleDatabase
 /// What a database as a whole answers.
 enum DatabaseEndpoints {
     /// `PUT /{db}`
-    static let create: Endpoint = { context in
+    static let create: Endpoint = .work { context in
         let name = context.parameter("db")
         let longest = name.utf8.split(separator: UInt8(ascii: "/")).map(\.count).max() ?? 0
         guard Store.isName(name) || longest > 238 else {
@@ -40,7 +40,7 @@ enum DatabaseEndpoints {
     }
 
     /// `DELETE /{db}`
-    static let delete: Endpoint = { context in
+    static let delete: Endpoint = .work { context in
         if context.query["rev"] != nil {
             throw HTTPError.badRequest(
                 """
@@ -54,19 +54,19 @@ enum DatabaseEndpoints {
     }
 
     /// `GET /{db}`
-    static let info: Endpoint = { context in
+    static let info: Endpoint = .work { context in
         .json(try DatabaseInfo.json(of: context.database(), context.parameter("db"), context.server.compactions))
     }
 
     /// `POST /{db}/_ensure_full_commit`: what was acknowledged is committed as durably as the store was opened for.
-    static let ensureFullCommit: Endpoint = { context in
+    static let ensureFullCommit: Endpoint = .work { context in
         try context.requireContentType()
         _ = try context.database()
         return .json(["ok": true, "instance_start_time": "0"], status: 201)
     }
 
     /// `POST /{db}/_compact`: the answer comes at once, as in CouchDB, and the work is done after it.
-    static let compact: Endpoint = { context in
+    static let compact: Endpoint = .work { context in
         try context.requireContentType()
         let database = try context.database()
         context.server.compactions.start(database, context.parameter("db"))
@@ -74,20 +74,20 @@ enum DatabaseEndpoints {
     }
 
     /// `POST /{db}/_compact/{ddoc}`: indexes give the space of old rows to new ones, so there is nothing to do.
-    static let compactViews: Endpoint = { context in
+    static let compactViews: Endpoint = .work { context in
         try context.requireContentType()
-        _ = try DocumentLookup(database: context.database()).winner(
+        _ = try DocumentLookup(source: context.database()).winner(
             DocumentID(unchecked: "_design/" + context.parameter("ddoc")))
         return .ok(status: 202)
     }
 
     /// `GET /{db}/_revs_limit`
-    static let revisionLimit: Endpoint = { context in
+    static let revisionLimit: Endpoint = .work { context in
         .json(.number(JSONNumber(try context.database().revisionLimit())))
     }
 
     /// `PUT /{db}/_revs_limit`
-    static let setRevisionLimit: Endpoint = { context in
+    static let setRevisionLimit: Endpoint = .work { context in
         let database = try context.database()
         guard let limit = try context.json().int, limit > 0 else {
             throw HTTPError.badRequest("`_revs_limit` must be a positive integer")
@@ -97,7 +97,7 @@ enum DatabaseEndpoints {
     }
 
     /// `/{db}/_partition/{partition}` and what is below it: no database here has partitions.
-    static let noPartitions: Endpoint = { context in
+    static let noPartitions: Endpoint = .work { context in
         _ = try context.database()
         throw HTTPError.badRequest("database is not partitioned")
     }

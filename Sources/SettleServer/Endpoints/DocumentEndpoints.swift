@@ -4,20 +4,20 @@ internal import SettleDatabase
 /// One document.
 enum DocumentEndpoints {
     /// `GET /{db}/{doc}`
-    static let read: Endpoint = { context in
-        let database = try context.database()
+    static func read(_ context: any ReadContext) throws -> HTTPResponse {
+        let source = try context.source()
         if let redirection = designRedirection(context) { return redirection }
         let options = try DocumentOptions(context)
         let id = DocumentID(unchecked: context.documentID)
-        if id.isLocal { return try readLocal(id, options, database, context) }
+        if id.isLocal { return try readLocal(id, options, source.database, context) }
         if case .none = options.openRevisions {
-            return try readOne(id, options, database, context)
+            return try readOne(id, options, source, context)
         }
-        return try readOpen(id, options, database, context)
+        return try readOpen(id, options, source.database, context)
     }
 
     /// An escaped slash in a design document's id leads to the path without it.
-    private static func designRedirection(_ context: RequestContext) -> HTTPResponse? {
+    private static func designRedirection(_ context: any ReadContext) -> HTTPResponse? {
         guard context.parameters["doc"]?.hasPrefix("_design/") == true else { return nil }
         let path = context.request.target.rawPath
         let name = path.replacing("_design%2F", with: "_design/").replacing("_design%2f", with: "_design/")
@@ -26,9 +26,9 @@ enum DocumentEndpoints {
     }
 
     private static func readOne(
-        _ id: DocumentID, _ options: DocumentOptions, _ database: Database, _ context: RequestContext
+        _ id: DocumentID, _ options: DocumentOptions, _ source: any DocumentSource, _ context: any ReadContext
     ) throws -> HTTPResponse {
-        let lookup = DocumentLookup(database: database)
+        let lookup = DocumentLookup(source: source)
         let isWinner = options.revision == nil || options.isLatest
         let found =
             if let revision = options.revision, !isWinner {
@@ -37,36 +37,36 @@ enum DocumentEndpoints {
                 try lookup.winner(id, isDeletedWanted: options.isDeletedWanted)
             }
         if options.hasAttachments, MediaTypes.accepts("multipart/related", context.request) {
-            return try MultipartAnswers.document(found, options, database, hasMeta: isWinner, context)
+            return try MultipartAnswers.document(found, options, source.database, hasMeta: isWinner, context)
         }
-        let printer = DocumentPrinter(database: database, options: options)
+        let printer = DocumentPrinter(source: source, options: options)
         let tag = EntityTag.of(found.revision.description)
         let printed = try printer.print(found.revision, found.content, of: found.record, hasMeta: isWinner)
-        if printed.hasMeta { return .json(text: printed.text, database) }
+        if printed.hasMeta { return try .json(text: printed.text, source) }
         if let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
-        return .json(text: printed.text, database, headers: ["ETag": tag])
+        return try .json(text: printed.text, source, headers: ["ETag": tag])
     }
 
     private static func readLocal(
-        _ id: DocumentID, _ options: DocumentOptions, _ database: Database, _ context: RequestContext
+        _ id: DocumentID, _ options: DocumentOptions, _ database: Database, _ context: any ReadContext
     ) throws -> HTTPResponse {
         guard let document = try database.localDocument(id) else { throw HTTPError.missing }
         let tag = EntityTag.of(document.revision)
         if let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
         return .json(
-            bytes: DocumentPrinter(database: database, options: options).print(document), headers: ["ETag": tag])
+            bytes: DocumentPrinter(source: database, options: options).print(document), headers: ["ETag": tag])
     }
 
     private static func readOpen(
-        _ id: DocumentID, _ options: DocumentOptions, _ database: Database, _ context: RequestContext
+        _ id: DocumentID, _ options: DocumentOptions, _ database: Database, _ context: any ReadContext
     ) throws -> HTTPResponse {
-        let results = try DocumentLookup(database: database).open(
+        let results = try DocumentLookup(source: database).open(
             options.openRevisions, of: id, isLatest: options.isLatest)
         if results.isEmpty { throw HTTPError.missing }
         if MediaTypes.accepts("multipart/mixed", context.request) {
             return try MultipartAnswers.documents(results, options, database)
         }
-        let printer = DocumentPrinter(database: database, options: options)
+        let printer = DocumentPrinter(source: database, options: options)
         var text = WireText([UInt8(ascii: "[")])
         for (index, result) in results.enumerated() {
             if index > 0 { text += ",".utf8 }
@@ -80,11 +80,11 @@ enum DocumentEndpoints {
             }
         }
         text += "]".utf8
-        return .json(text: text, database)
+        return try .json(text: text, database)
     }
 
     /// `PUT /{db}/{doc}`
-    static let put: Endpoint = { context in
+    static let put: Endpoint = .work { context in
         let database = try context.database()
         let options = try DocumentOptions(context)
         let id = try context.checkedID()
@@ -116,7 +116,7 @@ enum DocumentEndpoints {
     }
 
     /// `POST /{db}`
-    static let post: Endpoint = { context in
+    static let post: Endpoint = .work { context in
         try context.requireContentType()
         let database = try context.database()
         var document = try WireDocument(context.body(), limit: context.largestDocument)
@@ -142,7 +142,7 @@ enum DocumentEndpoints {
     }
 
     /// `POST /{db}/{doc}`: a form with attachments, of a page of the same server.
-    static let postForm: Endpoint = { context in
+    static let postForm: Endpoint = .work { context in
         _ = try context.database()
         guard context.request.headers["Referer"] != nil else {
             throw HTTPError.badRequest("Referer header required.")
@@ -151,13 +151,13 @@ enum DocumentEndpoints {
     }
 
     /// `DELETE /{db}/{doc}`
-    static let delete: Endpoint = { context in
+    static let delete: Endpoint = .work { context in
         let database = try context.database()
         let id = DocumentID(unchecked: context.documentID)
         if id.isLocal {
             guard try database.localDocument(id) != nil else { throw HTTPError.missing }
         } else {
-            try DocumentLookup(database: database).checkExistence(of: id)
+            try DocumentLookup(source: database).checkExistence(of: id)
         }
         var document = try WireDocument(Array("{\"_deleted\":true}".utf8), limit: 100)
         document.revision = try revision(of: nil, context)
@@ -165,13 +165,13 @@ enum DocumentEndpoints {
     }
 
     /// `COPY /{db}/{doc}`
-    static let copy: Endpoint = { context in
+    static let copy: Endpoint = .work { context in
         let database = try context.database()
         let id = DocumentID(unchecked: context.documentID)
         let (target, parent) = try CopyDestination.parse(context.request.headers["Destination"])
         var document: WireDocument
         var following: [[UInt8]: Attachment] = [:]
-        let lookup = DocumentLookup(database: database)
+        let lookup = DocumentLookup(source: database)
         if id.isLocal {
             guard let source = try database.localDocument(id) else { throw HTTPError.missing }
             document = try WireDocument(source.body.utf8, limit: .max)
@@ -192,10 +192,10 @@ enum DocumentEndpoints {
     }
 
     /// `/{db}/_local`
-    static let noLocalID: Endpoint = { _ in throw HTTPError.badRequest("Invalid _local document id.") }
+    static let noLocalID: Endpoint = .work { _ in throw HTTPError.badRequest("Invalid _local document id.") }
 
     /// `/{db}/_local/{local}/{file}`
-    static let noLocalAttachments: Endpoint = { _ in
+    static let noLocalAttachments: Endpoint = .work { _ in
         throw HTTPError.badRequest("_local documents do not accept attachments.")
     }
 
@@ -224,7 +224,7 @@ enum DocumentEndpoints {
     }
 }
 
-extension RequestContext {
+extension ReadContext {
     /// The document the path names: `{doc}`, or `{design}` or `{local}` behind its prefix.
     var documentID: String {
         if let name = parameters["design"] { return "_design/" + name }

@@ -6,12 +6,17 @@ internal import SettleViews
 /// Queries by selector.
 enum FindEndpoints {
     /// `POST /{db}/_find`
-    static let find: Endpoint = { context in
+    static let find: Endpoint = .read { context in
         try context.requireContentType()
-        let database = try context.database()
+        let source = try context.source()
         let request = try FindRequest(context.jsonObject())
-        let cursor = try FindCursor(request.resumed(), in: database)
-        if !cursor.isQuick(FindAnswer.quickCount) { try Waiting.check() }
+        let cursor = try FindCursor(request.resumed(), in: source)
+        if cursor.isQuick(quickCount) {
+            var answer = FindAnswer(cursor, request, source, context.metrics)
+            let bytes = try answer.next(lookingAt: quickCount)
+            if answer.isDone { return .json(bytes: bytes) }
+        }
+        let (database, context) = (try source.database, try context.worker)
         guard try cursor.behind() > fewChanges, let scripts = context.server.scripts else {
             return try answer(cursor, request, context)
         }
@@ -27,6 +32,8 @@ enum FindEndpoints {
         return HTTPResponse(status: 200, body: .later(deferred))
     }
 
+    /// How many documents an answer without waiting looks at.
+    private static let quickCount = 50
     /// How many changes are brought into an index before an answer on the thread of the request.
     private static let fewChanges = 1000
     /// How many pages are looked at before the answer begins.
@@ -44,13 +51,12 @@ enum FindEndpoints {
         var bytes: [UInt8] = []
         for _ in 0..<firstPages where !answer.isDone && bytes.count < 64 * 1024 {
             bytes += try answer.next()
-            if !answer.isDone { try Waiting.check() }
         }
         return answer.isDone ? .json(bytes: bytes) : .json(stream: FindStream(answer, after: bytes))
     }
 
     /// `POST /{db}/_explain`
-    static let explain: Endpoint = { context in
+    static let explain: Endpoint = .work { context in
         try context.requireContentType()
         let database = try context.database()
         let request = try FindRequest(context.jsonObject())

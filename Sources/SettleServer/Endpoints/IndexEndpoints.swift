@@ -6,7 +6,7 @@ internal import SettleViews
 /// The indexes of queries by selector, which are members of design documents.
 enum IndexEndpoints {
     /// `GET /{db}/_index`
-    static let list: Endpoint = { context in
+    static let list: Endpoint = .work { context in
         let all = try QueryIndexes.all(in: context.database())
         let limit = try number(context.query["limit"]) ?? all.count
         let skip = try number(context.query["skip"]) ?? 0
@@ -27,7 +27,7 @@ enum IndexEndpoints {
         400, "invalid_list_index_params", "Index parameter ranges: limit > 1, skip > 0")
 
     /// `POST /{db}/_index`; what is there already, any member may ask for.
-    static let create: Endpoint = { context in
+    static let create: Endpoint = .work { context in
         try context.requireContentType()
         let database = try context.database()
         let definition = try IndexRequest.definition(
@@ -43,7 +43,7 @@ enum IndexEndpoints {
     }
 
     /// `DELETE /{db}/_index/{ddoc}/{type}/{name}`
-    static let delete: Endpoint = { context in
+    static let delete: Endpoint = .work { context in
         let id = id(context.parameter("ddoc"))
         let name = context.parameter("name")
         let type = context.parameter("type")
@@ -56,7 +56,7 @@ enum IndexEndpoints {
     }
 
     /// `POST /{db}/_index/_bulk_delete`
-    static let deleteMany: Endpoint = { context in
+    static let deleteMany: Endpoint = .work { context in
         try context.requireContentType()
         var given = RequestOptions(try context.jsonObject())
         let value = try given.require("docids")
@@ -90,7 +90,7 @@ enum IndexEndpoints {
     }
 
     /// What follows a path of indexes and is none.
-    static let missing: Endpoint = { context in
+    static let missing: Endpoint = .work { context in
         _ = try context.database()
         throw HTTPError.missing
     }
@@ -127,7 +127,7 @@ enum IndexEndpoints {
         var all: [(String, JSON)] = [("_id", .string(id.string))]
         if let old {
             all.append(("_rev", .string(old.revision.description)))
-            let printer = DocumentPrinter(database: database, options: DocumentOptions())
+            let printer = DocumentPrinter(source: database, options: DocumentOptions())
             let printed = try printer.print(old.revision, old.content, of: old.record, hasMeta: false).text.bytes
             if members != nil, let attachments = try JSON(utf8: printed)["_attachments"] {
                 all.append(("_attachments", attachments))

@@ -5,7 +5,7 @@ internal import SettleDatabase
 enum ListingEndpoints {
     /// `GET /{db}/_all_docs` and its kin.
     static func list(_ namespace: ListingNamespace) -> Endpoint {
-        { context in
+        .work { context in
             let database = try context.database()
             var query = ListingQuery()
             try query.take(context.query)
@@ -16,7 +16,7 @@ enum ListingEndpoints {
 
     /// `POST /{db}/_all_docs` and its kin.
     static func listSome(_ namespace: ListingNamespace) -> Endpoint {
-        { context in
+        .work { context in
             try context.requireContentType()
             let database = try context.database()
             let body = try context.jsonObject()
@@ -34,7 +34,7 @@ enum ListingEndpoints {
 
     /// `POST /{db}/_all_docs/queries` and its kin.
     static func queries(_ namespace: ListingNamespace) -> Endpoint {
-        { context in
+        .work { context in
             let database = try context.database()
             guard let queries = try context.jsonObject()["queries"] else {
                 throw HTTPError.badRequest("POST body must include `queries` parameter.")

@@ -7,7 +7,7 @@ enum LocalChangesEndpoints {
     ///
     /// Each attribute is resolved by itself: the later change stays. The answer has the form of the request, with an
     /// outcome in the place of each change.
-    static let post: Endpoint = { context in
+    static let post: Endpoint = .work { context in
         try context.requireContentType()
         let database = try context.database()
         guard !context.parameter("db").hasPrefix("_") else {
@@ -82,10 +82,10 @@ enum LocalChangesEndpoints {
     }
 
     /// `GET /{db}/_attribute_clocks`
-    static let clocks: Endpoint = { context in .json(.bool(try context.database().attributeClocks())) }
+    static let clocks: Endpoint = .work { context in .json(.bool(try context.database().attributeClocks())) }
 
     /// `PUT /{db}/_attribute_clocks`
-    static let setClocks: Endpoint = { context in
+    static let setClocks: Endpoint = .work { context in
         let database = try context.database()
         guard let areOn = try context.json().bool else {
             throw HTTPError.badRequest("`_attribute_clocks` must be true or false")

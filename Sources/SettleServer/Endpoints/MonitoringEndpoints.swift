@@ -3,7 +3,7 @@ internal import SettleCore
 /// What an operator wants to know of the server.
 enum MonitoringEndpoints {
     /// `GET /_active_tasks`: the compaction that runs, if one does, and the replications that run.
-    static let activeTasks: Endpoint = { context in
+    static let activeTasks: Endpoint = .work { context in
         let replications = context.server.scheduler.jobs.filter { if case .running = $0.phase { true } else { false } }
         return .json(
             .array(
@@ -12,7 +12,7 @@ enum MonitoringEndpoints {
     }
 
     /// `GET /_node/{node}/_prometheus`
-    static let prometheus: Endpoint = { context in
+    static let prometheus: Endpoint = .work { context in
         let text = try metrics(context).map(\.text).joined()
         return HTTPResponse(
             status: 200, headers: ["Content-Type": "text/plain; version=2.0", "Cache-Control": "no-cache"],
@@ -20,7 +20,7 @@ enum MonitoringEndpoints {
     }
 
     /// `GET /_node/{node}/_stats`
-    static let statistics: Endpoint = { context in
+    static let statistics: Endpoint = .work { context in
         var found = JSON.object(try tree(metrics(context).flatMap(\.statistics)))
         for name in context.parameter("what").split(separator: "/") {
             guard let inner = found.object?[String(name)] else { throw HTTPError.notFound("missing") }

@@ -7,11 +7,11 @@ enum MultipartAnswers {
     /// A document with its attachments: `multipart/related`.
     static func document(
         _ found: DocumentLookup.Found, _ options: DocumentOptions, _ database: Database, hasMeta: Bool,
-        _ context: RequestContext
+        _ context: any ReadContext
     ) throws -> HTTPResponse {
         var options = options
         (options.follows, options.hasEncodingInfo) = (true, true)
-        let printer = DocumentPrinter(database: database, options: options)
+        let printer = DocumentPrinter(source: database, options: options)
         let printed = try printer.print(found.revision, found.content, of: found.record, hasMeta: hasMeta)
         let (segments, type) = related(printed.text.bytes, try wanted(found, printer))
         var headers: HTTPHeaders = ["Content-Type": type, "Cache-Control": "must-revalidate"]
@@ -31,7 +31,7 @@ enum MultipartAnswers {
     ) throws -> HTTPResponse {
         var options = options
         (options.hasAttachments, options.follows, options.hasEncodingInfo) = (true, true, true)
-        let printer = DocumentPrinter(database: database, options: options)
+        let printer = DocumentPrinter(source: database, options: options)
         let boundary = SecureRandom.hexadecimal()
         var segments: [SegmentStream.Segment] = [.bytes(Array("--\(boundary)".utf8))]
         for result in results {

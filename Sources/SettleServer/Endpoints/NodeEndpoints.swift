@@ -8,18 +8,18 @@ enum NodeEndpoints {
     static let name = "nonode@nohost"
 
     /// `GET /_membership`
-    static let membership: Endpoint = { _ in
+    static let membership: Endpoint = .work { _ in
         .json(["all_nodes": [.string(name)], "cluster_nodes": [.string(name)]])
     }
 
     /// `GET /_node/{node}`
-    static let node: Endpoint = { context in
+    static let node: Endpoint = .work { context in
         try ConfigurationEndpoints.checkNode(context)
         return .json(["name": .string(name)])
     }
 
     /// `GET /_node/{node}/_versions`: what there is here, and nothing of what CouchDB is made of.
-    static let versions: Endpoint = { context in
+    static let versions: Endpoint = .work { context in
         try ConfigurationEndpoints.checkNode(context)
         let collation = Collation.version.replacing("icu ", with: "")
         var members: JSONObject = [

@@ -4,7 +4,7 @@ internal import SettleDatabase
 /// Forgetting revisions for good.
 enum PurgeEndpoints {
     /// `POST /{db}/_purge`
-    static let purge: Endpoint = { context in
+    static let purge: Endpoint = .work { context in
         try context.requireContentType()
         let database = try context.database()
         let wanted = try context.jsonObject().map { ($0.name, try DocumentOptions.revisions($0.value)) }
@@ -24,19 +24,19 @@ enum PurgeEndpoints {
     }
 
     /// `GET /{db}/_purged_infos`: what was purged is not remembered, for nothing here has to catch up with it.
-    static let infos: Endpoint = { context in
+    static let infos: Endpoint = .work { context in
         _ = try context.database()
         return .json(["purged_infos": []])
     }
 
     /// `GET /{db}/_purged_infos_limit`
-    static let limit: Endpoint = { context in
+    static let limit: Endpoint = .work { context in
         let text = try context.database().setting(setting)
         return .json(.number(JSONNumber(text.flatMap { Int($0) } ?? 1000)))
     }
 
     /// `PUT /{db}/_purged_infos_limit`
-    static let setLimit: Endpoint = { context in
+    static let setLimit: Endpoint = .work { context in
         let database = try context.database()
         guard let limit = try context.json().int, limit > 0 else {
             throw HTTPError.badRequest("`purged_infos_limit` must be positive integer")

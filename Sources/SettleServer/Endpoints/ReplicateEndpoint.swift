@@ -6,7 +6,7 @@ internal import SettleReplication
 /// A replication that somebody asks for.
 enum ReplicateEndpoint {
     /// `POST /_replicate`
-    static let replicate: Endpoint = { context in
+    static let replicate: Endpoint = .work { context in
         try context.requireContentType()
         var members = try context.jsonObject()
         let scheduler = context.server.scheduler

@@ -4,7 +4,7 @@ internal import SettleDatabase
 /// What a replicator asks about revisions.
 enum ReplicationEndpoints {
     /// `POST /{db}/_revs_diff`
-    static let revisionsDiff: Endpoint = { context in
+    static let revisionsDiff: Endpoint = .work { context in
         .json(
             .object(
                 JSONObject(
@@ -19,7 +19,7 @@ enum ReplicationEndpoints {
     }
 
     /// `POST /{db}/_missing_revs`
-    static let missingRevisions: Endpoint = { context in
+    static let missingRevisions: Endpoint = .work { context in
         let rows = try differences(context).map { ($0.id, JSON.array($0.missing.map(JSON.string))) }
         return .json(["missing_revs": .object(JSONObject(rows))])
     }

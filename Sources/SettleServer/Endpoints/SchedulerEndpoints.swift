@@ -6,7 +6,7 @@ enum SchedulerEndpoints {
     private static let states = ["initializing", "error", "pending", "running", "crashing", "completed", "failed"]
 
     /// `GET /_scheduler/jobs`
-    static let jobs: Endpoint = { context in
+    static let jobs: Endpoint = .work { context in
         let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
         let all = context.server.scheduler.jobs
         return .json([
@@ -16,7 +16,7 @@ enum SchedulerEndpoints {
     }
 
     /// `GET /_scheduler/jobs/{id}`
-    static let job: Endpoint = { context in
+    static let job: Endpoint = .work { context in
         // A plus in a path means a blank.
         let id = context.parameter("id").replacing(" ", with: "+")
         guard let job = context.server.scheduler.job(id) else { throw HTTPError.missing }
@@ -24,7 +24,7 @@ enum SchedulerEndpoints {
     }
 
     /// `GET /_scheduler/docs/…`: a database, whose slashes may be escaped or not, and a document.
-    static let documents: Endpoint = { context in
+    static let documents: Endpoint = .work { context in
         let parts = context.parameter("what").split(separator: "/").map(String.init)
         guard !parts.isEmpty else { return try list("_replicator", context) }
         guard let end = parts.firstIndex(of: "_replicator"), parts.count - end <= 2 else {

@@ -5,10 +5,10 @@ internal import SettlePlatform
 /// Who may use a database.
 enum SecurityEndpoints {
     /// `GET /{db}/_security`
-    static let read: Endpoint = { context in .json(try SecurityObject(of: context.database()).json) }
+    static let read: Endpoint = .work { context in .json(try SecurityObject(of: context.database()).json) }
 
     /// `PUT /{db}/_security`
-    static let put: Endpoint = { context in
+    static let put: Endpoint = .work { context in
         let database = try context.database()
         if context.parameter("db") == "_users", !context.server.live.withLock(\.isUsersSecurityEditable) {
             throw HTTPError.forbidden("You can't edit the security object of the user database.")

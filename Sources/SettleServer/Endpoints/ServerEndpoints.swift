@@ -4,20 +4,20 @@ internal import SettlePlatform
 /// What the server as a whole answers.
 enum ServerEndpoints {
     /// `GET /`
-    static let welcome: Endpoint = { context in
-        let options = context.server.options
+    static let welcome: Endpoint = .read { context in
+        let options = context.options
         return .json([
             "couchdb": "Welcome", "version": .string(options.compatibleVersion), "git_sha": "settle",
-            "uuid": .string(context.server.uuid), "features": ["scheduler"],
+            "uuid": .string(context.uuid), "features": ["scheduler"],
             "vendor": ["name": .string(options.productName)],
         ])
     }
 
     /// `GET /_up`
-    static let up: Endpoint = { _ in .json(["status": "ok", "seeds": .object(JSONObject())]) }
+    static let up: Endpoint = .read { _ in .json(["status": "ok", "seeds": .object(JSONObject())]) }
 
     /// `GET /_uuids`
-    static let uuids: Endpoint = { context in
+    static let uuids: Endpoint = .work { context in
         let text = context.query["count"] ?? "1"
         guard let count = Int(text), count >= 0 else {
             throw HTTPError.badRequest("count must be a positive integer")
@@ -33,13 +33,13 @@ enum ServerEndpoints {
     }
 
     /// `GET /_all_dbs`
-    static let allDatabases: Endpoint = { context in .json(.array(try names(context).map(JSON.string))) }
+    static let allDatabases: Endpoint = .work { context in .json(.array(try names(context).map(JSON.string))) }
 
     /// `GET /_dbs_info`
-    static let databasesInfo: Endpoint = { context in try infos(of: names(context), context) }
+    static let databasesInfo: Endpoint = .work { context in try infos(of: names(context), context) }
 
     /// `POST /_dbs_info`
-    static let someDatabasesInfo: Endpoint = { context in
+    static let someDatabasesInfo: Endpoint = .work { context in
         try context.requireContentType()
         guard let keys = try context.jsonObject()["keys"] else {
             throw HTTPError.badRequest("`keys` member must exist.")
@@ -81,7 +81,7 @@ enum ServerEndpoints {
 
     /// What CouchDB has and this version has not.
     static func notYet(_ what: String) -> Endpoint {
-        { context in
+        .work { context in
             if context.parameters["db"] != nil { _ = try context.database() }
             throw HTTPError.notImplemented("\(what) is not implemented yet")
         }

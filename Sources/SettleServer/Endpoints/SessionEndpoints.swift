@@ -4,7 +4,7 @@ internal import SettlePlatform
 /// Sessions: logging in and out.
 enum SessionEndpoints {
     /// `GET /_session`
-    static let read: Endpoint = { context in
+    static let read: Endpoint = .work { context in
         let user = context.user
         if user.name == nil, context.query["basic"] == "true" { throw HTTPError.unauthorized("Please login.") }
         var info: [(String, JSON)] = [
@@ -21,7 +21,7 @@ enum SessionEndpoints {
     }
 
     /// `POST /_session`
-    static let login: Endpoint = { context in
+    static let login: Endpoint = .work { context in
         let (name, password, code) = try credentials(context)
         let authenticator = context.server.authenticator
         let account = try authenticator.login(name, Array(password.utf8), code: code, peer: context.request.peer)
@@ -40,7 +40,7 @@ enum SessionEndpoints {
     }
 
     /// `DELETE /_session`
-    static let logout: Endpoint = { context in
+    static let logout: Endpoint = .work { context in
         var response = try redirected(context, "next", .ok())
         response.headers["Set-Cookie"] = context.server.authenticator.cookies.cleared()
         return response

@@ -5,24 +5,24 @@ internal import SettleScripting
 /// Functions that make or change a document as they see fit, and answer what they like.
 enum UpdateEndpoints {
     /// `/{db}/_design/{design}/_update` without the name of a function.
-    static let noFunction: Endpoint = { context in
+    static let noFunction: Endpoint = .work { context in
         _ = try DesignDocuments.document(context.parameter("design"), of: context.database())
         throw HTTPError(404, "update_error", "Invalid path.")
     }
 
     /// `POST` and `PUT /{db}/_design/{design}/_update/{function}` and `…/{doc}`
-    static let update: Endpoint = { context in
+    static let update: Endpoint = .work { context in
         guard let scripts = context.server.scripts else {
             throw HTTPError.notImplemented("this server runs no scripts")
         }
         let database = try context.database()
         let design = try DesignDocuments.document(context.parameter("design"), of: database)
         let path = context.parameter("what").split(separator: "/", maxSplits: 1).map(String.init)
-        guard let name = path.first else { return try noFunction(context) }
+        guard let name = path.first else { return try noFunction.answer(context) }
         try design.require("updates", name)
         let id = path.dropFirst().first
         let found = try id.flatMap { id in
-            do { return try DocumentLookup(database: database).winner(DocumentID(unchecked: id)) } catch let error
+            do { return try DocumentLookup(source: database).winner(DocumentID(unchecked: id)) } catch let error
                 as HTTPError
                 where error.status == 404
             { return nil }
@@ -30,7 +30,7 @@ enum UpdateEndpoints {
         let document = try found.map { found in
             var options = DocumentOptions()
             options.hasRevisions = true
-            return try DocumentPrinter(database: database, options: options)
+            return try DocumentPrinter(source: database, options: options)
                 .print(found.revision, found.content, of: found.record, hasMeta: false).text.bytes
         }
         let request = try ScriptRequestObject.json(context, id: id, body: context.body())

@@ -6,14 +6,33 @@ internal import SettleViews
 /// Views of design documents.
 enum ViewEndpoints {
     /// `GET /{db}/_design/{design}/_view/{view}`
-    static let read: Endpoint = { context in
+    static let read: Endpoint = .read { context in
         var query = ViewQuery()
         try query.take(context.query)
-        return try answer([query], context, isMany: false)
+        return try shortAnswer(query, context) ?? answer([query], context.worker, isMany: false)
+    }
+
+    /// How many rows an answer without waiting has.
+    private static let fewRows = 50
+
+    /// The answer to a query that finds a few rows of an index that is up to date; `nil` for every other.
+    private static func shortAnswer(_ query: ViewQuery, _ context: any ReadContext) throws -> HTTPResponse? {
+        let source = try context.source()
+        guard query.update != .after, query.isNarrow(fewRows), context.options.scripts != nil,
+            let group = ViewGroups.known(context.parameter("design"), of: source)
+        else { return nil }
+        let view = try group.view(context.parameter("view"))
+        try query.check(view)
+        guard !query.isReduced(view), query.update == .never || view.part.index.isCurrent(with: source) else {
+            return nil
+        }
+        var answer = ViewAnswer(group, view, query, source, context.metrics)
+        guard let text = try answer.next(most: fewRows), answer.isDone, text.contents.isEmpty else { return nil }
+        return .json(bytes: text.bytes)
     }
 
     /// `POST /{db}/_design/{design}/_view/{view}`
-    static let readSome: Endpoint = { context in
+    static let readSome: Endpoint = .work { context in
         try context.requireContentType()
         let body = try context.jsonObject()
         if let keys = body["keys"], keys.array == nil {
@@ -30,7 +49,7 @@ enum ViewEndpoints {
     }
 
     /// `POST /{db}/_design/{design}/_view/{view}/queries`
-    static let queries: Endpoint = { context in
+    static let queries: Endpoint = .work { context in
         let body = try context.jsonObject()
         guard let queries = body["queries"] else {
             throw HTTPError.badRequest("POST body must include `queries` parameter.")
@@ -46,19 +65,19 @@ enum ViewEndpoints {
     }
 
     /// `/{db}/_design/{design}/_view` without the name of a view, or with more behind it.
-    static let noView: Endpoint = { context in
+    static let noView: Endpoint = .work { context in
         _ = try DesignDocuments.document(context.parameter("design"), of: context.database())
         throw HTTPError.methodNotAllowed("GET,POST,HEAD")
     }
 
     /// `/{db}/_temp_view`
-    static let temporary: Endpoint = { context in
+    static let temporary: Endpoint = .work { context in
         _ = try context.database()
         throw HTTPError(410, "gone", "Temporary views are not supported in CouchDB")
     }
 
     /// `GET /{db}/_design/{design}/_info`
-    static let info: Endpoint = { context in
+    static let info: Endpoint = .work { context in
         let database = try context.database()
         let group = try group(context)
         let isRunning = context.server.indexing.isRunning(context.parameter("db"), context.parameter("design"))
@@ -69,7 +88,7 @@ enum ViewEndpoints {
     }
 
     /// `POST /{db}/_view_cleanup`: removes the indexes of views that no design document has any more.
-    static let cleanUp: Endpoint = { context in
+    static let cleanUp: Endpoint = .work { context in
         let database = try context.database()
         let names = try DesignDocuments.all(in: database).map { design in
             ViewGroup.signature(
@@ -97,7 +116,6 @@ enum ViewEndpoints {
             return ViewAnswer(group, view, query, database, context.server.metrics)
         }
         if queries.contains(where: { $0.update == .before }) { try update(view, group, context) }
-        if Waiting.isForbidden { return try answerAtOnce(queries, answers, view) }
         let stream = try ViewStream(
             answers, of: database, isMany: isMany, threads: scripts.threads, owner: group.design.source.owner)
         if queries.contains(where: { $0.update == .after }) {
@@ -106,23 +124,9 @@ enum ViewEndpoints {
         return .json(stream: stream)
     }
 
-    /// The answer to a query that takes a few rows of an index.
-    ///
-    /// - Throws: ``WouldWait`` for every other.
-    private static func answerAtOnce(
-        _ queries: [ViewQuery], _ answers: [ViewAnswer], _ view: ViewGroup.View
-    ) throws -> HTTPResponse {
-        guard queries.count == 1, let query = queries.first, var answer = answers.first,
-            query.update != .after, !query.isReduced(view), query.isNarrow(ViewAnswer.mostAtOnce.found),
-            let text = try answer.next(), text.contents.isEmpty, try answer.next() == nil
-        else { throw WouldWait() }
-        return .json(bytes: text.bytes)
-    }
-
     private static func update(_ view: ViewGroup.View, _ group: ViewGroup, _ context: RequestContext) throws {
         let database = try context.database()
         guard !view.part.index.isCurrent(with: database) else { return }
-        try Waiting.check()
         try context.server.indexing.run(context.parameter("db"), group.design.name) { report in
             try view.part.update(from: database, report: report)
         }

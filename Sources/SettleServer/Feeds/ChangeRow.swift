@@ -73,7 +73,7 @@ struct ChangeRow: Sendable {
     ) throws -> WireText {
         var options = query.documents
         if filter.projection != nil { options.hasAttachments = false }
-        let printer = DocumentPrinter(database: database, options: options, metrics: metrics)
+        let printer = DocumentPrinter(source: database, options: options, metrics: metrics)
         let document = try printer.print(winner.revision, content, of: record, hasMeta: true).text
         guard let projection = filter.projection else { return document }
         return WireText(projection.shown(of: try JSON(utf8: document.bytes)).utf8)
@@ -107,7 +107,7 @@ struct ChangeRow: Sendable {
         guard let content else { return nil }
         var options = DocumentOptions()
         options.hasConflicts = query.documents.hasConflicts && !query.hasAllLeaves
-        let printer = DocumentPrinter(database: database, options: options)
+        let printer = DocumentPrinter(source: database, options: options)
         return try printer.print(leaf.revision, content, of: record, hasMeta: isWinner).text.bytes
     }
 }

@@ -18,29 +18,29 @@ struct FindAnswer {
 
     /// After how many bytes a page ends, and after how many documents that were looked at.
     private static let pageLength = 64 * 1024
-    private static let pageCount = 1000
-    /// The same where nothing may wait.
-    static let quickCount = 50
+    static let pageCount = 1000
 
-    init(_ cursor: FindCursor, _ request: FindRequest, _ database: Database, _ metrics: Metrics) {
+    init(_ cursor: FindCursor, _ request: FindRequest, _ source: any QuerySource, _ metrics: Metrics) {
         self.cursor = cursor
         hasStatistics = request.hasStatistics
         isQuorum = request.options.isQuorum
         var options = DocumentOptions()
         options.hasConflicts = request.options.hasConflicts
-        printer = DocumentPrinter(database: database, options: options, metrics: metrics)
+        printer = DocumentPrinter(source: source, options: options, metrics: metrics)
         start = .now
     }
 
     /// The next piece, which may be empty where much was looked at and nothing found.
-    mutating func next() throws -> [UInt8] {
+    ///
+    /// - Parameter count: How many documents are looked at.
+    mutating func next(lookingAt count: Int = pageCount) throws -> [UInt8] {
         guard !isDone else { return [] }
         var bytes: [UInt8] = []
         if !hasBegun { bytes += Array("{\"docs\":[".utf8) }
         hasBegun = true
         let printer = printer
         var isFirst = !hasDocuments
-        try cursor.next(lookingAt: Waiting.isForbidden ? Self.quickCount : Self.pageCount) { found in
+        try cursor.next(lookingAt: count) { found in
             bytes += isFirst ? Self.lineEnd : Self.separator
             isFirst = false
             switch found {

@@ -171,7 +171,7 @@ struct DocumentListing {
     }
 
     private var printer: DocumentPrinter {
-        DocumentPrinter(database: database, options: query.documents, metrics: metrics)
+        DocumentPrinter(source: database, options: query.documents, metrics: metrics)
     }
 
     private static func row(_ id: String, _ revision: String, _ mark: String) -> WireText {

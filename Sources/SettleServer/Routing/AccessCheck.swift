@@ -5,7 +5,6 @@ internal import SettleDatabase
 /// What depends on a document that is written is asked by ``WriteGuard``.
 struct AccessCheck: Sendable {
     let options: SecurityOptions
-    let databases: DatabasePool
 
     /// Lets a request pass.
     ///
@@ -15,8 +14,12 @@ struct AccessCheck: Sendable {
     ///   - path: The parts of the path.
     ///   - database: The database in the path.
     ///   - method: What is to be done.
-    /// - Throws: ``HTTPError`` with status 401, 403 or 404.
-    func check(_ access: Route.Access, _ user: User, path: [String], database: String?, method: String) throws {
+    ///   - databases: Where it is found out who may use the database.
+    /// - Throws: ``HTTPError`` with status 401, 403 or 404; ``NotAtHand`` from databases that must not wait.
+    func check(
+        _ access: Route.Access, _ user: User, path: [String], database: String?, method: String,
+        in databases: any DatabaseSource
+    ) throws {
         try checkAnonymous(user, path: path, method: method)
         if let database, ["_users", "_replicator"].contains(database), path.count > 1,
             ["_all_docs", "_changes"].contains(path[1])

@@ -1,22 +1,48 @@
 internal import SettleCore
 internal import SettleDatabase
 internal import SettlePlatform
+internal import SettleViews
 
-/// A request on its way to an endpoint, with all an endpoint may need.
-struct RequestContext: Sendable {
+/// A request on its way to an endpoint that reads: on a worker thread as a ``RequestContext``, on a polling thread as a
+/// ``PromptContext``.
+protocol ReadContext: Sendable {
+    /// The request.
+    var request: HTTPRequest { get }
+    /// What the words in braces of the route's path stand for.
+    var parameters: PathPattern.Parameters { get }
+    /// Who asks.
+    var user: User { get }
+    /// The parameters of the query.
+    var query: QueryParameters { get }
+    /// How the server was set up.
+    var options: ServerOptions { get }
+    /// What the root calls the server's own id.
+    var uuid: String { get }
+    /// Where it is counted what is read.
+    var metrics: Metrics { get }
+    /// Where databases are found.
+    var databases: any DatabaseSource { get }
+
+    /// The same request on a worker thread.
+    ///
+    /// - Throws: ``NotAtHand`` on a polling thread.
+    var worker: RequestContext { get throws }
+}
+
+/// A request on a worker thread, with all an endpoint may need.
+struct RequestContext: ReadContext {
     /// The server.
     let server: ServerState
-    /// The request.
     let request: HTTPRequest
-    /// What the words in braces of the route's path stand for.
     let parameters: PathPattern.Parameters
-    /// Who asks.
     let user: User
-    /// The parameters of the query.
     var query: QueryParameters
 
-    /// A word of the path.
-    func parameter(_ name: String) -> String { parameters[name] ?? "" }
+    var options: ServerOptions { server.options }
+    var uuid: String { server.uuid }
+    var metrics: Metrics { server.metrics }
+    var databases: any DatabaseSource { server.databases }
+    var worker: RequestContext { self }
 
     /// The database the path names.
     ///
@@ -25,10 +51,37 @@ struct RequestContext: Sendable {
 
     /// The largest body a document may have, in bytes.
     var largestDocument: Int { server.live.withLock(\.largestDocument) }
+}
+
+/// A request on a polling thread, with what an endpoint can use without waiting.
+struct PromptContext: ReadContext {
+    private let whole: RequestContext
+
+    init(_ context: RequestContext) { whole = context }
+
+    var request: HTTPRequest { whole.request }
+    var parameters: PathPattern.Parameters { whole.parameters }
+    var user: User { whole.user }
+    var query: QueryParameters { whole.query }
+    var options: ServerOptions { whole.options }
+    var uuid: String { whole.uuid }
+    var metrics: Metrics { whole.metrics }
+    var databases: any DatabaseSource { PromptDatabases(whole.server.databases) }
+    var worker: RequestContext { get throws { throw NotAtHand() } }
+}
+
+extension ReadContext {
+    /// A word of the path.
+    func parameter(_ name: String) -> String { parameters[name] ?? "" }
+
+    /// What is read of the database the path names.
+    ///
+    /// - Throws: As ``DatabaseSource/source(_:)`` does.
+    func source() throws -> any QuerySource { try databases.source(parameter("db")) }
 
     /// The beginning of this server's URLs.
     var origin: String {
-        (server.options.certificate == nil ? "http://" : "https://")
+        (options.certificate == nil ? "http://" : "https://")
             + (request.headers["X-Forwarded-Host"] ?? request.headers["Host"] ?? "localhost")
     }
 
@@ -39,7 +92,7 @@ struct RequestContext: Sendable {
 
     /// The whole body, expanded if it is compressed.
     func body(limit: Int? = nil) throws -> [UInt8] {
-        let limit = limit ?? server.options.largestBody
+        let limit = limit ?? options.largestBody
         let encoding = request.headers["Content-Encoding"]?.trimmingBlanks() ?? "identity"
         guard encoding == "identity" || encoding == "gzip" else {
             throw HTTPError.contentType("\(encoding) is not a supported content encoding.")

@@ -1,5 +1,19 @@
 /// What answers one method of one route.
-typealias Endpoint = @Sendable (RequestContext) throws -> HTTPResponse
+enum Endpoint: Sendable {
+    /// Runs on a worker thread, and may wait.
+    case work(@Sendable (RequestContext) throws -> HTTPResponse)
+    /// Is tried on the polling thread with a ``PromptContext``, which can't wait. When that ends in ``NotAtHand``, it runs on a
+    /// worker thread.
+    case read(@Sendable (any ReadContext) throws -> HTTPResponse)
+
+    /// Answers a request on a worker thread.
+    func answer(_ context: RequestContext) throws -> HTTPResponse {
+        switch self {
+        case .work(let body): try body(context)
+        case .read(let body): try body(context)
+        }
+    }
+}
 
 /// One line of the routing table: a form of path, who may use it, and what answers each method.
 ///
@@ -11,8 +25,6 @@ final class Route: Sendable {
     /// What the header `Allow` says of it, in CouchDB's order.
     let allow: String
     private let endpoints: [String: Endpoint]
-    /// The methods that take a few pages of memory or of a file as a rule; GET stands for HEAD too.
-    private let quick: Set<String>
     /// Whether what answers may wait for scripts.
     let scripts: ScriptUse
 
@@ -48,27 +60,18 @@ final class Route: Sendable {
 
     init(
         _ pattern: String, _ access: Access, _ allow: String, _ endpoints: [String: Endpoint],
-        stricter: [String: Access] = [:], quick: Set<String> = [], scripts: ScriptUse = .never
+        stricter: [String: Access] = [:], scripts: ScriptUse = .never
     ) {
         self.pattern = PathPattern(pattern)
         self.access = access
         self.stricter = stricter
         self.allow = allow
         self.endpoints = endpoints
-        self.quick = quick
         self.scripts = scripts
     }
 
     /// What a method asks of who uses it.
     func access(_ method: String) -> Access { stricter[method == "HEAD" ? "GET" : method] ?? access }
-
-    /// Whether it is worth trying to answer a request without waiting: one without attachments or old revisions.
-    func isQuick(_ request: HTTPRequest) -> Bool {
-        guard quick.contains(request.method == "HEAD" ? "GET" : request.method) else { return false }
-        return request.target.query.allSatisfy { !Self.slow.contains($0.name) }
-    }
-
-    private static let slow: Set = ["attachments", "atts_since", "open_revs"]
 
     /// What answers a method; HEAD is a GET whose body is not sent.
     func endpoint(_ method: String) -> Endpoint? { endpoints[method == "HEAD" ? "GET" : method] }

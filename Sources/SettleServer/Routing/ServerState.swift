@@ -24,6 +24,8 @@ final class ServerState: Sendable {
     let updates: DatabaseUpdates
     /// What may change while the server runs.
     let live: Guarded<LiveSettings>
+    /// Taken by who changes `live`.
+    let changing = Guarded(())
     /// What the root calls the server's own id.
     var uuid: String { administration.uuid }
 
@@ -32,7 +34,7 @@ final class ServerState: Sendable {
         databases = DatabasePool(store: store, limit: options.openDatabases)
         administration = Administration(options.security, path: store.path)
         authenticator = Authenticator(options, administration: administration, databases: databases)
-        access = AccessCheck(options: options.security, databases: databases)
+        access = AccessCheck(options: options.security)
         scripts = options.scripts.map { Scripts($0, log: options.log) }
         compactions = Compactions(log: options.log)
         scheduler = ReplicationScheduler(options.replicator, log: options.log)

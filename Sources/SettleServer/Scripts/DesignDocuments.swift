@@ -27,7 +27,6 @@ final class DesignDocuments: Sendable {
         // Taken before they are read: what is written meanwhile makes it old.
         let age = database.designEpoch
         if let known = own.state.withLock({ $0.age == age ? $0.validators : nil }) { return known }
-        try Waiting.check()
         var found = Validators()
         found.documents = try own.all(in: database) { found.damage = $0 }
             .filter { $0.members["validate_doc_update"]?.string != nil }
@@ -39,7 +38,7 @@ final class DesignDocuments: Sendable {
     ///
     /// - Throws: ``HTTPError`` with status 404.
     static func document(_ name: String, of database: Database) throws -> DesignDocument {
-        let found = try DocumentLookup(database: database).winner(DocumentID(unchecked: "_design/" + name))
+        let found = try DocumentLookup(source: database).winner(DocumentID(unchecked: "_design/" + name))
         return try DesignDocument(found, owner: owner(of: database), database: database)
     }
 
@@ -86,7 +85,7 @@ struct DesignDocument: Sendable {
         id = found.record.id
         revision = found.revision
         members = found.content.body.json.object ?? JSONObject()
-        let printer = DocumentPrinter(database: database, options: DocumentOptions())
+        let printer = DocumentPrinter(source: database, options: DocumentOptions())
         let json = try printer.print(found.revision, found.content, of: found.record, hasMeta: false).text.bytes
         source = ScriptSource(owner: owner, key: "\(id) \(revision)", document: json)
     }

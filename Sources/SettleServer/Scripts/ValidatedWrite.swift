@@ -140,12 +140,12 @@ struct ValidatedWrite<Outcome> {
         guard view.hasParent, let parent = item.key.parent else {
             return ValidationScripts.Question(new: new, old: nil)
         }
-        guard let found = try DocumentLookup(database: database).find(.revision(parent), of: document.id) else {
+        guard let found = try DocumentLookup(source: database).find(.revision(parent), of: document.id) else {
             return nil
         }
         var options = DocumentOptions()
         options.hasRevisions = true
-        let old = try DocumentPrinter(database: database, options: options)
+        let old = try DocumentPrinter(source: database, options: options)
             .print(found.revision, found.content, of: found.record, hasMeta: false).text.bytes
         return ValidationScripts.Question(new: new, old: old)
     }

@@ -1,5 +1,6 @@
 internal import SettleDatabase
 internal import SettlePlatform
+internal import SettleViews
 
 /// The databases of a store that are kept open; the one not used longest makes room for another.
 ///
@@ -8,7 +9,7 @@ internal import SettlePlatform
 final class DatabasePool: Sendable {
     private struct State {
         var open: [String: Entry] = [:]
-        /// Names that no database had when it was last looked for on a thread that may wait.
+        /// Names that no database had when it was last looked for.
         var missing: Set<String> = []
         var uses = 0
         var onOpen: (@Sendable (String, Database) -> Void)?
@@ -49,12 +50,10 @@ final class DatabasePool: Sendable {
 
     /// A database.
     ///
-    /// - Throws: ``HTTPError/noDatabase``, also for an invalid database name; ``WouldWait`` where it may not wait and
-    ///   the database is not open.
+    /// - Throws: ``HTTPError/noDatabase``, also for an invalid database name.
     func open(_ name: String) throws -> Database {
-        if let known = state.withLock({ state in use(name, &state) }) { return known }
+        if let opened = opened(name) { return opened }
         guard Store.isName(name) else { throw HTTPError.noDatabase }
-        try Waiting.check()
         let database: Database
         do { database = try store.open(name) } catch let error as DatabaseError where error.code == .notFound {
             throw HTTPError.noDatabase
@@ -63,15 +62,19 @@ final class DatabasePool: Sendable {
         return database
     }
 
-    /// A database that a server can do without; `nil` when there is none. Where it may not wait, one that was not there when it
-    /// was last looked for is taken to be missing still.
-    ///
-    /// - Throws: What ``open(_:)`` throws.
-    func openIfThere(_ name: String) throws -> Database? {
-        if Waiting.isForbidden, state.withLock({ $0.missing.contains(name) }) { return nil }
-        do { return try open(name) } catch let error as HTTPError where error.status == 404 {
-            state.withLock { _ = $0.missing.insert(name) }
-            return nil
+    /// A database that is open already.
+    func opened(_ name: String) -> Database? { state.withLock { state in use(name, &state) } }
+
+    /// Whether there was no such database when one was last looked for by ``sourceIfThere(_:)``.
+    func isMissing(_ name: String) -> Bool { state.withLock { $0.missing.contains(name) } }
+
+    /// Who may use a database, if that was read since it was last set.
+    func knownSecurity(of name: String) -> SecurityObject? {
+        state.withLock { state in
+            guard let entry = state.open[name], let known = entry.security,
+                known.age == entry.database.settingsEpoch, !entry.database.isClosed
+            else { return nil }
+            return known.object
         }
     }
 
@@ -79,15 +82,10 @@ final class DatabasePool: Sendable {
     ///
     /// - Throws: As ``open(_:)`` does, and what reading it throws.
     func security(of name: String) throws -> SecurityObject {
+        if let known = knownSecurity(of: name) { return known }
         let database = try open(name)
         // Taken before it is read: what is set meanwhile makes it old.
         let age = database.settingsEpoch
-        let known = state.withLock { state -> SecurityObject? in
-            guard let entry = state.open[name], entry.database === database else { return nil }
-            return entry.security.flatMap { $0.age == age ? $0.object : nil }
-        }
-        if let known { return known }
-        try Waiting.check()
         let object = try SecurityObject(of: database)
         state.withLock { state in
             guard state.open[name]?.database === database else { return }
@@ -167,5 +165,16 @@ final class DatabasePool: Sendable {
             return [replaced, oldest.flatMap { state.open.removeValue(forKey: $0.key) }]
         }
         withExtendedLifetime(dropped) {}
+    }
+}
+
+extension DatabasePool: DatabaseSource {
+    func source(_ name: String) throws -> any QuerySource { try open(name) }
+
+    func sourceIfThere(_ name: String) throws -> (any QuerySource)? {
+        do { return try open(name) } catch let error as HTTPError where error.status == 404 {
+            state.withLock { _ = $0.missing.insert(name) }
+            return nil
+        }
     }
 }

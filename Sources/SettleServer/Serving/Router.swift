@@ -32,12 +32,11 @@ struct Router: Sendable {
 
     /// Answers a request if that needs no waiting, else has changed nothing and says how a worker goes on.
     ///
-    /// Only routes that say so are tried. Everything on the way to the answer that would wait asks ``Waiting`` first: a
-    /// database that is not open, a password that was not verified lately, a long document, all readers being lent.
+    /// Only reading endpoints are tried, with sources that can't wait. They end in ``NotAtHand`` at a database that is not
+    /// open, a password that was not verified lately, a long document, and when all readers are lent.
     func plan(_ request: HTTPRequest) -> HTTPHandler.Plan {
         var call = call(request)
-        let answered = answerWithoutWaiting(&call)
-        if let answered { return .answered(answered) }
+        if let response = answerAtHand(&call) { return .answered(response) }
         return .work { [self, call] in respond(to: call) }
     }
 
@@ -46,7 +45,7 @@ struct Router: Sendable {
     func admit(_ request: HTTPRequest) -> HTTPHandler.Admission {
         var call = call(request)
         do {
-            let (route, parameters) = try allow(&call).match
+            let (route, parameters) = try admitted(&call).match
             let isStreamed = parameters["doc"] != nil || parameters["design"] != nil || parameters["local"] != nil
             guard call.request.method == "PUT", isStreamed, route.endpoint("PUT") != nil else {
                 return .admitted(Int64(server.options.largestBody))
@@ -67,32 +66,42 @@ struct Router: Sendable {
 
     private func respond(to call: Call) -> HTTPResponse {
         var call = call
-        // Where it may wait, nothing says that it would have to.
-        do { return try answered(&call) } catch { return .error(HTTPError(error)) }
+        var response: HTTPResponse
+        do { response = try preflight(call.request) ?? answer(&call) } catch { response = failure(error, call) }
+        guard case .later(let deferred) = response.body else { return finished(response, call) }
+        response.body = .later(deferred.map { [self, call] in finished($0, call) })
+        return response
     }
 
-    private func answerWithoutWaiting(_ call: inout Call) -> HTTPResponse? {
-        guard let match = call.match, match.route.isQuick(call.request),
+    /// The answer of a reading endpoint to a request with a short body, unless that would have to wait.
+    private func answerAtHand(_ call: inout Call) -> HTTPResponse? {
+        guard let match = call.match, case .read(let endpoint)? = match.route.endpoint(call.request.method),
             let body = call.request.body as? BufferedBody, (body.declaredLength ?? .max) <= Self.shortBody
         else { return nil }
         // A worker reads the body again.
         if body.declaredLength != 0 { call.request.body = body.copy }
         defer { call.request.body = body }
         return server.databases.keeping(["_users", match.parameters["db"] ?? ""]) {
-            try? Waiting.forbidden { try answered(&call) }
+            do {
+                let user = try call.user ?? server.authenticator.userAtHand(of: call.request)
+                call.user = user
+                try allow(&call, user, in: PromptDatabases(server.databases))
+                return finished(try renewing(user, endpoint(PromptContext(context(call, match, user)))), call)
+            } catch is NotAtHand { return nil } catch { return finished(failure(error, call), call) }
         }
     }
 
-    /// - Throws: ``WouldWait`` where it may not wait and would have to.
-    private func answered(_ call: inout Call) throws(WouldWait) -> HTTPResponse {
-        var response: HTTPResponse
-        do { response = try preflight(call.request) ?? answer(&call) } catch let error as WouldWait {
-            throw error
-        } catch {
-            response = failure(error, call)
-        }
-        guard case .later(let deferred) = response.body else { return finished(response, call) }
-        response.body = .later(deferred.map { [self, call] in finished($0, call) })
+    private func context(_ call: Call, _ match: RouteTree.Match, _ user: User) -> RequestContext {
+        RequestContext(
+            server: server, request: call.request, parameters: match.parameters, user: user,
+            query: QueryParameters(call.request.target.query))
+    }
+
+    /// A response with the user's new cookie, if there is one.
+    private func renewing(_ user: User, _ response: HTTPResponse) -> HTTPResponse {
+        guard let cookie = user.renewedCookie, response.headers["Set-Cookie"] == nil else { return response }
+        var response = response
+        response.headers["Set-Cookie"] = cookie
         return response
     }
 
@@ -121,22 +130,14 @@ struct Router: Sendable {
     }
 
     private func answer(_ call: inout Call) throws -> HTTPResponse {
-        let ((route, parameters), user) = try allow(&call)
-        guard let endpoint = route.endpoint(call.request.method) else {
-            if let database = parameters["db"] { _ = try server.databases.open(database) }
-            throw HTTPError.methodNotAllowed(route.allow)
+        let (match, user) = try admitted(&call)
+        guard let endpoint = match.route.endpoint(call.request.method) else {
+            if let database = match.parameters["db"] { _ = try server.databases.open(database) }
+            throw HTTPError.methodNotAllowed(match.route.allow)
         }
-        let context = RequestContext(
-            server: server, request: call.request, parameters: parameters, user: user,
-            query: QueryParameters(call.request.target.query))
-        let answer = { @Sendable () throws -> HTTPResponse in
-            var response = try endpoint(context)
-            if let cookie = user.renewedCookie, response.headers["Set-Cookie"] == nil {
-                response.headers["Set-Cookie"] = cookie
-            }
-            return response
-        }
-        guard let scripts = server.scripts, try waitsForScripts(route, context) else { return try answer() }
+        let context = context(call, match, user)
+        let answer = { @Sendable () throws -> HTTPResponse in try renewing(user, endpoint.answer(context)) }
+        guard let scripts = server.scripts, try waitsForScripts(match.route, context) else { return try answer() }
         // Scripts take their time, and others need this thread.
         let deferred = DeferredResponse()
         let owner = try DesignDocuments.owner(of: context.database())
@@ -148,22 +149,25 @@ struct Router: Sendable {
 
     /// Finds out who sends a request, and sees that they may use its route. A path without a route is open to all who may
     /// send requests.
-    private func allow(_ call: inout Call) throws -> (match: RouteTree.Match, user: User) {
+    private func admitted(_ call: inout Call) throws -> (match: RouteTree.Match, user: User) {
         let user = try call.user ?? server.authenticator.user(of: call.request)
         call.user = user
-        if !call.isAllowed {
-            let request = call.request
-            // A form stays one whatever method it says that it means.
-            if call.method == "POST" {
-                try CrossSiteCheck(crossOrigin: server.live.withLock(\.otherOrigins)).check(request, user)
-            }
-            try server.access.check(
-                call.match?.route.access(request.method) ?? .anyone, user, path: request.target.segments,
-                database: call.match?.parameters["db"], method: request.method)
-            call.isAllowed = true
-        }
+        try allow(&call, user, in: server.databases)
         guard let match = call.match else { throw HTTPError.missing }
         return (match, user)
+    }
+
+    private func allow(_ call: inout Call, _ user: User, in databases: any DatabaseSource) throws {
+        guard !call.isAllowed else { return }
+        let request = call.request
+        // A form stays one whatever method it says that it means.
+        if call.method == "POST" {
+            try CrossSiteCheck(crossOrigin: server.live.withLock(\.otherOrigins)).check(request, user)
+        }
+        try server.access.check(
+            call.match?.route.access(request.method) ?? .anyone, user, path: request.target.segments,
+            database: call.match?.parameters["db"], method: request.method, in: databases)
+        call.isAllowed = true
     }
 
     /// The id of a request: the client's, if it has CouchDB's form for one, else a new one.
@@ -176,7 +180,7 @@ struct Router: Sendable {
     private func waitsForScripts(_ route: Route, _ context: RequestContext) throws -> Bool {
         switch route.scripts {
         case .never: return false
-        case .always: return !Waiting.isForbidden
+        case .always: return true
         case .filtering:
             guard let filter = context.query["filter"], !filter.isEmpty else { return false }
             return filter == "_view" || !filter.hasPrefix("_")

@@ -4,8 +4,8 @@ enum RoutingTable {
     static let routes: [Route] = server + database + queries + listings + design + documents
 
     private static let server: [Route] = [
-        Route("/", .anyone, "GET,HEAD", ["GET": ServerEndpoints.welcome], quick: ["GET"]),
-        Route("/_up", .anyone, "GET,HEAD", ["GET": ServerEndpoints.up], quick: ["GET"]),
+        Route("/", .anyone, "GET,HEAD", ["GET": ServerEndpoints.welcome]),
+        Route("/_up", .anyone, "GET,HEAD", ["GET": ServerEndpoints.up]),
         Route("/_uuids", .anyone, "GET", ["GET": ServerEndpoints.uuids]),
         Route("/_all_dbs", .lister, "GET,HEAD", ["GET": ServerEndpoints.allDatabases]),
         Route(
@@ -82,7 +82,7 @@ enum RoutingTable {
     ]
 
     private static let queries: [Route] = [
-        Route("/{db}/_find", .member, "POST", ["POST": FindEndpoints.find], quick: ["POST"]),
+        Route("/{db}/_find", .member, "POST", ["POST": FindEndpoints.find]),
         Route("/{db}/_find/{what...}", .member, "POST", ["POST": FindEndpoints.find]),
         Route("/{db}/_explain", .member, "POST", ["POST": FindEndpoints.explain]),
         Route("/{db}/_explain/{what...}", .member, "POST", ["POST": FindEndpoints.explain]),
@@ -122,7 +122,7 @@ enum RoutingTable {
             scripts: .always),
         Route(
             "/{db}/_design/{design}/_view/{view}", .member, "GET,POST,HEAD",
-            ["GET": ViewEndpoints.read, "POST": ViewEndpoints.readSome], quick: ["GET"], scripts: .always),
+            ["GET": ViewEndpoints.read, "POST": ViewEndpoints.readSome], scripts: .always),
         Route("/{db}/_design/{design}/_view", .member, "GET,POST,HEAD", everyMethod(ViewEndpoints.noView)),
         Route("/{db}/_design/{design}/_view/{what...}", .member, "GET,POST,HEAD", everyMethod(ViewEndpoints.noView)),
         Route(
@@ -141,7 +141,7 @@ enum RoutingTable {
 
     private static let documents: [Route] = [
         Route(
-            "/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites, quick: ["GET"],
+            "/{db}/_design/{design}", .member, document, documentMethods, stricter: designWrites,
             scripts: .writing),
         Route(
             "/{db}/_design/{design}/{file...}", .member, attachment, attachmentMethods, stricter: designWrites,
@@ -151,7 +151,7 @@ enum RoutingTable {
         Route("/{db}/_local/{local}", .member, document, documentMethods),
         Route("/{db}/_local/{local}/{file...}", .member, document, everyMethod(DocumentEndpoints.noLocalAttachments)),
         Route(
-            "/{db}/{doc}", .member, document, documentMethods, quick: ["GET"], scripts: .writing),
+            "/{db}/{doc}", .member, document, documentMethods, scripts: .writing),
         Route("/{db}/{doc}/{file...}", .member, attachment, attachmentMethods, scripts: .writing),
     ]
 
@@ -170,7 +170,7 @@ enum RoutingTable {
         "GET": AttachmentEndpoints.read, "PUT": AttachmentEndpoints.put, "DELETE": AttachmentEndpoints.delete,
     ]
 
-    private static func everyMethod(_ endpoint: @escaping Endpoint) -> [String: Endpoint] {
+    private static func everyMethod(_ endpoint: Endpoint) -> [String: Endpoint] {
         Dictionary(uniqueKeysWithValues: ["GET", "PUT", "POST", "DELETE", "COPY"].map { ($0, endpoint) })
     }
 

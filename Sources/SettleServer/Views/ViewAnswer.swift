@@ -10,7 +10,7 @@ struct ViewAnswer {
     let group: ViewGroup
     let view: ViewGroup.View
     let query: ViewQuery
-    let database: Database
+    let source: any QuerySource
     let metrics: Metrics
 
     private var ranges: ArraySlice<RowRange> = []
@@ -18,31 +18,35 @@ struct ViewAnswer {
     private var toSkip = 0
     private var hasBegun = false
     private var hasRows = false
-    private var isDone = false
+    /// Whether all of it was given.
+    private(set) var isDone = false
 
     /// After how many bytes of an index a page ends.
     private static let pageLength = 256 * 1024
-    /// How many rows a view has, and how many a query finds, at the most where nothing may wait.
-    static let mostAtOnce = (all: 500_000, found: 50)
+    /// The most rows of a view whose number is known without reading much.
+    private static let mostCounted = 500_000
 
-    init(_ group: ViewGroup, _ view: ViewGroup.View, _ query: ViewQuery, _ database: Database, _ metrics: Metrics) {
-        (self.group, self.view, self.query, self.database, self.metrics) = (group, view, query, database, metrics)
+    init(
+        _ group: ViewGroup, _ view: ViewGroup.View, _ query: ViewQuery, _ source: any QuerySource, _ metrics: Metrics
+    ) {
+        (self.group, self.view, self.query, self.source, self.metrics) = (group, view, query, source, metrics)
         ranges = query.ranges(view)[...]
         (left, toSkip) = (query.limit, query.skip)
     }
 
     /// The next piece; `nil` at the end.
-    mutating func next() throws -> WireText? {
+    ///
+    /// - Parameter most: After how many rows it ends; groups do not count.
+    mutating func next(most: Int = .max) throws -> WireText? {
         guard !isDone else { return nil }
         var bytes = WireText()
-        try view.part.index.read { index in
+        try source.read(view.part.index) { index in
             if !hasBegun { try begin(index, &bytes) }
             hasBegun = true
-            while bytes.count < Self.pageLength, left > 0, let range = ranges.popFirst() {
-                let rest = try query.isReduced(view) ? groups(range, index, &bytes) : rows(range, index, &bytes)
-                guard let rest else { continue }
-                try Waiting.check()
-                ranges = [rest] + ranges
+            var more = most
+            while bytes.count < Self.pageLength, left > 0, more > 0, let range = ranges.popFirst() {
+                let rest = try query.isReduced(view) ? groups(range, index, &bytes) : rows(range, index, &more, &bytes)
+                if let rest { ranges = [rest] + ranges }
             }
         }
         if left <= 0 || ranges.isEmpty {
@@ -56,12 +60,12 @@ struct ViewAnswer {
         var head: [String] = []
         if !query.isReduced(view) {
             let all = try index.count(view.number)
-            if all > Self.mostAtOnce.all { try Waiting.check() }
+            if all > Self.mostCounted { _ = try source.database }
             head.append("\"total_rows\":\(all)")
             head.append("\"offset\":\(try offset(index))")
         }
         if query.hasUpdateSequence {
-            head.append("\"update_seq\":\(try WireSequence(database).json(index.sequence))")
+            head.append("\"update_seq\":\(try WireSequence(source).json(index.sequence))")
         }
         bytes += Array(("{" + head.map { $0 + "," }.joined() + "\"rows\":[\r\n").utf8)
     }
@@ -86,7 +90,7 @@ struct ViewAnswer {
     }
 
     private mutating func rows(
-        _ range: RowRange, _ index: IndexReading, _ bytes: inout WireText
+        _ range: RowRange, _ index: IndexReading, _ more: inout Int, _ bytes: inout WireText
     ) throws -> RowRange? {
         if toSkip > 0 {
             let count = try index.count(view.number, in: range)
@@ -97,7 +101,6 @@ struct ViewAnswer {
         }
         var isFirst = !hasRows
         let full = Self.pageLength
-        var more = Waiting.isForbidden ? Self.mostAtOnce.found : .max
         // The closure would copy what can change for each row.
         let me = self
         var printed = bytes
@@ -172,8 +175,8 @@ struct ViewAnswer {
 
     /// The document of a row: the one it was emitted for, or the one that its value names, at the revision it names.
     private func document(_ id: String, _ value: UnsafeBufferPointer<UInt8>) throws -> WireText? {
-        let lookup = DocumentLookup(database: database)
-        let printer = DocumentPrinter(database: database, options: query.documents, metrics: metrics)
+        let lookup = DocumentLookup(source: source)
+        let printer = DocumentPrinter(source: source, options: query.documents, metrics: metrics)
         var wanted = id
         if value.first == UInt8(ascii: "{"), let link = (try? JSON(utf8: Array(value)))?.object {
             if let named = link["_id"] {
@@ -187,7 +190,7 @@ struct ViewAnswer {
                 return try printer.print(found.revision, found.content, of: found.record, hasMeta: false).text
             }
         }
-        guard let record = try database.storedRecord(of: DocumentID(unchecked: wanted)), record.damage == nil,
+        guard let record = try source.storedRecord(of: DocumentID(unchecked: wanted)), record.damage == nil,
             let winner = record.tree.winner, !winner.isDeleted, let content = record.content
         else { return nil }
         return try printer.print(winner.revision, content, of: record, hasMeta: true).text

@@ -20,12 +20,12 @@ extension HTTPResponse {
 
     /// An answer of printed JSON with contents that are read while it is sent.
     static func json(
-        text: WireText, _ database: Database, headers: HTTPHeaders = HTTPHeaders()
-    ) -> HTTPResponse {
+        text: WireText, _ source: any DocumentSource, headers: HTTPHeaders = HTTPHeaders()
+    ) throws -> HTTPResponse {
         if text.contents.isEmpty { return json(bytes: text.bytes, headers: headers) }
         var text = text
         text += [UInt8(ascii: "\n")]
-        return json(stream: TextStream(text, database), headers: headers)
+        return json(stream: TextStream(text, try source.database), headers: headers)
     }
 
     /// The answer `{"ok":true}`.

@@ -9,21 +9,22 @@ internal import SettlePlatform
 struct WireSequence: Sendable {
     private let instance: String
 
-    /// - Throws: ``DatabaseError`` if the database can't be read.
-    init(_ database: Database) throws {
-        instance = try database.companion(Instance.self) { Instance() }.name(of: database)
+    /// - Throws: ``DatabaseError`` when the database can't be read.
+    init(_ source: any DocumentSource) throws {
+        if let known = source.known(Instance.self) {
+            instance = known.name
+        } else {
+            let database = try source.database
+            let name = try database.instanceName()
+            instance = database.companion(Instance.self) { Instance(name) }.name
+        }
     }
 
     /// The id of a database, read once, because thousands of feeds start at the same time.
     private final class Instance: Sendable {
-        private let known = Guarded<String?>(nil)
+        let name: String
 
-        func name(of database: Database) throws -> String {
-            if let name = known.withLock(\.self) { return name }
-            let name = try database.instanceName()
-            known.withLock { $0 = name }
-            return name
-        }
+        init(_ name: String) { self.name = name }
     }
 
     func text(_ sequence: UpdateSequence) -> String { "\(sequence.number)-\(instance)" }

@@ -1,5 +1,5 @@
 import SettleCore
-package import SettleDatabase
+internal import SettleDatabase
 
 /// Finds the documents of a query in batches.
 ///
@@ -9,7 +9,7 @@ package import SettleDatabase
 package struct FindCursor {
     /// The plan of the query.
     package let plan: FindPlan
-    private let database: Database
+    private let source: any QuerySource
     private let options: FindOptions
     private let selector: Selector
     private let index: ViewIndex?
@@ -34,19 +34,20 @@ package struct FindCursor {
     /// Starts a query.
     ///
     /// - Throws: ``QueryError`` for a query that can't be answered; ``SelectorError`` for invalid fields;
-    ///   ``DatabaseError``.
-    package init(_ options: FindOptions, in database: Database) throws {
-        let plan = try FindPlanner(options, indexes: QueryIndexes.all(in: database)).plan()
+    ///   ``DatabaseError``; ``NotAtHand`` if the source must not wait and its indexes are not known or not in use.
+    package init(_ options: FindOptions, in source: any QuerySource) throws {
+        let plan = try FindPlanner(options, indexes: QueryIndexes.all(in: source)).plan()
         self.plan = plan
-        self.database = database
+        self.source = source
         self.options = options
         selector = options.selector.withoutSearches
         if let search = plan.index.search, case .texts(let searches) = plan.search {
             index = nil
+            let database = try source.database
             texts = try search.rows(in: database)
             finder = try TextFinder(searches, options, in: search, of: database)
         } else {
-            index = plan.index.isAllDocuments || plan.index.search != nil ? nil : try plan.index.rows(in: database)
+            index = plan.index.isAllDocuments || plan.index.search != nil ? nil : try source.rows(of: plan.index)
             (texts, finder) = (nil, nil)
         }
         projection = options.fields.isEmpty ? nil : try Projection(options.fields.map { .string($0) })
@@ -63,7 +64,7 @@ package struct FindCursor {
 
     /// Whether the index is up to date, or need not be.
     package var isCurrent: Bool {
-        !options.isUpdated || index?.isCurrent(with: database) ?? texts?.isCurrent(with: database) ?? true
+        !options.isUpdated || index?.isCurrent(with: source) ?? texts?.isCurrent(with: source) ?? true
     }
 
     /// Whether the query probably examines few documents, each cheaply.
@@ -77,7 +78,7 @@ package struct FindCursor {
     /// The number of changes of the database that are not yet in the index.
     package func behind() throws -> Int {
         guard !isCurrent, let sequence = try index?.sequence() ?? texts?.sequence() else { return 0 }
-        return try database.count(changedIn: SequenceRange(after: sequence))
+        return try source.database.count(changedIn: SequenceRange(after: sequence))
     }
 
     /// Updates the index, unless the query is to use it as it is.
@@ -86,6 +87,7 @@ package struct FindCursor {
     /// - Throws: ``DatabaseError``.
     package func update(report: (_ done: Int, _ total: Int) throws -> Void = { _, _ in }) throws {
         guard options.isUpdated else { return }
+        let database = try source.database
         try texts?.update(from: database, report: report)
         try index?.update(from: database, by: IndexMapper(plan.index), report: report)
     }
@@ -135,7 +137,7 @@ package struct FindCursor {
         // A small batch first: an exact search may end with it.
         let most = left.addingReportingOverflow(toSkip)
         let wanted = plan.isExact && !most.overflow ? min(limit, most.partialValue) : limit
-        let page = try database.records(in: range, limit: wanted, withContent: true)
+        let page = try page(of: range, limit: wanted)
         if page.count < wanted { isDone = true }
         var rest = range
         for record in page {
@@ -146,6 +148,14 @@ package struct FindCursor {
             }
         }
         search = .documents(rest)
+    }
+
+    /// Documents by their ids. A single one is read as such, for that may need no waiting.
+    private func page(of range: DocumentRange, limit: Int) throws -> [DocumentRecord] {
+        if let id = range.from, range.through == id, range.after == nil, range.before == nil {
+            return try source.storedRecord(of: id).map { [$0] } ?? []
+        }
+        return try source.database.records(in: range, limit: limit, withContent: true)
     }
 
     /// Examines a document of the list of all documents; returns `false` when no more are wanted.
@@ -170,8 +180,8 @@ package struct FindCursor {
         let derives = plan.isCovering && CoveredDocument.canDerive(plan.index)
         var me = self
         var looked = 0
-        let rest = try index.read { reading in
-            try database.snapshot {
+        let rest = try source.read(index) { reading in
+            try source.snapshot {
                 try reading.forEachRow(0, in: range, skip: 0, limit: .max) { row in
                     looked += 1
                     return try me.take(row, reading.sequence, derives, body) && looked < limit
@@ -197,7 +207,7 @@ package struct FindCursor {
             guard plan.isExact || selector.matches(document) else { return true }
             found = .part(projection?.shown(of: document) ?? document, id: id)
         } else {
-            guard let record = try database.storedRecord(of: id), record.damage == nil, !record.tree.isDeleted else {
+            guard let record = try source.storedRecord(of: id), record.damage == nil, !record.tree.isDeleted else {
                 return true
             }
             statistics.documentsExamined += 1
@@ -238,7 +248,7 @@ package struct FindCursor {
         // Moved out of the property, so that its contents are not copied.
         self.finder = nil
         var me = self
-        try database.snapshot {
+        try source.snapshot {
             let sequence = try texts.sequence()
             try finder.fill(lookingAt: limit) { try me.sortKey(of: $0, sequence) }
             for _ in 0..<limit {
@@ -280,7 +290,7 @@ package struct FindCursor {
     /// The document if it matches the conditions other than `$text`.
     private mutating func matching(_ id: DocumentID, _ sequence: UpdateSequence) throws -> DocumentRecord? {
         statistics.keysExamined += 1
-        guard let record = try database.storedRecord(of: id), record.damage == nil, !record.tree.isDeleted else {
+        guard let record = try source.storedRecord(of: id), record.damage == nil, !record.tree.isDeleted else {
             return nil
         }
         statistics.documentsExamined += 1

@@ -18,13 +18,14 @@ package final class QueryIndexes: Sendable {
 
     /// The indexes, ordered by their design documents' ids and their names, the list of all documents first.
     ///
-    /// - Throws: ``DatabaseError``.
-    package static func all(in database: Database) throws -> [QueryIndex] {
-        let own = database.companion(QueryIndexes.self) { QueryIndexes() }
+    /// - Throws: ``DatabaseError``; ``NotAtHand`` if they have to be read and the source must not wait.
+    package static func all(in source: any DocumentSource) throws -> [QueryIndex] {
         // Read before the documents, so that a concurrent write invalidates the cache.
-        let age = database.designEpoch
-        if let known = own.state.withLock({ $0.age == age ? $0.indexes : nil }) { return known }
-        try Waiting.check()
+        let age = source.designEpoch
+        let known = source.known(QueryIndexes.self)?.state.withLock { $0.age == age ? $0.indexes : nil }
+        if let known { return known }
+        let database = try source.database
+        let own = database.companion(QueryIndexes.self) { QueryIndexes() }
         var found = [QueryIndex.allDocuments]
         var range = DocumentRange(
             from: DocumentID(unchecked: "_design/"), before: DocumentID(unchecked: "_design0"))

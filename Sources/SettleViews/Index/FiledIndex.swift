@@ -12,6 +12,14 @@ package protocol FiledIndex: AnyObject, Sendable {
 extension FiledIndex {
     /// Runs a closure while the files are kept open.
     func using<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try usingOpened {
+            use.openIndexes?.closeOthers()
+            return try body()
+        }
+    }
+
+    /// The same where no file is opened, and so no other has to be closed.
+    func usingOpened<Result>(_ body: () throws -> Result) rethrows -> Result {
         use.begin()
         defer { use.end(closeFiles) }
         use.openIndexes?.note(self)

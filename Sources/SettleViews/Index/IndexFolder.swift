@@ -55,6 +55,9 @@ package final class IndexFolder: Sendable {
         }
     }
 
+    /// An index that is in use or was lately, if there is one of that name.
+    func known(_ name: String) -> ViewIndex? { known.withLock { $0[name]?.index as? ViewIndex } }
+
     /// Whether an index was not used since the database was opened.
     func isNew(_ name: String) -> Bool { known.withLock { $0[name] == nil } }
 

@@ -43,8 +43,8 @@ final class IndexFollower<Writer: IndexWriting>: Sendable {
     }
 
     /// Whether nothing was committed since the index was updated.
-    func isCurrent(with database: Database) -> Bool {
-        guard let newest = database.newestCommit, !isDamaged.withLock({ $0 }) else { return false }
+    func isCurrent(with source: any DocumentSource) -> Bool {
+        guard let newest = source.newestCommit, !isDamaged.withLock({ $0 }) else { return false }
         return reached.withLock { $0 == newest }
     }
 

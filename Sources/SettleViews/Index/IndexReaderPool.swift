@@ -19,13 +19,27 @@ final class IndexReaderPool<Reader>: Sendable {
     init(_ make: @escaping @Sendable () throws -> Reader) { self.make = make }
 
     /// Lends a reader, a new one if none is free; a reader that failed is not reused.
-    ///
-    /// - Throws: What the closure throws; ``WouldWait`` if a new reader is needed and the caller must not wait.
     func withReader<Result>(_ body: (Reader) throws -> Result) throws -> Result {
-        let (free, round) = state.withLock { ($0.readers.popLast(), $0.round) }
-        let reader = try free ?? makeReader()
+        let (free, round) = takeFree()
+        return try lend(try free ?? Lent(make()), round, body)
+    }
+
+    /// Lends a reader that is free.
+    ///
+    /// - Throws: What the closure throws; ``NotAtHand`` if none is free.
+    func withFreeReader<Result>(_ body: (Reader) throws -> Result) throws -> Result {
+        guard case (let free?, let round) = takeFree() else { throw NotAtHand() }
+        return try lend(free, round, body)
+    }
+
+    private func takeFree() -> (reader: Lent<Reader>?, round: Int) {
+        state.withLock { ($0.readers.popLast(), $0.round) }
+    }
+
+    private func lend<Result>(_ reader: Lent<Reader>, _ round: Int, _ body: (Reader) throws -> Result) throws -> Result
+    {
         let result: Result
-        do { result = try body(reader.value) } catch let error as WouldWait {
+        do { result = try body(reader.value) } catch let error as NotAtHand {
             keep(reader, round)
             throw error
         }
@@ -35,11 +49,6 @@ final class IndexReaderPool<Reader>: Sendable {
 
     private func keep(_ reader: Lent<Reader>, _ round: Int) {
         state.withLock { if $0.round == round, $0.readers.count < Self.most { $0.readers.append(reader) } }
-    }
-
-    private func makeReader() throws -> Lent<Reader> {
-        try Waiting.check()
-        return Lent(try make())
     }
 
     /// Closes all readers that are not in use, and those in use when they are returned.

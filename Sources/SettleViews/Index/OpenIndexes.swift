@@ -12,15 +12,21 @@ final class OpenIndexes: Sendable {
     /// - Parameter limit: The maximum number; indexes in use count, but stay open.
     init(limit: Int) { self.limit = max(limit, 1) }
 
-    /// Records the use of an index, and closes the files of those beyond the limit, unless the caller must not wait.
+    /// Records the use of an index.
     ///
     /// - Complexity: O(*n*) in the limit.
     func note(_ index: any FiledIndex) {
-        let doomed = used.withLock { used -> ArraySlice<any FiledIndex> in
-            if used.last === index { return [] }
+        used.withLock { used in
+            if used.last === index { return }
             used.removeAll { $0 === index }
             used.append(index)
-            guard used.count > limit, !Waiting.isForbidden else { return [] }
+        }
+    }
+
+    /// Closes the files of indexes beyond the limit.
+    func closeOthers() {
+        let doomed = used.withLock { used -> ArraySlice<any FiledIndex> in
+            guard used.count > limit else { return [] }
             defer { used.removeFirst(used.count - limit) }
             return used.prefix(used.count - limit)
         }

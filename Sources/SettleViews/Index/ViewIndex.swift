@@ -47,17 +47,25 @@ package final class ViewIndex: FiledIndex {
     }
 
     /// Whether nothing was committed since the index was updated.
-    package func isCurrent(with database: Database) -> Bool { follower.isCurrent(with: database) }
+    package func isCurrent(with source: any DocumentSource) -> Bool { follower.isCurrent(with: source) }
 
     /// Runs a closure on one snapshot of the index, which has the index's last processed change.
     package func read<Result>(_ body: (IndexReading) throws -> Result) throws -> Result {
+        try using { try readers.withReader { try snapshot($0, body) } }
+    }
+
+    /// Does the same if that needs no waiting.
+    ///
+    /// - Throws: What the closure throws, ``DatabaseError``, or ``NotAtHand`` when the file is not open or all readers are
+    ///   in use.
+    package func readAtHand<Result>(_ body: (IndexReading) throws -> Result) throws -> Result {
+        try usingOpened { try readers.withFreeReader { try snapshot($0, body) } }
+    }
+
+    private func snapshot<Result>(_ reader: IndexReader, _ body: (IndexReading) throws -> Result) throws -> Result {
         do {
-            return try using {
-                try readers.withReader { reader in
-                    try reader.snapshot { reader in
-                        try body(IndexReading(reader: reader, definitions: definitions, sequence: reader.sequence()))
-                    }
-                }
+            return try reader.snapshot { reader in
+                try body(IndexReading(reader: reader, definitions: definitions, sequence: reader.sequence()))
             }
         } catch {
             follower.note(error)

@@ -35,7 +35,7 @@ package final class TextRows: FiledIndex {
     }
 
     /// Whether nothing was committed since the index was updated.
-    func isCurrent(with database: Database) -> Bool { follower.isCurrent(with: database) }
+    func isCurrent(with source: any DocumentSource) -> Bool { follower.isCurrent(with: source) }
 
     /// Runs a closure on one snapshot of the index.
     func read<Result>(_ body: (TextReader) throws -> Result) throws -> Result {

@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 import Testing
 
@@ -35,15 +36,17 @@ struct RouterAtOnceTests {
 
     @Test func `a request that may take long is left to a worker`() throws {
         let client = try RouterClient.withDatabase()
-        let long = JSON.string(String(repeating: "x", count: Waiting.mostBytes))
+        let long = JSON.string(String(repeating: "x", count: PromptDatabase.mostBytes))
         #expect(try client.send("PUT", "/db/a", ["n": 1]).status == 201)
         let first = try client.send("GET", "/db/a").json["_rev"]?.string ?? ""
         #expect(try client.send("PUT", "/db/a?rev=\(first)", ["n": 2]).status == 201)
         #expect(try client.send("PUT", "/db/long", ["text": long]).status == 201)
+        let file: JSON = ["_attachments": ["file": ["content_type": "text/plain", "data": "aGk="]]]
+        #expect(try client.send("PUT", "/db/held", file).status == 201)
         for path in [
-            "/db/long", "/db/absent", "/db", "/db/_all_docs", "/db/_changes", "/db/_design_docs", "/db/_local_docs",
-            "/db/a?attachments=true", "/db/a?atts_since=[]", "/db/a?open_revs=all", "/db/a?rev=\(first)", "/db/a/file",
-            "/absent/a", "/_all_dbs", "/_session", "/_uuids", "/no/such/path/at/all",
+            "/db/long", "/db", "/db/_all_docs", "/db/_changes", "/db/_design_docs", "/db/_local_docs",
+            "/db/held?attachments=true", "/db/held?atts_since=[]", "/db/a?open_revs=all", "/db/a?rev=\(first)",
+            "/db/a/file", "/absent/a", "/_all_dbs", "/_session", "/_uuids", "/no/such/path/at/all",
         ] {
             #expect(atOnce(client, "GET", path) == nil, "\(path)")
         }
@@ -62,7 +65,15 @@ struct RouterAtOnceTests {
         #expect(atOnce(fresh, "GET", "/") == nil)
     }
 
-    @Test func `a closed database is opened by a worker`() throws {
+    @Test func `an administrator without a document among the users is answered at once`() throws {
+        let client = try RouterClient.withDatabase()
+        #expect(try client.send("PUT", "/_users").status == 201)
+        #expect(try client.send("PUT", "/db/a", ["n": 1]).status == 201)
+        #expect(atOnce(client, "GET", "/db/a")?.status == 200)
+        #expect(atOnce(client, "GET", "/db/absent")?.status == 404)
+    }
+
+    @Test func `a database that is not open is opened by a worker`() throws {
         let client = try RouterClient { $0.openDatabases = 1 }
         for name in ["one", "two"] { #expect(try client.send("PUT", "/\(name)").status == 201) }
         #expect(try client.send("PUT", "/one/a", ["n": 1]).status == 201)

@@ -1,4 +1,5 @@
 import Settle
+import SettleDatabase
 import SettleTesting
 import Testing
 
@@ -85,7 +86,21 @@ import Testing
         }
     }
 
-    @Test func `a view's few rows are answered at once like on a worker, once its index is up to date`() throws {
+    @Test func `a query that finds a long document, or looks at documents between two ids, is left to a worker`() throws
+    {
+        let client = try client()
+        let long = JSON.string(String(repeating: "x", count: PromptDatabase.mostBytes))
+        #expect(try client.send("PUT", "/db/long", ["n": 1001, "text": long]).status == 201)
+        for query: JSON in [
+            ["selector": ["n": 1001]], ["selector": ["_id": "long"]],
+            ["selector": ["_id": ["$gte": "d1"]], "limit": 5],
+        ] {
+            #expect(try client.send("POST", "/db/_find", query).json["docs"]?.array?.isEmpty == false)
+            #expect(atOnce(client, "POST", "/db/_find", query) == nil)
+        }
+    }
+
+    @Test func `a view's few rows are given at once as on a worker, once its index is up to date`() throws {
         let client = try client()
         for query in [
             "n?key=7", "n?startkey=3&endkey=9&include_docs=true", "n?limit=3&skip=2&descending=true", "n?key=-1",
@@ -107,7 +122,7 @@ import Testing
 
     @Test func `a view of many rows, a reduction, or of a changed design document is left to a worker`() throws {
         let client = try client()
-        for query in ["n", "n?limit=100", "sum", "sum?group=true", "n?key=7&update=lazy", "n?key=7&attachments=true"] {
+        for query in ["n", "n?limit=100", "sum", "sum?group=true", "n?key=7&update=lazy"] {
             let path = "/db/_design/v/_view/" + query
             #expect(try client.send("GET", path).status == 200)
             #expect((atOnce(client, "GET", path) == nil) as Bool, "\(query)")

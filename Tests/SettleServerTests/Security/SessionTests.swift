@@ -72,7 +72,7 @@ import Testing
     @Test func `an answer to an aging session has a new cookie`() throws {
         let client = try RouterClient.with(users: ["anna": []]) { $0.security.sameSite = .strict }
         let server = client.server.state
-        let account = try #require(try server.authenticator.accounts.find("anna"))
+        let account = try #require(try server.authenticator.accounts.find("anna", in: server.databases))
         let old = server.authenticator.cookies.header(
             "anna", salt: account.salt, secret: server.administration.secret, now: SessionCookie.now - 300)
         let answer = try client.send("GET", "/_session", headers: ["Cookie": String(old.prefix { $0 != ";" })])

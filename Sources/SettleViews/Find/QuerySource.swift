@@ -1,0 +1,33 @@
+package import SettleDatabase
+
+/// Where queries are answered: a database, or what of it and its indexes can be read without waiting.
+package protocol QuerySource: DocumentSource {
+    /// The rows of an index of members.
+    ///
+    /// - Throws: ``DatabaseError``; ``NotAtHand`` if they are not in use and the source must not wait.
+    func rows(of index: QueryIndex) throws -> ViewIndex
+
+    /// Runs a closure on one snapshot of an index.
+    ///
+    /// - Throws: What the closure throws, ``DatabaseError``, or ``NotAtHand`` if that would have to wait and the source must not.
+    func read<Result>(_ index: ViewIndex, _ body: (IndexReading) throws -> Result) throws -> Result
+}
+
+extension Database: QuerySource {
+    package func rows(of index: QueryIndex) throws -> ViewIndex { try index.rows(in: self) }
+
+    package func read<Result>(_ index: ViewIndex, _ body: (IndexReading) throws -> Result) throws -> Result {
+        try index.read(body)
+    }
+}
+
+extension PromptDatabase: QuerySource {
+    package func rows(of index: QueryIndex) throws -> ViewIndex {
+        guard let rows = known(IndexFolder.self)?.known(index.fileName) else { throw NotAtHand() }
+        return rows
+    }
+
+    package func read<Result>(_ index: ViewIndex, _ body: (IndexReading) throws -> Result) throws -> Result {
+        try index.readAtHand(body)
+    }
+}
