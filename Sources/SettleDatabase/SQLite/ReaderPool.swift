@@ -24,10 +24,7 @@ final class ReaderPool: Sendable {
     func read<Result>(_ body: (SQLiteReader) throws -> Result) throws -> Result {
         let thread = ThreadID.current
         if let own = reader(of: thread) { return try body(own.value) }
-        if room.wait(timeout: .now()) == .timedOut {
-            try Waiting.check()
-            room.wait()
-        }
+        room.wait()
         defer { room.signal() }
         let reader = try takeIdle(for: thread) ?? takeNew(for: thread)
         defer { giveBack(reader, from: thread) }
@@ -71,7 +68,6 @@ final class ReaderPool: Sendable {
     }
 
     private func takeNew(for thread: ThreadID) throws -> Lent<SQLiteReader> {
-        try Waiting.check()
         let new: Lent<SQLiteReader>
         do { new = Lent(try open()) } catch {
             // The file may have gone since the look above, because the database was closed and deleted.

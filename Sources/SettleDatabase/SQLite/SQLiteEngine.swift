@@ -141,7 +141,6 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         _ turn: WriteTurn, alone: Bool = false, _ body: (any StorageWriter) throws -> Result,
         elsewhere: () -> Result? = { nil }
     ) throws -> Result {
-        try Waiting.check()
         var result: Result?
         perform(.arrived(turn, alone: alone), for: turn)
         while true {

@@ -14,9 +14,6 @@ class SQLiteReader: StorageReader {
     }
 
     func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord? {
-        if Waiting.isForbidden {
-            do { return try shortRecord(of: id, mostBytes: Waiting.mostBytes) } catch is NotAtHand { throw WouldWait() }
-        }
         let statement = try connection.statement(withContent ? .recordOfID : .headOfID)
         statement.bind(1, utf8: id.string)
         return try statement.first { try record($0, id: id, withContent: withContent) }
@@ -33,7 +30,6 @@ class SQLiteReader: StorageReader {
     }
 
     func content(at token: UInt64) throws -> RevisionContent? {
-        try Waiting.check()
         guard let number = number(of: token) else { return nil }
         let statement = try connection.statement(.content)
         statement.bind(1, number)
