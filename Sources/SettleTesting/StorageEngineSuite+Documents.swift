@@ -3,7 +3,7 @@ internal import Settle
 extension StorageEngineSuite {
     static func records(_ engine: any StorageEngine, _ report: inout Report) throws {
         let written = try record("é\u{0}", body: ["z": 1, "a": [1.5, "ü"]])
-        let sequence = try engine.write { try $0.putNew(written) }
+        let sequence = try engine.write { try $0.apply(.insert(written)) }
         report.expect(sequence == 1, "the first sequence is 1, not \(String(describing: sequence))")
         let found = try engine.read { try $0.record(of: "é\u{0}", withContent: true) }
         report.expect(found?.tree == written.tree, "a tree is read as it was written")
@@ -22,12 +22,21 @@ extension StorageEngineSuite {
         let updated = try engine.read { try $0.record(of: changed.id, withContent: true) }
         report.expect(updated?.tree == changed.tree && updated?.sequence == 2, "a tree alone can be replaced")
         report.expect(updated?.content == changed.content, "a content stays when the tree is replaced")
+        let stale = at(7, changed)
+        let refused = try engine.write { writer in
+            try [.insert(changed), .update(stale), .updateTree(stale), .remove(stale)].allSatisfy {
+                try writer.apply($0) == nil
+            }
+        }
+        report.expect(refused, "a change of another document than the stored one is refused")
+        let untouched = try engine.read { try ($0.lastSequence, $0.count(.documents(DocumentRange()))) }
+        report.expect(untouched == (2, 1), "and changes nothing")
     }
 
     static func order(_ engine: any StorageEngine, _ report: inout Report) throws {
         let ids: [DocumentID] = ["b", "B", "a", "\u{10000}", "\u{ffff}", "é"]
         try engine.write { writer in
-            for id in ids { _ = try writer.putNew(record(id)) }
+            for id in ids { _ = try writer.apply(.insert(record(id))) }
             _ = try writer.put(at(1, record("b", ["2-b"], isDeleted: true)))
         }
         let sorted: [DocumentID] = ["B", "a", "b", "é", "\u{ffff}", "\u{10000}"]
@@ -47,11 +56,17 @@ extension StorageEngineSuite {
         report.expect(try changed(SequenceRange(after: 3, through: 5)) == [4, 5], "after is left out, through is not")
         let counts = try engine.read { try $0.counts() }
         report.expect(counts == DocumentCounts(live: 5, deleted: 1), "live and deleted documents are counted apart")
+        func count(_ scan: DocumentScan) throws -> Int { try engine.read { try $0.count(scan) } }
+        report.expect(try count(.documents(DocumentRange(from: "a", before: "é"))) == 2, "a range of ids is counted")
+        report.expect(try count(.deleted(DocumentRange(before: "b"))) == 0, "deleted documents of a range are counted")
+        report.expect(try count(.changes(SequenceRange(after: 2, through: 4))) == 2, "a range of changes is counted")
+        let deleted = try engine.read { try $0.records(.deleted(DocumentRange()), limit: 9, withContent: true) }
+        report.expect(deleted.map(\.id) == ["b"] && deleted[0].content != nil, "deleted documents are found")
     }
 
     static func removal(_ engine: any StorageEngine, _ report: inout Report) throws {
         try engine.write { writer in
-            for id: DocumentID in ["a", "b"] { _ = try writer.putNew(record(id)) }
+            for id: DocumentID in ["a", "b"] { _ = try writer.apply(.insert(record(id))) }
         }
         // The newest record is removed in a separate write: the sequence must not go back.
         try? engine.write { _ in throw DatabaseError(.storage, "on purpose") }
@@ -60,7 +75,7 @@ extension StorageEngineSuite {
         }
         report.expect(try engine.read { try $0.record(of: "b", withContent: false) } == nil, "a removed record is gone")
         report.expect(try engine.read { try $0.lastSequence } == 3, "a removal moves the sequence on")
-        let next = try engine.write { try $0.putNew(record("c")) }
+        let next = try engine.write { try $0.apply(.insert(record("c"))) }
         report.expect(next == 4, "no sequence is used twice, but \(String(describing: next)) is")
     }
 
@@ -74,6 +89,8 @@ extension StorageEngineSuite {
         report.expect(try engine.read { try $0.content(at: tokens[1]) } == nil, "a removed content is gone")
         let kept = try engine.read { try $0.contentTokens(after: 0, limit: 10) }
         report.expect(kept == [tokens[0], tokens[2]].sorted(), "the tokens kept are listed, ascending")
+        let newest = try engine.read { try $0.contentTokens(after: 0, descending: true, limit: 1) }
+        report.expect(newest == [tokens[2]], "the newest token comes first if asked for")
         let rest = try engine.read { try $0.contentTokens(after: kept[0], limit: 10) }
         report.expect(rest == Array(kept.dropFirst()), "listing goes on after a token")
         for token in [BodyToken.none, BodyToken.record, UInt64.max] {
@@ -84,15 +101,21 @@ extension StorageEngineSuite {
 
     static func conflicts(_ engine: any StorageEngine, _ report: inout Report) throws {
         try engine.write { writer in
-            for id: DocumentID in ["c", "a", "b"] { _ = try writer.putNew(record(id, ["1-a", "1-b"])) }
-            _ = try writer.putNew(record("d"))
-            _ = try writer.putNew(record("e", ["1-a", "1-b"], isDeleted: true))
+            for id: DocumentID in ["c", "a", "b"] { _ = try writer.apply(.insert(record(id, ["1-a", "1-b"]))) }
+            _ = try writer.apply(.insert(record("d")))
+            _ = try writer.apply(.insert(record("e", ["1-a", "1-b"], isDeleted: true)))
             _ = try writer.put(at(3, record("b", ["2-b"])))
         }
-        report.expect(
-            try engine.read { try $0.conflictedIDs(.branches, after: nil, limit: 9) } == ["a", "c"],
-            "exactly the documents with two live leaves are conflicted")
-        report.expect(
-            try engine.read { try $0.conflictedIDs(.branches, after: "a", limit: 9) } == ["c"], "listing goes on")
+        func found(_ range: DocumentRange = DocumentRange(), limit: Int = 9) throws -> [DocumentID] {
+            try engine.read { try $0.ids(.conflicted(.branches, range), limit: limit) }
+        }
+        report.expect(try found() == ["a", "c"], "exactly the documents with two live leaves are conflicted")
+        report.expect(try found(DocumentRange(after: "a")) == ["c"], "listing goes on")
+        report.expect(try found(limit: 1) == ["a"], "a limit is kept")
+        report.expect(try found(DocumentRange(descending: true)) == ["c", "a"], "and comes descending")
+        let count = try engine.read { try $0.count(.conflicted(.branches, DocumentRange())) }
+        report.expect(count == 2, "conflicts are counted")
+        let changed = try engine.read { try $0.ids(.changes(SequenceRange(after: 4)), limit: 9) }
+        report.expect(changed == ["e", "b"], "ids come in the order of changes too")
     }
 }

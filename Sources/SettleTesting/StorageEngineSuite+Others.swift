@@ -13,7 +13,7 @@ extension StorageEngineSuite {
         report.expect(ids == ["_local/a", "_local/b"], "local documents are listed in order")
         let rest = try engine.read { try $0.localDocuments(after: "_local/a", limit: 9).map(\.id) }
         report.expect(rest == ["_local/b"], "listing goes on after an id")
-        try engine.write { try $0.removeLocalDocument("_local/a") }
+        try engine.write { try $0.remove(.local("_local/a")) }
         report.expect(try engine.read { try $0.localDocument("_local/a") } == nil, "a removed one is gone")
         report.expect(try engine.read { try $0.lastSequence } == 0, "local documents take no sequence")
     }
@@ -24,7 +24,7 @@ extension StorageEngineSuite {
         let small = BlobRecord(digest: digests[1], md5: md5, length: 2, content: [1, 2], isFile: false)
         let empty = BlobRecord(digest: digests[2], md5: md5, length: 0, content: [], isFile: false)
         let large = BlobRecord(digest: digests[0], md5: md5, length: 1 << 40, content: nil, isFile: true)
-        try engine.write { writer in for blob in [small, large, empty, small] { try writer.put(blob) } }
+        try engine.write { writer in for blob in [small, large, empty, small] { try writer.put(.blob(blob)) } }
         for blob in [small, empty, large] {
             report.expect(try engine.read { try $0.blob(blob.digest) } == blob, "a blob is read as it was written")
         }
@@ -32,7 +32,7 @@ extension StorageEngineSuite {
         report.expect(listed.map(\.digest) == digests, "blobs are listed by digest")
         report.expect(listed.allSatisfy { $0.content == nil }, "and without contents")
         report.expect(listed.map(\.isFile) == [true, false, false], "and say whether they are files")
-        try engine.write { try $0.removeBlob(digests[1]) }
+        try engine.write { try $0.remove(.blob(digests[1])) }
         report.expect(try engine.read { try $0.blob(digests[1]) } == nil, "a removed blob is gone")
         let rest = try engine.read { try $0.blobs(after: digests[0], limit: 9).map(\.digest) }
         report.expect(rest == [digests[2]], "listing goes on after a digest")
@@ -54,21 +54,28 @@ extension StorageEngineSuite {
         report.expect(try engine.read { try $0.setting("b") } == nil, "a cleared setting is gone")
         report.expect(try engine.read { try $0.expiration(of: "x") } == 10, "the last date is read")
         report.expect(try engine.read { try $0.expiration(of: "z") } == nil, "a cleared date is gone")
-        report.expect(try engine.read { try $0.nextExpiration() } == 10, "the next date is the earliest")
-        report.expect(try engine.read { try $0.expired(by: 20, limit: 9) } == ["x", "y"], "by a date, included")
-        report.expect(try engine.read { try $0.expired(by: 99, limit: 1) } == ["x"], "earliest first")
+        let due = try engine.read { try $0.sideRecords(.expirations(through: 20), limit: 9) }
+        report.expect(
+            due == [.expiration(of: "x", at: 10), .expiration(of: "y", at: 20)],
+            "dates come earliest first, through one")
+        report.expect(
+            try engine.read { try $0.expirations(through: 19, limit: 9).count } == 1, "later ones are left out")
+        report.expect(try engine.read { try $0.expirations(through: 99, limit: 1).count } == 1, "a limit is kept")
     }
 
     static func maintenance(_ engine: any StorageEngine, _ report: inout Report) throws {
-        try engine.write { writer in for id: DocumentID in ["a", "b"] { _ = try writer.putNew(record(id)) } }
-        try engine.reclaimSpace()
-        report.expect(try engine.integrityProblems() == [], "an engine that was used well has no problems")
+        try engine.write { writer in for id: DocumentID in ["a", "b"] { _ = try writer.apply(.insert(record(id))) } }
+        _ = try engine.maintain(.reclaimSpace)
+        report.expect(try engine.maintain(.check).problems == [], "an engine that was used well has no problems")
         report.expect(try engine.read { try $0.counts().live } == 2, "nothing is lost when space is given back")
-        report.expect(try engine.sizeOnDisk() >= 0, "a size is not negative")
+        let size = try engine.maintain(.measure)
+        report.expect(size.bytes >= size.freeBytes && size.freeBytes >= 0, "what is free is a part of the size")
+        let weight = try engine.maintain(.weigh).payload
+        report.expect(weight.winners == 2 * Int64("{\"v\":1}".utf8.count), "the bodies of winners are added up")
     }
 
     static func closing(_ engine: any StorageEngine, _ report: inout Report) throws {
-        _ = try engine.write { try $0.putNew(record("a")) }
+        _ = try engine.write { try $0.apply(.insert(record("a"))) }
         engine.close()
         engine.close()
         let calls: [(String, () throws -> Void)] = [

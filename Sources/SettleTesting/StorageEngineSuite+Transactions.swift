@@ -6,10 +6,10 @@ extension StorageEngineSuite {
     private struct OnPurpose: Error {}
 
     static func rollback(_ engine: any StorageEngine, _ report: inout Report) throws {
-        _ = try engine.write { try $0.putNew(record("a")) }
+        _ = try engine.write { try $0.apply(.insert(record("a"))) }
         do {
             try engine.write { writer in
-                _ = try writer.putNew(record("b"))
+                _ = try writer.apply(.insert(record("b")))
                 _ = try writer.putContent(RevisionContent(body: .empty))
                 try writer.setSetting("s", to: "1")
                 throw OnPurpose()
@@ -20,19 +20,19 @@ extension StorageEngineSuite {
         report.expect(try engine.read { try $0.contentTokens(after: 0, limit: 9) } == [], "a content is undone")
         report.expect(try engine.read { try $0.setting("s") } == nil, "a setting is undone")
         report.expect(try engine.read { try $0.lastSequence } == 1, "a sequence is undone")
-        report.expect(try engine.write { try $0.putNew(record("c")) } == 2, "and is given out again")
+        report.expect(try engine.write { try $0.apply(.insert(record("c"))) } == 2, "and is given out again")
     }
 
     static func parts(_ engine: any StorageEngine, _ report: inout Report) throws {
         try engine.write { writer in
-            _ = try writer.putNew(record("outer"))
+            _ = try writer.apply(.insert(record("outer")))
             do {
                 try engine.writeSeparately { inner in
-                    _ = try inner.putNew(record("inner"))
+                    _ = try inner.apply(.insert(record("inner")))
                     throw OnPurpose()
                 }
             } catch is OnPurpose {}
-            _ = try engine.write { try $0.putNew(record("second")) }
+            _ = try engine.write { try $0.apply(.insert(record("second"))) }
             let seen = try engine.read { try $0.counts().live }
             report.expect(seen == 2, "reads in a write see its own state, \(seen) documents and not 2")
             let inSnapshot = try engine.snapshot { try $0.lastSequence }
@@ -41,7 +41,7 @@ extension StorageEngineSuite {
         report.expect(try engine.read { try $0.counts().live } == 2, "a part that failed failed alone")
         try? engine.write { _ in
             try? engine.write { inner in
-                _ = try inner.putNew(record("third"))
+                _ = try inner.apply(.insert(record("third")))
                 throw OnPurpose()
             }
         }
@@ -49,13 +49,13 @@ extension StorageEngineSuite {
     }
 
     static func snapshots(_ engine: any StorageEngine, _ report: inout Report) throws {
-        _ = try engine.write { try $0.putNew(record("a")) }
+        _ = try engine.write { try $0.apply(.insert(record("a"))) }
         guard engine.readsInParallel else { return }
         let counts = try engine.snapshot { reader in
             let before = try reader.counts().live
             let done = DispatchSemaphore(value: 0)
             DispatchQueue.global().async {
-                _ = try? engine.write { try $0.putNew(record("b")) }
+                _ = try? engine.write { try $0.apply(.insert(record("b"))) }
                 done.signal()
             }
             done.wait()
@@ -68,13 +68,13 @@ extension StorageEngineSuite {
     static func commits(_ engine: any StorageEngine, _ report: inout Report) throws {
         let told = Guarded<[UpdateSequence]>([])
         engine.onCommit { sequence in told.withLock { $0.append(sequence) } }
-        _ = try engine.write { try $0.putNew(record("a")) }
+        _ = try engine.write { try $0.apply(.insert(record("a"))) }
         try? engine.write { writer in
-            _ = try writer.putNew(record("b"))
+            _ = try writer.apply(.insert(record("b")))
             throw OnPurpose()
         }
         try engine.write { writer in
-            for id: DocumentID in ["c", "d"] { _ = try writer.putNew(record(id)) }
+            for id: DocumentID in ["c", "d"] { _ = try writer.apply(.insert(record(id))) }
         }
         let sequences = told.withLock { $0 }
         let inside = try engine.write { writer in (engine.isWriting, try engine.read { _ in engine.isWriting }) }
@@ -91,7 +91,7 @@ extension StorageEngineSuite {
                 do {
                     let id = try DocumentID(validating: "\(thread).\(number)")
                     _ = try engine.write { writer in
-                        _ = try writer.putNew(record(id))
+                        _ = try writer.apply(.insert(record(id)))
                         if number % 5 == 4 { throw OnPurpose() }
                     }
                     if try engine.read({ try $0.record(of: id, withContent: false) }) == nil {

@@ -81,7 +81,7 @@ extension StorageEngineSuite {
         ]
         let numbers: [Int64] = [3, 5, 8]
         for index in entries.indices { entries[index].number = numbers[index] }
-        try engine.write { writer in for entry in entries { try writer.putJournalEntry(entry) } }
+        try engine.write { writer in for entry in entries { try writer.put(.journal(entry)) } }
         report.expect(
             try engine.read { try $0.journalEntries(after: 0, limit: 9) } == entries, "entries are read as written")
         let rest = try engine.read { try $0.journalEntries(after: numbers[0], limit: 1) }
@@ -93,8 +93,8 @@ extension StorageEngineSuite {
         entries[1].time = 9
         entries[1].new = given(["v": 2])
         try engine.write { writer in
-            try writer.putJournalEntry(entries[1])
-            try writer.removeJournalEntry(numbers[0])
+            try writer.put(.journal(entries[1]))
+            try writer.remove(.journal(numbers[0]))
         }
         let left = try engine.read { try $0.journalEntries(after: 0, limit: 9) }
         report.expect(left == Array(entries[1...]), "an entry is replaced, another removed")

@@ -95,6 +95,6 @@ extension Database {
     public func conflictedDocumentIDs(
         _ kind: ConflictKind = .branches, after: DocumentID? = nil, limit: Int = .max
     ) throws -> [DocumentID] {
-        try engine.read { try $0.conflictedIDs(kind, after: after, limit: max(limit, 0)) }
+        try engine.read { try $0.ids(.conflicted(kind, DocumentRange(after: after)), limit: max(limit, 0)) }
     }
 }

@@ -23,14 +23,16 @@ extension Database {
     }
 
     /// How many documents there are.
-    package func counts() throws -> DocumentCounts { try engine.read { try $0.counts() } }
+    package func counts() throws -> DocumentCounts { try engine.snapshot { try $0.counts() } }
 
     /// How many documents of a range are not deleted.
-    package func countLive(in range: DocumentRange) throws -> Int { try engine.read { try $0.countLive(in: range) } }
+    package func countLive(in range: DocumentRange) throws -> Int {
+        try engine.snapshot { try $0.counts(in: range).live }
+    }
 
     /// How many documents were changed in a range.
     package func count(changedIn range: SequenceRange) throws -> Int {
-        try engine.read { try $0.count(changedIn: range) }
+        try engine.read { try $0.count(.changes(range)) }
     }
 
     /// A setting by name; `nil` if it was never set.

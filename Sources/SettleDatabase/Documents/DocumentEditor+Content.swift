@@ -23,7 +23,7 @@ extension DocumentEditor {
                 throw DatabaseError(.invalid, "\"\(id)\" has two attachments named \"\(attachment.name)\"")
             }
             if let pending = attachment.pending, blobs.isPinned(pending.record.digest) {
-                try writer.put(pending.record)
+                try writer.put(.blob(pending.record))
             } else if try writer.blob(attachment.blob) == nil {
                 throw DatabaseError(
                     .attachmentMissing,

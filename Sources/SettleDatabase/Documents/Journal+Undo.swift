@@ -50,7 +50,7 @@ extension Journal {
         let record = try editor.writer.record(of: id, withContent: true)
         let current = record?.tree.winner?.isDeleted == false ? record?.content?.withoutClocks : nil
         try write(Self.content(before: entry, now: current), of: id, instead: current, with: editor)
-        try editor.writer.removeJournalEntry(entry.number)
+        try editor.writer.remove(.journal(entry.number))
     }
 
     /// Updates the cache after entries were removed.

@@ -42,7 +42,7 @@ extension Journal {
                 later.new = Self.moved(later.new, from: entry.new, to: content)
                 revised.append(later)
             }
-            if !isKept { try editor.writer.removeJournalEntry(number) }
+            if !isKept { try editor.writer.remove(.journal(number)) }
             if revised.isEmpty, server == nil { try show(content, of: id, with: editor) }
             try lay(revised, of: id, with: editor)
             return true
@@ -64,7 +64,7 @@ extension Journal {
                 documentID: id, revision: server.history.revision, old: content, new: current,
                 time: database.options.now())
             late.number = cache.takeNumber(for: id)
-            try editor.writer.putJournalEntry(StoredJournalEntry(late))
+            try editor.writer.put(.journal(StoredJournalEntry(late)))
             entries = [late]
         } else {
             entries[0].old = content
@@ -81,7 +81,7 @@ extension Journal {
     package func forget(_ id: DocumentID) throws {
         try database.edit { editor in
             for entry in try cache.stored(of: id, in: editor.writer) {
-                try editor.writer.removeJournalEntry(entry.number)
+                try editor.writer.remove(.journal(entry.number))
             }
             editor.writer.afterCommit { [cache] in cache.set(id, to: []) }
         }
@@ -147,7 +147,7 @@ extension Journal {
             if let winner = try editor.writer.record(of: id, withContent: false)?.tree.winner {
                 entry.revision = winner.revision
             }
-            try editor.writer.putJournalEntry(StoredJournalEntry(entry))
+            try editor.writer.put(.journal(StoredJournalEntry(entry)))
             laid.append(entry)
         }
         editor.writer.afterCommit { [cache, laid] in cache.set(id, to: laid) }

@@ -51,7 +51,7 @@ extension Database {
     public func deleteLocalDocument(_ id: DocumentID) throws -> Bool {
         try engine.write { writer in
             guard try writer.localDocument(id) != nil else { return false }
-            try writer.removeLocalDocument(id)
+            try writer.remove(.local(id))
             return true
         }
     }

@@ -22,7 +22,7 @@ extension Database {
                 removed += try engine.write { writer in
                     try clear(&suspects, changedSince: sequence)
                     let doomed = suspects.filter { !blobs.isPinned($0) }
-                    for digest in doomed { try writer.removeBlob(digest) }
+                    for digest in doomed { try writer.remove(.blob(digest)) }
                     return doomed.count
                 }
             }

@@ -28,24 +28,23 @@ extension Database {
         keepingOldContentsFor age: Duration? = nil,
         progress: (MaintenanceProgress) throws -> Void = { _ in }
     ) throws -> CompactionResult {
-        let before = try engine.sizeOnDisk() + blobs.sizeOnDisk()
+        let before = try engine.maintain(.measure).bytes + blobs.sizeOnDisk()
         var result = CompactionResult()
         let newest = try age.map { try newestOldContent(for: $0) } ?? .max
         result.contents = try compactContents(through: newest, progress) + removeLostContents()
         result.blobs = try collectBlobs(progress)
         try noteCompactedSize()
         try progress(MaintenanceProgress("rewriting the file", 0, of: 1))
-        if try engine.reclaimSpace() { try collectBlobFiles() }
+        if try engine.maintain(.reclaimSpace).isDurable { try collectBlobFiles() }
         try progress(MaintenanceProgress("rewriting the file", 1, of: 1))
-        result.bytes = try before - engine.sizeOnDisk() - blobs.sizeOnDisk()
+        result.bytes = try before - engine.maintain(.measure).bytes - blobs.sizeOnDisk()
         return result
     }
 
     private func compactContents(
         through newest: UInt64, _ progress: (MaintenanceProgress) throws -> Void
     ) throws -> Int {
-        let counts = try engine.read { try $0.counts() }
-        let total = counts.live + counts.deleted
+        let total = try engine.read { try $0.count(.documents(DocumentRange())) }
         var removed = 0
         var seen = 0
         var range = DocumentRange()

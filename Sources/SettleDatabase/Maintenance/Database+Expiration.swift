@@ -41,7 +41,7 @@ extension Database {
         let due = Self.milliseconds(date)
         var purged = 0
         var previous: DocumentID?
-        while case let ids = try engine.read({ try $0.expired(by: due, limit: 500) }), !ids.isEmpty {
+        while case let ids = try engine.read({ try $0.expirations(through: due, limit: 500) }).map(\.id), !ids.isEmpty {
             // What was purged must be gone from the index, or this would never end.
             if ids.first == previous { throw DatabaseError(.corrupt, "the index of expirations is damaged") }
             previous = ids.first
@@ -63,7 +63,7 @@ extension Database {
     /// Sees that the next document to expire is purged in time. The timer may fire for nothing, which is harmless; it is
     /// never taken back, since what is read here may belong to a transaction that fails.
     func scheduleExpiration() throws {
-        guard let next = try engine.read({ try $0.nextExpiration() }) else { return }
+        guard let next = try engine.read({ try $0.expirations(through: .max, limit: 1) }).first?.time else { return }
         let bounded = min(max(next, 0), 9_000_000_000_000_000)
         expirations.set(for: bounded, now: Self.milliseconds(Date())) { [weak self] in self?.expire() }
     }

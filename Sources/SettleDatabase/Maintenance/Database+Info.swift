@@ -6,21 +6,20 @@ extension Database {
         try engine.snapshot { reader in
             DatabaseInfo(
                 documents: try reader.counts(),
-                conflicts: try count { try reader.conflictedIDs(.branches, after: $0, limit: 1000) },
-                contested: try count { try reader.conflictedIDs(.deletion, after: $0, limit: 1000) },
-                blobs: try count { try reader.blobs(after: $0?.digest, limit: 1000) },
-                lastSequence: try reader.lastSequence, fileSize: try engine.sizeOnDisk(),
+                conflicts: try reader.count(.conflicted(.branches, DocumentRange())),
+                contested: try reader.count(.conflicted(.deletion, DocumentRange())),
+                blobs: try countBlobs(in: reader),
+                lastSequence: try reader.lastSequence, fileSize: try engine.maintain(.measure).bytes,
                 attachmentFilesSize: blobs.sizeOnDisk(), revisionLimit: try Self.revisionLimit(in: reader))
         }
     }
 
-    /// How many elements there are in all pages.
-    private func count<Element>(_ page: (Element?) throws -> [Element]) throws -> Int {
+    private func countBlobs(in reader: any StorageReader) throws -> Int {
         var total = 0
-        var last: Element?
-        while case let elements = try page(last), let newest = elements.last {
-            total += elements.count
-            last = newest
+        var last: BlobDigest?
+        while case let page = try reader.blobs(after: last, limit: 1000), let newest = page.last {
+            total += page.count
+            last = newest.digest
         }
         return total
     }

@@ -12,13 +12,12 @@ extension Database {
     /// - Complexity: O(1); O(*n*) in documents when contents are counted.
     public func sizes() throws -> DatabaseSizes {
         let payload = try payload()
-        let pages = try engine.sizeOnDisk()
+        let disk = try engine.maintain(.measure)
         let needed = try setting(Self.neededContentsSetting).flatMap { Int64($0) } ?? 0
         let old = max(0, payload.apart - needed)
-        let used = pages - (try engine.freeBytes())
         return DatabaseSizes(
-            file: max(pages, blobs.databaseFileSize() ?? pages) + payload.attachmentFiles,
-            active: max(0, used - old) + payload.attachmentFiles,
+            file: max(disk.bytes, blobs.databaseFileSize() ?? disk.bytes) + payload.attachmentFiles,
+            active: max(0, disk.bytes - disk.freeBytes - old) + payload.attachmentFiles,
             external: payload.winners + payload.apart - old + payload.attachments)
     }
 
@@ -35,10 +34,9 @@ extension Database {
 
     private func countPayload() throws -> StoragePayload {
         let count = try engine.snapshot { reader in
-            let counts = try reader.counts()
-            return SizeCount(
-                payload: try reader.payload(), sequence: try reader.lastSequence,
-                tolerance: Int64((counts.live + counts.deleted) / 16))
+            SizeCount(
+                payload: try engine.maintain(.weigh).payload, sequence: try reader.lastSequence,
+                tolerance: Int64(try reader.count(.documents(DocumentRange())) / 16))
         }
         sizeCount.withLock { $0 = count }
         return count.payload

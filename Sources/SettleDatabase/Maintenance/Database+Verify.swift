@@ -17,7 +17,7 @@ extension Database {
         progress: (MaintenanceProgress) throws -> Void = { _ in }
     ) throws -> VerificationReport {
         var report = VerificationReport()
-        for problem in try engine.integrityProblems() { report.report("file: \(problem)") }
+        for problem in try engine.maintain(.check).problems { report.report("file: \(problem)") }
         try engine.snapshot { reader in
             var verifier = DocumentVerifier(reader: reader, report: report)
             let documents = try Self.damage { try verifier.run(progress) }
@@ -43,9 +43,11 @@ extension Database {
     }
 
     private func verifyExpirations(in reader: any StorageReader, _ report: inout VerificationReport) throws {
-        for id in try reader.expired(by: .max, limit: .max)
-        where try reader.storedRecord(of: id, withContent: false) == nil {
-            report.report("\(id): has a date to expire but is not there")
+        for (id, time) in try reader.expirations(through: .max, limit: .max) {
+            if try reader.expiration(of: id) != time { report.report("\(id): its date to expire is damaged") }
+            if try reader.storedRecord(of: id, withContent: false) == nil {
+                report.report("\(id): has a date to expire but is not there")
+            }
         }
     }
 

@@ -138,12 +138,7 @@ struct DocumentVerifier {
 
     private mutating func checkConflicts() throws {
         for kind in ConflictKind.allCases {
-            var indexed = 0
-            var id: DocumentID?
-            while case let page = try reader.conflictedIDs(kind, after: id, limit: 1000), let newest = page.last {
-                indexed += page.count
-                id = newest
-            }
+            let indexed = try reader.count(.conflicted(kind, DocumentRange()))
             let counted = conflicts[kind, default: 0]
             if indexed != counted {
                 report.report("the index has \(indexed) conflicts of \(kind), but there are \(counted)")

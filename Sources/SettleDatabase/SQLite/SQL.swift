@@ -4,11 +4,11 @@ enum SQL: Int, CaseIterable {
     case recordOfID, shortRecordOfID, headOfID, recordsBySequence, recordsBySequenceDescending
     case headsBySequence, headsBySequenceDescending
     case insertRecord, updateRecord, updateTree, removeRecord
-    case content, contentTokens, insertContent, insertContentBeyond, removeContent
-    case conflictedIDs, countAll, countDeleted, countChanges, newestSequence
+    case content, contentTokens, newestContentTokens, insertContent, insertContentBeyond, removeContent
+    case countChanges, newestSequence
     case local, locals, putLocal, removeLocal
     case blob, blobs, putBlob, removeBlob
-    case expiration, expired, nextExpiration, putExpiration, removeExpiration
+    case expiration, expirations, putExpiration, removeExpiration
     case setting, putSetting, removeSetting
     case journal, newestJournal, journalEntry, putJournal, putShortJournal, removeJournalEntry, removeJournal
 
@@ -40,6 +40,8 @@ enum SQL: Int, CaseIterable {
         case .removeRecord: "DELETE FROM documents WHERE sequence = ?1"
         case .content: "SELECT attachments, body FROM contents WHERE number = ?1"
         case .contentTokens: "SELECT number FROM contents WHERE number > ?1 ORDER BY number LIMIT ?2"
+        case .newestContentTokens:
+            "SELECT number FROM contents WHERE number > ?1 ORDER BY number DESC LIMIT ?2"
         case .insertContent: "INSERT INTO contents(attachments, body) VALUES(?1, ?2)"
         case .insertContentBeyond:
             """
@@ -47,10 +49,6 @@ enum SQL: Int, CaseIterable {
             VALUES(?1, ?2, max(ifnull((SELECT max(number) FROM contents), 0), ?3) + 1)
             """
         case .removeContent: "DELETE FROM contents WHERE number = ?1"
-        case .conflictedIDs:
-            "SELECT id FROM documents WHERE flags = ?3 AND flags > 0 AND id > ?1 ORDER BY id LIMIT ?2"
-        case .countAll: "SELECT count(*) FROM documents"
-        case .countDeleted: "SELECT count(*) FROM documents WHERE flags = 1 AND flags > 0"
         case .countChanges: "SELECT count(*) FROM documents WHERE sequence > ?1 AND sequence <= ?2"
         case .newestSequence: "SELECT max(sequence) FROM documents"
         case .local: "SELECT id, revision, body FROM locals WHERE id = ?1"
@@ -66,8 +64,7 @@ enum SQL: Int, CaseIterable {
         case .putBlob: "INSERT OR IGNORE INTO blobs(digest, md5, length, content) VALUES(?1, ?2, ?3, ?4)"
         case .removeBlob: "DELETE FROM blobs WHERE digest = ?1"
         case .expiration: "SELECT at FROM expirations WHERE id = ?1"
-        case .expired: "SELECT id FROM expirations WHERE at <= ?1 ORDER BY at LIMIT ?2"
-        case .nextExpiration: "SELECT min(at) FROM expirations"
+        case .expirations: "SELECT id, at FROM expirations WHERE at <= ?1 ORDER BY at LIMIT ?2"
         case .putExpiration: "INSERT OR REPLACE INTO expirations(id, at) VALUES(?1, ?2)"
         case .removeExpiration: "DELETE FROM expirations WHERE id = ?1"
         case .setting: "SELECT value FROM settings WHERE name = ?1"

@@ -9,6 +9,8 @@ package final class SQLiteConnection {
     let handle: OpaquePointer
     /// By the numbers of what they do, for they are looked up many times in each save.
     private var statements = [SQLiteStatement?](repeating: nil, count: SQL.allCases.count)
+    /// The others, by their texts, of which there are a few dozen.
+    private var others: [String: SQLiteStatement] = [:]
 
     /// A database belongs to one process at a time, and so SQLite need not ask the system for a lock at each read and write:
     /// in this mode it takes one for the whole file, and keeps what its connections share in memory.
@@ -44,6 +46,7 @@ package final class SQLiteConnection {
 
     deinit {
         statements.removeAll()
+        others.removeAll()
         sqlite3_close_v2(handle)
     }
 
@@ -58,6 +61,14 @@ package final class SQLiteConnection {
         if let statement = statements[sql.rawValue] { return statement }
         let statement = try SQLiteStatement(sql.text, on: self)
         statements[sql.rawValue] = statement
+        return statement
+    }
+
+    /// The prepared form of a statement that is one of a few, and whose values are bound.
+    func statement(_ text: String) throws -> SQLiteStatement {
+        if let statement = others[text] { return statement }
+        let statement = try SQLiteStatement(text, on: self)
+        others[text] = statement
         return statement
     }
 

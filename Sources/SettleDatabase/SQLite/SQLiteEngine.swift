@@ -38,7 +38,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             }
             try SQLiteSchema.check(connection)
             let reader = SQLiteReader(connection)
-            _ = (try reader.lastSequence, try reader.nextExpiration())
+            _ = (try reader.lastSequence, try reader.expirations(through: .max, limit: 1))
             try SQLiteSchema.migrate(connection)
             try connection.execute("PRAGMA journal_mode = WAL")
         } else {
@@ -237,46 +237,26 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         if let listener = listener.withLock({ $0 }), let newest = try? writer.lastSequence { listener.notify(newest) }
     }
 
-    func reclaimSpace() throws -> Bool {
+    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport {
+        if case .reclaimSpace = task { return try reclaimSpace() }
+        if isWriting { return try writer.report(on: task) }
+        guard let pool else { return try exclusively { try writer.report(on: task) } }
+        return try pool.read { try $0.report(on: task) }
+    }
+
+    private func reclaimSpace() throws -> MaintenanceReport {
         guard !isWriting else {
             throw DatabaseError(.invalid, "space can't be reclaimed inside a transaction or a snapshot; do it after")
         }
-        return try exclusively {
+        var report = MaintenanceReport()
+        report.isDurable = try exclusively {
             // The copy that is made meanwhile is as large as the file, and belongs on the disk.
             try writer.connection.execute("PRAGMA temp_store = FILE")
             defer { try? writer.connection.execute("PRAGMA temp_store = MEMORY") }
             try writer.connection.execute("VACUUM")
             return try writer.connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0
         }
-    }
-
-    func integrityProblems() throws -> [String] {
-        let check = { (reader: SQLiteReader) -> [String] in
-            let rows = try SQLiteStatement("PRAGMA integrity_check(100)", on: reader.connection).all { $0.string(0) }
-            let odd = try [
-                ("documents WHERE flags NOT IN (0, 1, 2, 3)", "documents have flags that never were"),
-                ("blobs WHERE typeof(digest) <> 'blob' OR length(digest) <> 32", "attachment contents have no digest"),
-            ].compactMap { rows, problem -> String? in
-                let count = try reader.connection.integer("SELECT count(*) FROM \(rows)") ?? 0
-                return count == 0 ? nil : "\(count) \(problem)"
-            }
-            return (rows == ["ok"] ? [] : rows) + odd
-        }
-        if isWriting { return try check(writer) }
-        guard let pool else { return try exclusively { try check(writer) } }
-        return try pool.read(check)
-    }
-
-    func sizeOnDisk() throws -> Int64 { try bytes(inPagesOf: "page_count") }
-
-    func freeBytes() throws -> Int64 { try bytes(inPagesOf: "freelist_count") }
-
-    private func bytes(inPagesOf count: String) throws -> Int64 {
-        try read { reader in
-            guard let reader = reader as? SQLiteReader else { return 0 }
-            let pages = try reader.connection.integer("PRAGMA \(count)") ?? 0
-            return pages * (try reader.connection.integer("PRAGMA page_size") ?? 0)
-        }
+        return report
     }
 
     func close() {

@@ -41,17 +41,69 @@ class SQLiteReader: StorageReader {
         }
     }
 
-    func contentTokens(after token: UInt64, limit: Int) throws -> [UInt64] {
-        let statement = try connection.statement(.contentTokens)
+    func contentTokens(after token: UInt64, descending: Bool, limit: Int) throws -> [UInt64] {
+        let statement = try connection.statement(descending ? .newestContentTokens : .contentTokens)
         statement.bind(1, token < BodyToken.firstApart ? 0 : number(of: token) ?? .max)
         statement.bind(2, Int64(limit))
-        return try statement.all(by: \.self, beyond: token) {
+        return try statement.all(by: \.self, beyond: descending ? nil : token, descending: descending) {
             guard let number = UInt64(exactly: $0.integer(0)) else { throw SQLiteError.outOfOrder }
             return number + BodyToken.firstApart - 1
         }
     }
 
-    func records(changedIn range: SequenceRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
+    func records(_ scan: DocumentScan, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
+        let (range, flags): (DocumentRange, RecordFlags?)
+        switch scan {
+        case .changes(let range): return try records(changedIn: range, limit: limit, withContent: withContent)
+        case .documents(let all): (range, flags) = (all, nil)
+        case .deleted(let all): (range, flags) = (all, .deleted)
+        case .conflicted(let kind, let all): (range, flags) = (all, RecordFlags(kind))
+        }
+        let columns = "sequence, id, tree" + (withContent ? ", attachments, body" : "")
+        // Rows whose id is damaged do not count, so it is not SQLite that ends the page.
+        let order = "ORDER BY id \(range.descending ? "DESC" : "ASC")"
+        let statement = try statement("SELECT \(columns)", in: range, flags, order)
+        return try statement.all(
+            limit: limit, by: \.id, beyond: range.descending ? range.before : range.after,
+            descending: range.descending
+        ) { row in
+            guard let id = try? row.id(1) else { return nil }
+            return try record(row, id: id, withContent: withContent)
+        }
+    }
+
+    func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID] {
+        let (range, flags): (DocumentRange, RecordFlags?)
+        switch scan {
+        case .changes(let range): return try records(changedIn: range, limit: limit, withContent: false).map(\.id)
+        case .documents(let all): (range, flags) = (all, nil)
+        case .deleted(let all): (range, flags) = (all, .deleted)
+        case .conflicted(let kind, let all): (range, flags) = (all, RecordFlags(kind))
+        }
+        let order = "ORDER BY id \(range.descending ? "DESC" : "ASC")"
+        return try statement("SELECT id", in: range, flags, order).all(
+            limit: limit, by: \.self, beyond: range.descending ? range.before : range.after,
+            descending: range.descending
+        ) { try $0.id(0) }
+    }
+
+    /// Counts by an index alone.
+    func count(_ scan: DocumentScan) throws -> Int {
+        let statement: SQLiteStatement
+        switch scan {
+        case .documents(let range): statement = try self.statement("SELECT count(*)", in: range, nil)
+        case .deleted(let range): statement = try self.statement("SELECT count(*)", in: range, .deleted)
+        case .conflicted(let kind, let range):
+            statement = try self.statement("SELECT count(*)", in: range, RecordFlags(kind))
+        case .changes(let range):
+            statement = try connection.statement(.countChanges)
+            statement.bind(1, range.after.number)
+            statement.bind(2, range.through.number)
+        }
+        return Int(try statement.first { $0.integer(0) } ?? 0)
+    }
+
+    private func records(changedIn range: SequenceRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
         let statement: SQLiteStatement
         switch (withContent, range.descending) {
         case (true, false): statement = try connection.statement(.recordsBySequence)
@@ -73,34 +125,6 @@ class SQLiteReader: StorageReader {
         }
     }
 
-    func records(in range: DocumentRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
-        let columns = "sequence, id, tree" + (withContent ? ", attachments, body" : "")
-        // Rows whose id is damaged do not count, so it is not SQLite that ends the page.
-        let order = "ORDER BY id \(range.descending ? "DESC" : "ASC")"
-        let statement = try statement("SELECT \(columns) FROM documents", in: range, and: [], order)
-        return try statement.all(
-            limit: limit, by: \.id, beyond: range.descending ? range.before : range.after,
-            descending: range.descending
-        ) { row in
-            guard let id = try? row.id(1) else { return nil }
-            return try record(row, id: id, withContent: withContent)
-        }
-    }
-
-    func conflictedIDs(_ kind: ConflictKind, after id: DocumentID?, limit: Int) throws -> [DocumentID] {
-        let statement = try connection.statement(.conflictedIDs)
-        statement.bind(1, utf8: id?.string ?? "")
-        statement.bind(2, Int64(limit))
-        statement.bind(3, RecordFlags(kind).rawValue)
-        return try statement.all(by: \.self, beyond: id) { try $0.id(0) }
-    }
-
-    func counts() throws -> DocumentCounts {
-        let all = try connection.statement(.countAll).first { $0.integer(0) } ?? 0
-        let deleted = try connection.statement(.countDeleted).first { $0.integer(0) } ?? 0
-        return DocumentCounts(live: Int(all - deleted), deleted: Int(deleted))
-    }
-
     func setting(_ name: String) throws -> String? {
         let statement = try connection.statement(.setting)
         statement.bind(1, utf8: name)
@@ -114,33 +138,32 @@ extension SQLiteReader {
         token >= BodyToken.firstApart ? Int64(exactly: token - BodyToken.firstApart + 1) : nil
     }
 
-    /// A statement about documents whose ids are in a range.
+    /// A record that is read quickly.
+    ///
+    /// - Throws: ``WouldWait`` when there is none: a long one, or none at all.
+    private func shortRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord {
+        let statement = try connection.statement(.shortRecordOfID)
+        statement.bind(1, utf8: id.string)
+        statement.bind(2, Int64(Waiting.mostBytes))
+        guard let short = try statement.first({ try record($0, id: id, withContent: withContent) }) else {
+            throw WouldWait()
+        }
+        return short
+    }
+
+    /// A statement about documents whose ids are in a range, and which are of one kind.
     private func statement(
-        _ select: String, in range: DocumentRange, and others: [String], _ rest: String = ""
+        _ select: String, in range: DocumentRange, _ flags: RecordFlags?, _ order: String = ""
     ) throws -> SQLiteStatement {
         let bounds = [(">=", range.from), (">", range.after), ("<=", range.through), ("<", range.before)]
         let used = bounds.filter { $0.1 != nil }
-        let conditions = others + used.enumerated().map { "id \($0.element.0) ?\($0.offset + 1)" }
+        // The index of flags has only those above zero, and SQLite wants to be told so.
+        let kind = flags.map { ["flags = \($0.rawValue)", "flags > 0"] } ?? []
+        let conditions = kind + used.enumerated().map { "id \($0.element.0) ?\($0.offset + 1)" }
         let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
-        let statement = try SQLiteStatement("\(select) \(condition) \(rest)", on: connection)
+        let statement = try connection.statement("\(select) FROM documents \(condition) \(order)")
         for (index, bound) in used.enumerated() { statement.bind(Int32(index + 1), utf8: bound.1?.string) }
         return statement
-    }
-
-    /// Both counts are answered from an index alone.
-    func countLive(in range: DocumentRange) throws -> Int {
-        let select = "SELECT count(*) FROM documents"
-        let all = try statement(select, in: range, and: []).first { $0.integer(0) } ?? 0
-        let isDeleted = ["flags = \(RecordFlags.deleted.rawValue)", "flags > 0"]
-        let deleted = try statement(select, in: range, and: isDeleted).first { $0.integer(0) } ?? 0
-        return Int(all - deleted)
-    }
-
-    func count(changedIn range: SequenceRange) throws -> Int {
-        let statement = try connection.statement(.countChanges)
-        statement.bind(1, range.after.number)
-        statement.bind(2, range.through.number)
-        return Int(try statement.first { $0.integer(0) } ?? 0)
     }
 
     private func record(_ row: SQLiteStatement, id: DocumentID, withContent: Bool) throws -> DocumentRecord {

@@ -51,21 +51,10 @@ public protocol StorageEngine: Sendable {
     /// Sets what is to be called after each commit with the newest sequence; called in the order of commits.
     func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void)
 
-    /// Gives space that is not used back to the system, while nothing else is written.
+    /// Does a task that only the engine can do.
     ///
-    /// - Returns: Whether all that was committed is on the disk for good now; not while someone still reads an older state.
-    /// - Throws: ``DatabaseError`` of the storage.
-    @discardableResult
-    func reclaimSpace() throws -> Bool
-
-    /// Checks what only the engine can check; returns what is wrong, in words.
-    func integrityProblems() throws -> [String]
-
-    /// The size of what is kept on disk, in bytes, attachments in files apart.
-    func sizeOnDisk() throws -> Int64
-
-    /// How much of ``sizeOnDisk()`` is not in use and waits for what is written next, in bytes.
-    func freeBytes() throws -> Int64
+    /// - Throws: ``DatabaseError`` of the storage; with code `invalid` if space is to be reclaimed inside a write or snapshot.
+    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport
 
     /// Ends all use; later calls throw `closed`.
     func close()
@@ -78,10 +67,4 @@ extension StorageEngine {
     ) throws -> Result {
         try write(body)
     }
-
-    /// Throws ``NotAtHand``.
-    public func readIfFree<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { throw NotAtHand() }
-
-    /// None: an engine that does not know has none.
-    public func freeBytes() throws -> Int64 { 0 }
 }

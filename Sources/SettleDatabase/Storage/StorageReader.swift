@@ -1,6 +1,7 @@
 public import SettleCore
 
-/// The questions a storage engine answers about one state of a database.
+/// The questions a storage engine answers about one state of a database: about documents by id and by sequence, contents by
+/// token, and side records by key. Everything else about it is derived from these.
 public protocol StorageReader {
     /// The position of the newest change, 0 before the first.
     var lastSequence: UpdateSequence { get throws }
@@ -9,100 +10,42 @@ public protocol StorageReader {
     /// ``DocumentRecord/damage`` says why.
     func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord?
 
-    /// A document with the winner's content as ``storedRecord(of:withContent:)`` gives it, if its parts are short. The parts of
-    /// a longer one are not read.
+    /// The first documents of a scan, damaged ones as ``storedRecord(of:withContent:)`` returns them. A document with a damaged
+    /// id is left out, except from the changes, where its record has no revisions.
+    func records(_ scan: DocumentScan, limit: Int, withContent: Bool) throws -> [DocumentRecord]
+
+    /// The ids of the first documents of a scan.
     ///
-    /// - Throws: ``NotAtHand`` when tree, body and list of attachments together are longer than `mostBytes`.
-    func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord?
+    /// - Throws: ``DatabaseError`` with code `corrupt` for a damaged id.
+    func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID]
+
+    /// How many documents a scan has.
+    func count(_ scan: DocumentScan) throws -> Int
 
     /// The content of a revision that is kept apart from the document's record.
     ///
     /// - Throws: ``DatabaseError`` with code `damagedDocument` for one that can't be read.
     func content(at token: UInt64) throws -> RevisionContent?
 
-    /// The tokens of all contents kept apart, ascending, so many after one at the most.
-    func contentTokens(after token: UInt64, limit: Int) throws -> [UInt64]
+    /// The tokens of contents kept apart that are higher than one, ascending; the highest ones, descending, if asked for.
+    func contentTokens(after token: UInt64, descending: Bool, limit: Int) throws -> [UInt64]
 
-    /// Documents in the order of their last changes; damaged ones as ``storedRecord(of:withContent:)`` gives them.
-    func records(changedIn range: SequenceRange, limit: Int, withContent: Bool) throws -> [DocumentRecord]
-
-    /// Documents in the order of their ids' bytes, deleted ones included; damaged ones as ``storedRecord(of:withContent:)`` gives
-    /// them, but for those whose id is damaged, which are left out.
-    func records(in range: DocumentRange, limit: Int, withContent: Bool) throws -> [DocumentRecord]
-
-    /// The ids of documents in a conflict of one kind, ascending, after one; found by an index.
-    func conflictedIDs(_ kind: ConflictKind, after id: DocumentID?, limit: Int) throws -> [DocumentID]
-
-    /// How many documents there are.
-    func counts() throws -> DocumentCounts
-
-    /// How much of what apps gave is kept.
+    /// The side record with a key.
     ///
-    /// - Complexity: O(*n*) in documents and contents.
-    func payload() throws -> StoragePayload
+    /// - Throws: ``DatabaseError`` with code `corrupt` for one that can't be read.
+    func sideRecord(_ key: SideRecord.Key) throws -> SideRecord?
 
-    /// How many documents of a range of ids are not deleted.
-    func countLive(in range: DocumentRange) throws -> Int
-
-    /// How many documents were changed in a range.
-    func count(changedIn range: SequenceRange) throws -> Int
-
-    /// A local document, by its whole id.
-    func localDocument(_ id: DocumentID) throws -> LocalDocument?
-
-    /// Local documents in the order of their ids.
-    func localDocuments(after id: DocumentID?, limit: Int) throws -> [LocalDocument]
-
-    /// What is known of a blob, or `nil`.
-    func blob(_ digest: BlobDigest) throws -> BlobRecord?
-
-    /// The blobs in the order of their digests, without contents.
-    func blobs(after digest: BlobDigest?, limit: Int) throws -> [BlobRecord]
-
-    /// When a document is to be purged, in milliseconds since 1970.
-    func expiration(of id: DocumentID) throws -> Int64?
-
-    /// The documents to be purged by a time, earliest first.
-    func expired(by milliseconds: Int64, limit: Int) throws -> [DocumentID]
-
-    /// When the next document is to be purged.
-    func nextExpiration() throws -> Int64?
-
-    /// A setting of the database.
-    func setting(_ name: String) throws -> String?
-
-    /// The entries of the journal after one, ascending by number, so many at the most.
-    func journalEntries(after number: Int64, limit: Int) throws -> [StoredJournalEntry]
-
-    /// The newest entries of the journal, the last one first.
-    func newestJournalEntries(limit: Int) throws -> [StoredJournalEntry]
-
-    /// The entry of the journal of a number, or `nil`.
-    func journalEntry(_ number: Int64) throws -> StoredJournalEntry?
-}
-
-/// How much of what apps gave to a database is kept, in bytes.
-public struct StoragePayload: Sendable, Hashable {
-    /// The bodies of winners.
-    public var winners: Int64
-    /// Contents of other revisions, kept apart.
-    public var apart: Int64
-    /// Contents of attachments, as they are stored.
-    public var attachments: Int64
-    /// Those of them that have files of their own.
-    public var attachmentFiles: Int64
-
-    /// Makes figures.
-    public init(winners: Int64 = 0, apart: Int64 = 0, attachments: Int64 = 0, attachmentFiles: Int64 = 0) {
-        (self.winners, self.apart, self.attachments, self.attachmentFiles) = (
-            winners, apart, attachments, attachmentFiles
-        )
-    }
+    /// The first side records of a scan.
+    ///
+    /// - Throws: ``DatabaseError`` with code `corrupt` for one that can't be read.
+    func sideRecords(_ scan: SideRecord.Scan, limit: Int) throws -> [SideRecord]
 }
 
 extension StorageReader {
-    /// Throws ``NotAtHand``: an engine that does not know how long a document is takes it for a long one.
-    public func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? { throw NotAtHand() }
+    /// The tokens of contents kept apart that are higher than one, ascending.
+    public func contentTokens(after token: UInt64, limit: Int) throws -> [UInt64] {
+        try contentTokens(after: token, descending: false, limit: limit)
+    }
 
     /// A document, or `nil`; with the winner's content if asked for.
     ///

@@ -1,65 +1,66 @@
-public import SettleCore
+internal import SettleCore
 
 /// What can be changed in a storage engine's write.
 public protocol StorageWriter: StorageReader {
-    /// Writes a document that is there already, with the winner's content, and gives it the next sequence.
+    /// Changes a document.
     ///
-    /// - Parameter record: The document; its content must be there, its sequence must be the one it has.
-    /// - Returns: The sequence it has now.
+    /// - Returns: The document's sequence after the change, or `nil` if the stored document is not the expected one; nothing
+    ///   is written then.
     /// - Throws: ``DatabaseError`` of the storage.
-    @discardableResult
-    func put(_ record: DocumentRecord) throws -> UpdateSequence
+    func apply(_ change: DocumentChange) throws -> UpdateSequence?
 
-    /// Writes a document that is new, with the winner's content, and gives it the next sequence.
-    ///
-    /// - Parameter record: The document; its content must be there, its sequence is ignored.
-    /// - Returns: The sequence it has, or `nil` when there is a document of that id; nothing is written then.
-    /// - Throws: ``DatabaseError`` of the storage.
-    func putNew(_ record: DocumentRecord) throws -> UpdateSequence?
-
-    /// Replaces a document's tree alone, under the sequence it has; leaves and winner must be the same.
-    func updateTree(of record: DocumentRecord) throws
-
-    /// Forgets a document and moves the sequence on, so that a feed can tell.
-    func remove(_ record: DocumentRecord) throws
-
-    /// Keeps the content of a revision apart from the document's record, and returns where.
+    /// Keeps the content of a revision apart from the document's record, and returns its token.
     func putContent(_ content: RevisionContent) throws -> UInt64
 
-    /// The highest token that a content was given, at least of those that are there.
-    func newestContentToken() throws -> UInt64
-
-    /// Forgets a content that is kept apart.
+    /// Removes a content that is kept apart.
     func removeContent(at token: UInt64) throws
 
-    /// Writes a local document.
-    func put(_ document: LocalDocument) throws
+    /// Writes a side record in place of the one with its key; the content of an attachment that is there stays as it is.
+    func put(_ record: SideRecord) throws
 
-    /// Forgets a local document.
-    func removeLocalDocument(_ id: DocumentID) throws
+    /// Removes the side record with a key, if there is one.
+    func remove(_ key: SideRecord.Key) throws
 
-    /// Keeps a blob; nothing happens when it is there.
-    func put(_ blob: BlobRecord) throws
-
-    /// Forgets a blob.
-    func removeBlob(_ digest: BlobDigest) throws
-
-    /// Sets or clears when a document is to be purged, in milliseconds since 1970.
-    func setExpiration(_ milliseconds: Int64?, of id: DocumentID) throws
-
-    /// Sets or clears a setting of the database.
-    func setSetting(_ name: String, to value: String?) throws
-
-    /// Writes an entry of the journal under its number, in place of one that is there.
-    func putJournalEntry(_ entry: StoredJournalEntry) throws
-
-    /// Forgets an entry of the journal.
-    func removeJournalEntry(_ number: Int64) throws
-
-    /// Forgets all entries of the journal.
+    /// Removes all entries of the journal, damaged ones too.
     func removeJournal() throws
 
     /// Does something once this write is committed, before whoever waits for it goes on; never if it is undone. Actions are
     /// done in the order of commits and must not use the engine.
     func afterCommit(_ action: @escaping @Sendable () -> Void)
+}
+
+/// A change of one document. It expects the stored document to have the sequence of the given record.
+public enum DocumentChange: Sendable {
+    /// Writes a document with its content under the next sequence; expects that there is none of its id.
+    case insert(DocumentRecord)
+    /// Writes a document with its content under the next sequence.
+    case update(DocumentRecord)
+    /// Replaces the tree alone, under the sequence it has; leaves and winner must be the same.
+    case updateTree(DocumentRecord)
+    /// Removes a document; the sequence moves on, so that a feed can tell.
+    case remove(DocumentRecord)
+}
+
+extension StorageWriter {
+    /// Writes a document that is there already.
+    ///
+    /// - Returns: The sequence it has now.
+    /// - Throws: ``DatabaseError`` of the storage.
+    @discardableResult
+    public func put(_ record: DocumentRecord) throws -> UpdateSequence { try expect(.update(record), record.id) }
+
+    /// Replaces a document's tree alone, under the sequence it has; leaves and winner must be the same.
+    public func updateTree(of record: DocumentRecord) throws { try expect(.updateTree(record), record.id) }
+
+    /// Removes a document; the sequence moves on, so that a feed can tell.
+    public func remove(_ record: DocumentRecord) throws { try expect(.remove(record), record.id) }
+
+    @discardableResult
+    private func expect(_ change: DocumentChange, _ id: DocumentID) throws -> UpdateSequence {
+        guard let sequence = try apply(change) else {
+            throw DatabaseError(
+                .storage, "\"\(id)\" was changed while it was being written, by a validation perhaps")
+        }
+        return sequence
+    }
 }

@@ -54,7 +54,8 @@ extension Database {
         return try engine.write { writer in
             var marks = ContentMarks(try writer.setting(ContentMarks.setting))
             let newest = marks.newest(at: now - milliseconds)
-            let token = try writer.newestContentToken()
+            let kept = try writer.contentTokens(after: 0, descending: true, limit: 1).first ?? 0
+            let token = max(kept, try writer.setting(ContentMarks.floorSetting).flatMap { UInt64($0) } ?? 0)
             marks.note(token, at: now, for: milliseconds)
             try writer.setSetting(ContentMarks.setting, to: marks.text)
             try writer.setSetting(ContentMarks.floorSetting, to: String(token))

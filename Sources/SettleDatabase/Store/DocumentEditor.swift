@@ -160,7 +160,7 @@ struct DocumentEditor {
         if record.id.isDesign { designChanges.note() }
         if !old.tree.isEmpty {
             try writer.put(record)
-        } else if try writer.putNew(record) == nil {
+        } else if try writer.apply(.insert(record)) == nil {
             throw DatabaseError(.conflict, "\"\(old.id)\" is there already")
         }
         try journal?.note(edit, from: old, to: record, with: self)

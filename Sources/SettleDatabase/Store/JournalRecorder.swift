@@ -30,10 +30,10 @@ struct JournalRecorder {
             guard let content else { return .none }
             return isKept ? .kept : .given(content.withoutClocks)
         }
-        try editor.writer.putJournalEntry(
-            StoredJournalEntry(
-                number: entry.number, documentID: entry.documentID, revision: entry.revision,
-                old: content(entry.old, isKept: keepsOld), new: content(entry.new, isKept: keepsNew), time: entry.time))
+        let stored = StoredJournalEntry(
+            number: entry.number, documentID: entry.documentID, revision: entry.revision,
+            old: content(entry.old, isKept: keepsOld), new: content(entry.new, isKept: keepsNew), time: entry.time)
+        try editor.writer.put(.journal(stored))
         editor.writer.afterCommit { [cache, entry] in cache.append(entry) }
     }
 
@@ -52,7 +52,7 @@ struct JournalRecorder {
         let acknowledged = entries.indices.filter { index in
             Self.isPart(index, of: revision, entries, in: record.tree)
         }.map { entries[$0] }
-        for entry in acknowledged { try editor.writer.removeJournalEntry(entry.number) }
+        for entry in acknowledged { try editor.writer.remove(.journal(entry.number)) }
         let left = try editor.writer.resolved(entries.filter { entry in !acknowledged.contains(entry) })
         var kept = left
         try catchUp(&kept, with: revision, in: record, with: editor)
@@ -90,7 +90,7 @@ struct JournalRecorder {
             guard !base.isSame(as: now) else { return }
             var entry = JournalEntry(documentID: record.id, revision: last, old: base, new: now, time: self.now())
             entry.number = cache.takeNumber(for: record.id)
-            try editor.writer.putJournalEntry(StoredJournalEntry(entry))
+            try editor.writer.put(.journal(StoredJournalEntry(entry)))
             entries = [entry]
             return
         }
@@ -98,10 +98,10 @@ struct JournalRecorder {
         if base == nil, first.new == nil {
             // It deletes a document that is deleted at the peer already.
             entries.removeFirst()
-            return try editor.writer.removeJournalEntry(first.number)
+            return try editor.writer.remove(.journal(first.number))
         }
         entries[0].old = base
-        try editor.writer.putJournalEntry(StoredJournalEntry(entries[0]))
+        try editor.writer.put(.journal(StoredJournalEntry(entries[0])))
     }
 
     /// Replaces a document's operations with one entry after a conflict was settled: what remains of them on top of the
@@ -111,12 +111,12 @@ struct JournalRecorder {
         guard var entry = entries.last, let winner = record.tree.winner,
             let theirs = leaves.first(where: { $0.isShared && !$0.marks.contains(.closing) })
         else { return }
-        for entry in entries { try editor.writer.removeJournalEntry(entry.number) }
+        for entry in entries { try editor.writer.remove(.journal(entry.number)) }
         entry.old = theirs.isDeleted ? nil : try editor.content(of: theirs.revision, in: record)?.withoutClocks
         entry.new = Self.seen(record)
         entry.revision = winner.revision
         let isLeft = !entry.old.isSame(as: entry.new)
-        if isLeft { try editor.writer.putJournalEntry(StoredJournalEntry(entry)) }
+        if isLeft { try editor.writer.put(.journal(StoredJournalEntry(entry))) }
         editor.writer.afterCommit { [cache, entry] in cache.set(entry.documentID, to: isLeft ? [entry] : []) }
     }
 
@@ -125,7 +125,7 @@ struct JournalRecorder {
         let entries = try cache.stored(of: id, in: writer)
         let doomed = entries.filter { revisions?.contains($0.revision) ?? true }
         guard !doomed.isEmpty else { return }
-        for entry in doomed { try writer.removeJournalEntry(entry.number) }
+        for entry in doomed { try writer.remove(.journal(entry.number)) }
         let kept = try writer.resolved(entries.filter { !doomed.contains($0) })
         writer.afterCommit { [cache] in cache.set(id, to: kept) }
     }

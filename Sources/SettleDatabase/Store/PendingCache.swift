@@ -118,7 +118,7 @@ final class PendingCache: Sendable {
         for entry in try stored(numbers, of: record.id, in: writer)
         where entry.needed(in: record.tree).contains(where: lost.contains) {
             for entry in try writer.resolved([entry], in: record) {
-                try writer.putJournalEntry(StoredJournalEntry(entry))
+                try writer.put(.journal(StoredJournalEntry(entry)))
             }
         }
     }

@@ -27,8 +27,6 @@ final class CountingEngine: StorageEngine {
         try engine.writeSeparately(body)
     }
     func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void) { engine.onCommit(notify) }
-    func reclaimSpace() throws -> Bool { try engine.reclaimSpace() }
-    func integrityProblems() throws -> [String] { try engine.integrityProblems() }
-    func sizeOnDisk() throws -> Int64 { try engine.sizeOnDisk() }
+    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try engine.maintain(task) }
     func close() { engine.close() }
 }

@@ -40,8 +40,6 @@ private struct MuteEngine: StorageEngine {
         try engine.writeSeparately(body)
     }
     func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void) {}
-    func reclaimSpace() throws -> Bool { try engine.reclaimSpace() }
-    func integrityProblems() throws -> [String] { try engine.integrityProblems() }
-    func sizeOnDisk() throws -> Int64 { try engine.sizeOnDisk() }
+    func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try engine.maintain(task) }
     func close() { engine.close() }
 }

@@ -1,0 +1,99 @@
+internal import SettleCore
+
+extension SQLiteReader {
+    func sideRecord(_ key: SideRecord.Key) throws -> SideRecord? {
+        switch key {
+        case .setting(let name): return try setting(name).map { .setting(name: name, value: $0) }
+        case .local(let id):
+            let statement = try connection.statement(.local)
+            statement.bind(1, utf8: id.string)
+            return try statement.first(localDocument).map(SideRecord.local)
+        case .expiration(let id):
+            let statement = try connection.statement(.expiration)
+            statement.bind(1, utf8: id.string)
+            return try statement.first { .expiration(of: id, at: $0.integer(0)) }
+        case .blob(let digest):
+            let statement = try connection.statement(.blob)
+            statement.bind(1, digest.bytes)
+            return try statement.first { .blob(try blob($0, digest)) }
+        case .journal(let number):
+            let statement = try connection.statement(.journalEntry)
+            statement.bind(1, number)
+            return try statement.first(journalEntry).map(SideRecord.journal)
+        }
+    }
+
+    func sideRecords(_ scan: SideRecord.Scan, limit: Int) throws -> [SideRecord] {
+        let statement: SQLiteStatement
+        switch scan {
+        case .locals(let id):
+            statement = try connection.statement(.locals)
+            statement.bind(1, utf8: id?.string ?? "")
+            statement.bind(2, Int64(limit))
+            return try statement.all(by: \.id, beyond: id, localDocument).map(SideRecord.local)
+        case .expirations(let time):
+            statement = try connection.statement(.expirations)
+            statement.bind(1, time)
+            statement.bind(2, Int64(limit))
+            return try statement.all { .expiration(of: DocumentID(unchecked: $0.string(0)), at: $0.integer(1)) }
+        case .blobs(let digest):
+            statement = try connection.statement(.blobs)
+            statement.bind(1, digest?.bytes ?? [])
+            statement.bind(2, Int64(limit))
+            return try statement.all(by: \.digest, beyond: digest, blobWithoutContent).map(SideRecord.blob)
+        case .journal(let number):
+            statement = try connection.statement(.journal)
+            statement.bind(1, number)
+            statement.bind(2, Int64(limit))
+            return try statement.all(by: \.number, beyond: number, journalEntry).map(SideRecord.journal)
+        case .newestJournal:
+            statement = try connection.statement(.newestJournal)
+            statement.bind(1, Int64(limit))
+            return try statement.all(journalEntry).map(SideRecord.journal)
+        }
+    }
+
+    private func localDocument(_ row: SQLiteStatement) throws -> LocalDocument {
+        LocalDocument(
+            id: try row.id(0), revisionNumber: row.integer(1),
+            body: DocumentBody(unchecked: row.bytes(2)))
+    }
+
+    private func blob(_ row: SQLiteStatement, _ digest: BlobDigest) throws -> BlobRecord {
+        let isFile = row.isNull(3)
+        let (length, content) = (row.integer(2), isFile ? nil : row.bytes(3))
+        guard length >= 0, Int64(content?.count ?? Int(length)) == length else {
+            throw DatabaseError(.corrupt, "the length of the attachment content \(digest) is not \(length)")
+        }
+        return BlobRecord(digest: digest, md5: row.bytes(1), length: length, content: content, isFile: isFile)
+    }
+
+    private func blobWithoutContent(_ row: SQLiteStatement) throws -> BlobRecord {
+        guard let digest = BlobDigest(row.bytes(0)) else {
+            throw DatabaseError(.corrupt, "a blob's digest has not 32 bytes")
+        }
+        return BlobRecord(
+            digest: digest, md5: row.bytes(1), length: row.integer(2), content: nil, isFile: row.integer(3) != 0)
+    }
+
+    private func journalEntry(_ row: SQLiteStatement) throws -> StoredJournalEntry {
+        guard let revision = RevisionID(row.string(2)) else {
+            throw DatabaseError(.corrupt, "an entry of the journal has no revision")
+        }
+        let kept = JournalFlags(rawValue: row.integer(8))
+        return StoredJournalEntry(
+            number: row.integer(0), documentID: try row.id(1), revision: revision,
+            old: kept.contains(.old) ? .kept : try journalContent(row, 4),
+            new: kept.contains(.new) ? .kept : try journalContent(row, 6), time: row.integer(3))
+    }
+
+    private func journalContent(_ row: SQLiteStatement, _ column: Int32) throws -> StoredJournalEntry.Content {
+        guard !row.isNull(column) else { return .none }
+        let list: [Attachment]
+        do { list = row.isNull(column + 1) ? [] : try Attachment.unpack(row.bytes(column + 1)) } catch {
+            throw DatabaseError(
+                .corrupt, "operation \(row.integer(0)) of the journal can't be read: \(error)", cause: error)
+        }
+        return .given(RevisionContent(body: DocumentBody(unchecked: row.bytes(column)), attachments: list))
+    }
+}

@@ -1,0 +1,85 @@
+internal import SettleCore
+
+extension SQLiteWriter {
+    func put(_ record: SideRecord) throws {
+        switch record {
+        case .setting(let name, let value):
+            settings[name] = nil
+            try run(.putSetting) {
+                $0.bind(1, utf8: name)
+                $0.bind(2, utf8: value)
+            }
+        case .local(let document):
+            try run(.putLocal) {
+                $0.bind(1, utf8: document.id.string)
+                $0.bind(2, document.revisionNumber)
+                $0.bind(3, document.body.utf8)
+            }
+        case .expiration(let id, let time):
+            try run(.putExpiration) {
+                $0.bind(1, utf8: id.string)
+                $0.bind(2, time)
+            }
+        case .blob(let blob):
+            // Does not count as a change: a content that nothing names is harmless.
+            let statement = try connection.statement(.putBlob)
+            statement.bind(1, blob.digest.bytes)
+            statement.bind(2, blob.md5)
+            statement.bind(3, blob.length)
+            statement.bind(4, blob.isFile ? nil : blob.content)
+            try statement.run()
+        case .journal(let entry): try put(entry)
+        }
+    }
+
+    func remove(_ key: SideRecord.Key) throws {
+        switch key {
+        case .setting(let name):
+            settings[name] = nil
+            try run(.removeSetting) { $0.bind(1, utf8: name) }
+        case .local(let id): try run(.removeLocal) { $0.bind(1, utf8: id.string) }
+        case .expiration(let id): try run(.removeExpiration) { $0.bind(1, utf8: id.string) }
+        case .blob(let digest): try run(.removeBlob) { $0.bind(1, digest.bytes) }
+        case .journal(let number): try run(.removeJournalEntry) { $0.bind(1, number) }
+        }
+    }
+
+    func removeJournal() throws { try run(.removeJournal) { _ in } }
+
+    private func run(_ sql: SQL, _ bind: (SQLiteStatement) -> Void) throws {
+        changes += 1
+        let statement = try connection.statement(sql)
+        bind(statement)
+        try statement.run()
+    }
+
+    private func put(_ entry: StoredJournalEntry) throws {
+        changes += 1
+        var kept: JournalFlags = []
+        if case .kept = entry.old { kept.insert(.old) }
+        if case .kept = entry.new { kept.insert(.new) }
+        let statement: SQLiteStatement
+        if entry.hasContents {
+            statement = try connection.statement(.putJournal)
+            bind(entry.old, at: 5, of: statement)
+            bind(entry.new, at: 7, of: statement)
+            statement.bind(9, kept.rawValue)
+        } else {
+            statement = try connection.statement(.putShortJournal)
+            statement.bind(5, kept.rawValue)
+        }
+        statement.bind(1, entry.number)
+        statement.bind(4, entry.time)
+        try statement.run(lending: (2, utf8: entry.documentID.string), (3, utf8: entry.revision.description))
+    }
+
+    private func bind(_ content: StoredJournalEntry.Content, at column: Int32, of statement: SQLiteStatement) {
+        guard case .given(let content) = content else {
+            statement.bind(column, [UInt8]?.none)
+            statement.bind(column + 1, [UInt8]?.none)
+            return
+        }
+        statement.bind(column, content.body.utf8)
+        statement.bind(column + 1, Attachment.packed(content.attachments))
+    }
+}

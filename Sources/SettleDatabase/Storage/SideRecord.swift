@@ -1,0 +1,122 @@
+public import SettleCore
+
+/// A record beside the documents, found by its key. It has no revisions and takes no sequence.
+public enum SideRecord: Sendable, Hashable {
+    /// A local document.
+    case local(LocalDocument)
+    /// A setting of the database.
+    case setting(name: String, value: String)
+    /// When a document is to be purged, in milliseconds since 1970.
+    case expiration(of: DocumentID, at: Int64)
+    /// The content of an attachment.
+    case blob(BlobRecord)
+    /// An entry of the journal.
+    case journal(StoredJournalEntry)
+
+    /// The name of a side record; there is one record at most under each.
+    public enum Key: Sendable, Hashable {
+        /// A local document, by its whole id.
+        case local(DocumentID)
+        /// A setting, by its name.
+        case setting(String)
+        /// The expiration of a document.
+        case expiration(DocumentID)
+        /// The content of an attachment, by its digest.
+        case blob(BlobDigest)
+        /// An entry of the journal, by its number.
+        case journal(Int64)
+    }
+
+    /// The side records of one kind that are read, and their order.
+    public enum Scan: Sendable, Hashable {
+        /// Local documents in the order of their ids.
+        case locals(after: DocumentID?)
+        /// Expirations up to a time, the earliest first. One with a damaged id is read as far as possible.
+        case expirations(through: Int64)
+        /// Contents of attachments in the order of their digests, without the bytes.
+        case blobs(after: BlobDigest?)
+        /// Entries of the journal, ascending by number.
+        case journal(after: Int64)
+        /// Entries of the journal, the newest first.
+        case newestJournal
+    }
+}
+
+extension StorageReader {
+    /// A local document, by its whole id.
+    public func localDocument(_ id: DocumentID) throws -> LocalDocument? {
+        if case .local(let document)? = try sideRecord(.local(id)) { document } else { nil }
+    }
+
+    /// Local documents in the order of their ids.
+    public func localDocuments(after id: DocumentID?, limit: Int) throws -> [LocalDocument] {
+        try sideRecords(.locals(after: id), limit: limit).compactMap {
+            if case .local(let document) = $0 { document } else { nil }
+        }
+    }
+
+    /// A setting of the database.
+    public func setting(_ name: String) throws -> String? {
+        if case .setting(_, let value)? = try sideRecord(.setting(name)) { value } else { nil }
+    }
+
+    /// When a document is to be purged, in milliseconds since 1970.
+    public func expiration(of id: DocumentID) throws -> Int64? {
+        if case .expiration(_, let time)? = try sideRecord(.expiration(id)) { time } else { nil }
+    }
+
+    /// The documents to be purged by a time, and when, the earliest first.
+    public func expirations(through time: Int64, limit: Int) throws -> [(id: DocumentID, time: Int64)] {
+        try sideRecords(.expirations(through: time), limit: limit).compactMap {
+            if case .expiration(let id, let time) = $0 { (id, time) } else { nil }
+        }
+    }
+
+    /// A content of an attachment; `nil` if there is none.
+    public func blob(_ digest: BlobDigest) throws -> BlobRecord? {
+        if case .blob(let blob)? = try sideRecord(.blob(digest)) { blob } else { nil }
+    }
+
+    /// Contents of attachments in the order of their digests, without the bytes.
+    public func blobs(after digest: BlobDigest?, limit: Int) throws -> [BlobRecord] {
+        try sideRecords(.blobs(after: digest), limit: limit).compactMap {
+            if case .blob(let blob) = $0 { blob } else { nil }
+        }
+    }
+
+    /// The entry of the journal with a number.
+    public func journalEntry(_ number: Int64) throws -> StoredJournalEntry? {
+        if case .journal(let entry)? = try sideRecord(.journal(number)) { entry } else { nil }
+    }
+
+    /// Entries of the journal, ascending by number.
+    public func journalEntries(after number: Int64, limit: Int) throws -> [StoredJournalEntry] {
+        try journalEntries(.journal(after: number), limit: limit)
+    }
+
+    /// The newest entries of the journal, the last one first.
+    public func newestJournalEntries(limit: Int) throws -> [StoredJournalEntry] {
+        try journalEntries(.newestJournal, limit: limit)
+    }
+
+    private func journalEntries(_ scan: SideRecord.Scan, limit: Int) throws -> [StoredJournalEntry] {
+        try sideRecords(scan, limit: limit).compactMap {
+            if case .journal(let entry) = $0 { entry } else { nil }
+        }
+    }
+}
+
+extension StorageWriter {
+    /// Writes a local document.
+    public func put(_ document: LocalDocument) throws { try put(.local(document)) }
+
+    /// Sets or clears a setting of the database.
+    public func setSetting(_ name: String, to value: String?) throws {
+        if let value { try put(.setting(name: name, value: value)) } else { try remove(.setting(name)) }
+    }
+
+    /// Sets or clears when a document is to be purged, in milliseconds since 1970.
+    public func setExpiration(_ time: Int64?, of id: DocumentID) throws {
+        if let time { try put(.expiration(of: id, at: time)) } else { try remove(.expiration(id)) }
+    }
+}
