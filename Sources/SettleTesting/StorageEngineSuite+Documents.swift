@@ -3,7 +3,7 @@ internal import Settle
 extension StorageEngineSuite {
     static func records(_ engine: any StorageEngine, _ report: inout Report) throws {
         let written = try record("é\u{0}", body: ["z": 1, "a": [1.5, "ü"]])
-        let sequence = try engine.write { try $0.apply(.insert(written)) }
+        let sequence = try engine.hold { try $0.apply(.insert(written)) }
         report.expect(sequence == 1, "the first sequence is 1, not \(String(describing: sequence))")
         let found = try engine.read { try $0.record(of: "é\u{0}", withContent: true) }
         report.expect(found?.tree == written.tree, "a tree is read as it was written")
@@ -13,17 +13,17 @@ extension StorageEngineSuite {
         report.expect(head?.tree == written.tree && head?.content == nil, "a content is left out unless asked for")
         report.expect(try engine.read { try $0.record(of: "e", withContent: true) } == nil, "an unknown id is nil")
         var changed = try record("é\u{0}", ["2-b"], body: .empty)
-        let second = try engine.write { try $0.put(at(1, changed)) }
+        let second = try engine.hold { try $0.put(at(1, changed)) }
         report.expect(second == 2, "a rewritten record gets the next sequence")
         report.expect(try engine.read { try $0.counts().live } == 1, "a rewritten record replaces the old one")
         changed.sequence = second
         changed.tree.markShared(try RevisionID(validating: "2-b"))
-        try engine.write { try $0.updateTree(of: changed) }
+        try engine.hold { try $0.updateTree(of: changed) }
         let updated = try engine.read { try $0.record(of: changed.id, withContent: true) }
         report.expect(updated?.tree == changed.tree && updated?.sequence == 2, "a tree alone can be replaced")
         report.expect(updated?.content == changed.content, "a content stays when the tree is replaced")
         let stale = at(7, changed)
-        let refused = try engine.write { writer in
+        let refused = try engine.hold { writer in
             try [.insert(changed), .update(stale), .updateTree(stale), .remove(stale)].allSatisfy {
                 try writer.apply($0) == nil
             }
@@ -35,7 +35,7 @@ extension StorageEngineSuite {
 
     static func order(_ engine: any StorageEngine, _ report: inout Report) throws {
         let ids: [DocumentID] = ["b", "B", "a", "\u{10000}", "\u{ffff}", "é"]
-        try engine.write { writer in
+        try engine.hold { writer in
             for id in ids { _ = try writer.apply(.insert(record(id))) }
             _ = try writer.put(at(1, record("b", ["2-b"], isDeleted: true)))
         }
@@ -65,27 +65,27 @@ extension StorageEngineSuite {
     }
 
     static func removal(_ engine: any StorageEngine, _ report: inout Report) throws {
-        try engine.write { writer in
+        try engine.hold { writer in
             for id: DocumentID in ["a", "b"] { _ = try writer.apply(.insert(record(id))) }
         }
         // The newest record is removed in a separate write: the sequence must not go back.
-        try? engine.write { _ in throw DatabaseError(.storage, "on purpose") }
+        try? engine.hold { _ in throw DatabaseError(.storage, "on purpose") }
         if let newest = try engine.read({ try $0.record(of: "b", withContent: true) }) {
-            try engine.write { try $0.remove(newest) }
+            try engine.hold { try $0.remove(newest) }
         }
         report.expect(try engine.read { try $0.record(of: "b", withContent: false) } == nil, "a removed record is gone")
         report.expect(try engine.read { try $0.lastSequence } == 3, "a removal moves the sequence on")
-        let next = try engine.write { try $0.apply(.insert(record("c"))) }
+        let next = try engine.hold { try $0.apply(.insert(record("c"))) }
         report.expect(next == 4, "no sequence is used twice, but \(String(describing: next)) is")
     }
 
     static func contents(_ engine: any StorageEngine, _ report: inout Report) throws {
         let written = RevisionContent(body: ["v": [1, "é"]])
-        let tokens = try engine.write { writer in try (0..<3).map { _ in try writer.putContent(written) } }
+        let tokens = try engine.hold { writer in try (0..<3).map { _ in try writer.putContent(written) } }
         report.expect(Set(tokens).count == 3, "each content has a token of its own")
         report.expect(tokens.allSatisfy { $0 >= BodyToken.firstApart }, "tokens begin at BodyToken.firstApart")
         report.expect(try engine.read { try $0.content(at: tokens[0]) } == written, "a content is read as written")
-        try engine.write { try $0.removeContent(at: tokens[1]) }
+        try engine.hold { try $0.removeContent(at: tokens[1]) }
         report.expect(try engine.read { try $0.content(at: tokens[1]) } == nil, "a removed content is gone")
         let kept = try engine.read { try $0.contentTokens(after: 0, limit: 10) }
         report.expect(kept == [tokens[0], tokens[2]].sorted(), "the tokens kept are listed, ascending")
@@ -95,12 +95,12 @@ extension StorageEngineSuite {
         report.expect(rest == Array(kept.dropFirst()), "listing goes on after a token")
         for token in [BodyToken.none, BodyToken.record, UInt64.max] {
             report.expect(try engine.read { try $0.content(at: token) } == nil, "token \(token) has no content")
-            try engine.write { try $0.removeContent(at: token) }
+            try engine.hold { try $0.removeContent(at: token) }
         }
     }
 
     static func conflicts(_ engine: any StorageEngine, _ report: inout Report) throws {
-        try engine.write { writer in
+        try engine.hold { writer in
             for id: DocumentID in ["c", "a", "b"] { _ = try writer.apply(.insert(record(id, ["1-a", "1-b"]))) }
             _ = try writer.apply(.insert(record("d")))
             _ = try writer.apply(.insert(record("e", ["1-a", "1-b"], isDeleted: true)))

@@ -3,7 +3,7 @@ internal import Settle
 extension StorageEngineSuite {
     static func locals(_ engine: any StorageEngine, _ report: inout Report) throws {
         let written = LocalDocument(id: "_local/a", revisionNumber: 3, body: ["v": 1])
-        try engine.write { writer in
+        try engine.hold { writer in
             try writer.put(LocalDocument(id: "_local/b", revisionNumber: 1, body: .empty))
             try writer.put(LocalDocument(id: "_local/a", revisionNumber: 2, body: .empty))
             try writer.put(written)
@@ -13,7 +13,7 @@ extension StorageEngineSuite {
         report.expect(ids == ["_local/a", "_local/b"], "local documents are listed in order")
         let rest = try engine.read { try $0.localDocuments(after: "_local/a", limit: 9).map(\.id) }
         report.expect(rest == ["_local/b"], "listing goes on after an id")
-        try engine.write { try $0.remove(.local("_local/a")) }
+        try engine.hold { try $0.remove(.local("_local/a")) }
         report.expect(try engine.read { try $0.localDocument("_local/a") } == nil, "a removed one is gone")
         report.expect(try engine.read { try $0.lastSequence } == 0, "local documents take no sequence")
     }
@@ -24,7 +24,7 @@ extension StorageEngineSuite {
         let small = BlobRecord(digest: digests[1], md5: md5, length: 2, content: [1, 2], isFile: false)
         let empty = BlobRecord(digest: digests[2], md5: md5, length: 0, content: [], isFile: false)
         let large = BlobRecord(digest: digests[0], md5: md5, length: 1 << 40, content: nil, isFile: true)
-        try engine.write { writer in for blob in [small, large, empty, small] { try writer.put(.blob(blob)) } }
+        try engine.hold { writer in for blob in [small, large, empty, small] { try writer.put(.blob(blob)) } }
         for blob in [small, empty, large] {
             report.expect(try engine.read { try $0.blob(blob.digest) } == blob, "a blob is read as it was written")
         }
@@ -32,14 +32,14 @@ extension StorageEngineSuite {
         report.expect(listed.map(\.digest) == digests, "blobs are listed by digest")
         report.expect(listed.allSatisfy { $0.content == nil }, "and without contents")
         report.expect(listed.map(\.isFile) == [true, false, false], "and say whether they are files")
-        try engine.write { try $0.remove(.blob(digests[1])) }
+        try engine.hold { try $0.remove(.blob(digests[1])) }
         report.expect(try engine.read { try $0.blob(digests[1]) } == nil, "a removed blob is gone")
         let rest = try engine.read { try $0.blobs(after: digests[0], limit: 9).map(\.digest) }
         report.expect(rest == [digests[2]], "listing goes on after a digest")
     }
 
     static func settings(_ engine: any StorageEngine, _ report: inout Report) throws {
-        try engine.write { writer in
+        try engine.hold { writer in
             try writer.setSetting("a", to: "1")
             try writer.setSetting("a", to: "é")
             try writer.setSetting("b", to: "2")
@@ -64,7 +64,7 @@ extension StorageEngineSuite {
     }
 
     static func maintenance(_ engine: any StorageEngine, _ report: inout Report) throws {
-        try engine.write { writer in for id: DocumentID in ["a", "b"] { _ = try writer.apply(.insert(record(id))) } }
+        try engine.hold { writer in for id: DocumentID in ["a", "b"] { _ = try writer.apply(.insert(record(id))) } }
         _ = try engine.maintain(.reclaimSpace)
         report.expect(try engine.maintain(.check).problems == [], "an engine that was used well has no problems")
         report.expect(try engine.read { try $0.counts().live } == 2, "nothing is lost when space is given back")
@@ -75,12 +75,12 @@ extension StorageEngineSuite {
     }
 
     static func closing(_ engine: any StorageEngine, _ report: inout Report) throws {
-        _ = try engine.write { try $0.apply(.insert(record("a"))) }
+        _ = try engine.hold { try $0.apply(.insert(record("a"))) }
         engine.close()
         engine.close()
         let calls: [(String, () throws -> Void)] = [
             ("read", { _ = try engine.read { try $0.lastSequence } }), ("snapshot", { try engine.snapshot { _ in } }),
-            ("write", { try engine.write { _ in } }),
+            ("hold", { try engine.hold { _ in } }), ("commit", { try engine.commit { _ in } }),
         ]
         for (name, call) in calls {
             do {

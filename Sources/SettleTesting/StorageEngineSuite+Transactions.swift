@@ -4,11 +4,16 @@ internal import SettlePlatform
 
 extension StorageEngineSuite {
     private struct OnPurpose: Error {}
+    private typealias Write = @Sendable (any StorageWriter) throws -> Void
+
+    private static func commit(_ engine: any StorageEngine, _ body: @escaping Write) throws { try engine.commit(body) }
+
+    private static func hold(_ engine: any StorageEngine, _ body: @escaping Write) throws { try engine.hold(body) }
 
     static func rollback(_ engine: any StorageEngine, _ report: inout Report) throws {
-        _ = try engine.write { try $0.apply(.insert(record("a"))) }
+        _ = try engine.hold { try $0.apply(.insert(record("a"))) }
         do {
-            try engine.write { writer in
+            try engine.hold { writer in
                 _ = try writer.apply(.insert(record("b")))
                 _ = try writer.putContent(RevisionContent(body: .empty))
                 try writer.setSetting("s", to: "1")
@@ -20,42 +25,44 @@ extension StorageEngineSuite {
         report.expect(try engine.read { try $0.contentTokens(after: 0, limit: 9) } == [], "a content is undone")
         report.expect(try engine.read { try $0.setting("s") } == nil, "a setting is undone")
         report.expect(try engine.read { try $0.lastSequence } == 1, "a sequence is undone")
-        report.expect(try engine.write { try $0.apply(.insert(record("c"))) } == 2, "and is given out again")
+        report.expect(try engine.hold { try $0.apply(.insert(record("c"))) } == 2, "and is given out again")
     }
 
     static func parts(_ engine: any StorageEngine, _ report: inout Report) throws {
-        try engine.write { writer in
+        try engine.hold { writer in
             _ = try writer.apply(.insert(record("outer")))
             do {
-                try engine.writeSeparately { inner in
-                    _ = try inner.apply(.insert(record("inner")))
+                try writer.part {
+                    _ = try writer.apply(.insert(record("inner")))
                     throw OnPurpose()
                 }
             } catch is OnPurpose {}
-            _ = try engine.write { try $0.apply(.insert(record("second"))) }
+            _ = try engine.commit { try $0.apply(.insert(record("second"))) }
             let seen = try engine.read { try $0.counts().live }
             report.expect(seen == 2, "reads in a write see its own state, \(seen) documents and not 2")
             let inSnapshot = try engine.snapshot { try $0.lastSequence }
             report.expect(inSnapshot == 2, "a part that failed gives its sequence back")
         }
         report.expect(try engine.read { try $0.counts().live } == 2, "a part that failed failed alone")
-        try? engine.write { _ in
-            try? engine.write { inner in
-                _ = try inner.apply(.insert(record("third")))
-                throw OnPurpose()
+        for inner in [hold, commit] {
+            try? engine.hold { _ in
+                try? inner(engine) { writer in
+                    _ = try writer.apply(.insert(record("third")))
+                    throw OnPurpose()
+                }
             }
+            report.expect(try engine.read { try $0.counts().live } == 2, "a write that fails half way fails as a whole")
         }
-        report.expect(try engine.read { try $0.counts().live } == 2, "a write that failed half way fails as a whole")
     }
 
     static func snapshots(_ engine: any StorageEngine, _ report: inout Report) throws {
-        _ = try engine.write { try $0.apply(.insert(record("a"))) }
+        _ = try engine.hold { try $0.apply(.insert(record("a"))) }
         guard engine.readsInParallel else { return }
         let counts = try engine.snapshot { reader in
             let before = try reader.counts().live
             let done = DispatchSemaphore(value: 0)
             DispatchQueue.global().async {
-                _ = try? engine.write { try $0.apply(.insert(record("b"))) }
+                _ = try? engine.hold { try $0.apply(.insert(record("b"))) }
                 done.signal()
             }
             done.wait()
@@ -68,16 +75,16 @@ extension StorageEngineSuite {
     static func commits(_ engine: any StorageEngine, _ report: inout Report) throws {
         let told = Guarded<[UpdateSequence]>([])
         engine.onCommit { sequence in told.withLock { $0.append(sequence) } }
-        _ = try engine.write { try $0.apply(.insert(record("a"))) }
-        try? engine.write { writer in
+        _ = try engine.commit { try $0.apply(.insert(record("a"))) }
+        try? engine.commit { writer in
             _ = try writer.apply(.insert(record("b")))
             throw OnPurpose()
         }
-        try engine.write { writer in
+        try engine.hold { writer in
             for id: DocumentID in ["c", "d"] { _ = try writer.apply(.insert(record(id))) }
         }
         let sequences = told.withLock { $0 }
-        let inside = try engine.write { writer in (engine.isWriting, try engine.read { _ in engine.isWriting }) }
+        let inside = try engine.hold { writer in (engine.isWriting, try engine.read { _ in engine.isWriting }) }
         report.expect(inside == (true, true) && !engine.isWriting, "a thread is writing inside a write, and only there")
         report.expect(sequences == [1, 3], "each commit is told once, with its newest sequence, not \(sequences)")
     }
@@ -90,7 +97,7 @@ extension StorageEngineSuite {
             for number in 0..<50 {
                 do {
                     let id = try DocumentID(validating: "\(thread).\(number)")
-                    _ = try engine.write { writer in
+                    try (thread % 2 == 0 ? hold : commit)(engine) { writer in
                         _ = try writer.apply(.insert(record(id)))
                         if number % 5 == 4 { throw OnPurpose() }
                     }

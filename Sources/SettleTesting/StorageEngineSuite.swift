@@ -81,7 +81,7 @@ extension StorageEngineSuite {
         ]
         let numbers: [Int64] = [3, 5, 8]
         for index in entries.indices { entries[index].number = numbers[index] }
-        try engine.write { writer in for entry in entries { try writer.put(.journal(entry)) } }
+        try engine.hold { writer in for entry in entries { try writer.put(.journal(entry)) } }
         report.expect(
             try engine.read { try $0.journalEntries(after: 0, limit: 9) } == entries, "entries are read as written")
         let rest = try engine.read { try $0.journalEntries(after: numbers[0], limit: 1) }
@@ -92,13 +92,13 @@ extension StorageEngineSuite {
         report.expect(try engine.read { try $0.journalEntry(4) } == nil, "a number may have none")
         entries[1].time = 9
         entries[1].new = given(["v": 2])
-        try engine.write { writer in
+        try engine.hold { writer in
             try writer.put(.journal(entries[1]))
             try writer.remove(.journal(numbers[0]))
         }
         let left = try engine.read { try $0.journalEntries(after: 0, limit: 9) }
         report.expect(left == Array(entries[1...]), "an entry is replaced, another removed")
-        try engine.write { try $0.removeJournal() }
+        try engine.hold { try $0.removeJournal() }
         report.expect(try engine.read { try $0.newestJournalEntries(limit: 9) }.isEmpty, "the journal is emptied")
         report.expect(try engine.read { try $0.lastSequence } == 0, "the journal takes no sequence")
     }
@@ -109,9 +109,9 @@ extension StorageEngineSuite {
         func act(_ number: Int, _ writer: any StorageWriter) {
             writer.afterCommit { done.withLock { $0.append(number) } }
         }
-        try engine.write { writer in
+        try engine.hold { writer in
             act(1, writer)
-            try? engine.writeSeparately { writer in
+            try? writer.part {
                 act(2, writer)
                 throw Undone()
             }
@@ -120,12 +120,12 @@ extension StorageEngineSuite {
         }
         report.expect(done.withLock { $0 } == [1, 3], "what was undone is not done after the commit")
         do {
-            try engine.write { writer in
+            try engine.hold { writer in
                 act(4, writer)
                 throw Undone()
             }
         } catch is Undone {}
-        try engine.write { act(5, $0) }
+        try engine.hold { act(5, $0) }
         report.expect(done.withLock { $0 } == [1, 3, 5], "what was rolled back is never done")
     }
 }

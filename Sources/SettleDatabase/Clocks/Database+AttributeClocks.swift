@@ -12,7 +12,7 @@ extension Database {
     /// documents keep their clocks.
     ///
     /// - Throws: ``DatabaseError`` with code `inputOutput`, `diskFull` or `closed`.
-    public func setAttributeClocks(_ areOn: Bool) throws { try engine.write { try clocks.set(areOn, $0) } }
+    public func setAttributeClocks(_ areOn: Bool) throws { try engine.hold { try clocks.set(areOn, $0) } }
 
     /// Informs the clock of a server's time, in milliseconds since 1970: a wall clock that differs from it by more than a
     /// minute is ignored from then on, until the database is closed.
@@ -20,8 +20,8 @@ extension Database {
     /// Replication over HTTP does this automatically; this is for apps that talk to their server in other ways.
     public func noteServerTime(_ milliseconds: Int64) { clocks.hear(server: milliseconds) }
 
-    /// Sets the clock's device, for reproducible simulations.
-    package func nameClock(_ device: String) throws { try engine.write { try clocks.name(device, $0) } }
+    /// Gives the clock a device's name of one's own, for simulations that are to be the same again.
+    package func nameClock(_ device: String) throws { try engine.hold { try clocks.name(device, $0) } }
 
     /// The time by which changes are stamped, in milliseconds since 1970.
     package var clockTime: Int64 { clocks.time }

@@ -25,7 +25,7 @@ extension Database {
     package func change(
         _ objects: [ObjectChanges], believing latest: Int64, refused: [DocumentID] = [], asking check: WriteCheck? = nil
     ) throws -> [ObjectChanges.Outcome] {
-        try editByAnyThread { editor in
+        try commit { editor in
             try editor.begin(check)
             let order = ReferenceOrder(objects, and: refused)
             var lacking = Set(try refused.filter { try !editor.isThere($0) })

@@ -64,7 +64,7 @@ extension Database {
     /// Sets the top-level members every tombstone of this database keeps, such as those that its filters test.
     public func setMembersKeptOnDelete(_ names: Set<String>) throws {
         let list = names.isEmpty ? nil : JSON.array(names.sorted().map(JSON.string)).description
-        try engine.write { try $0.setSetting("members_kept_on_delete", to: list) }
+        try engine.commit { try $0.setSetting("members_kept_on_delete", to: list) }
     }
 
     static func delete(

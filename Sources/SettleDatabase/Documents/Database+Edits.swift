@@ -16,7 +16,7 @@ extension Database {
         _ edits: [DocumentEdit], asking check: WriteCheck? = nil
     ) throws -> [Result<RevisionID, DatabaseError>] {
         let order = edits.indices.sorted { (edits[$0].id, $0) < (edits[$1].id, $1) }
-        return try editByAnyThread { editor in
+        return try commit { editor in
             try editor.begin(check)
             var outcomes: [Int: Result<RevisionID, DatabaseError>] = [:]
             for index in order {

@@ -57,14 +57,14 @@ extension Database {
     package func setSetting(_ name: String, to value: String?) throws {
         settingsChanges.add(1, ordering: .sequentiallyConsistent)
         defer { settingsChanges.add(1, ordering: .sequentiallyConsistent) }
-        try engine.write { try $0.setSetting(name, to: value) }
+        try engine.commit { try $0.setSetting(name, to: value) }
     }
 
     /// The instance name of this database, created on first use. A database that was deleted and created again under
     /// the same name has another, so that positions in the old one's changes are recognized as invalid.
     package func instanceName() throws -> String {
         if let name = try setting(Self.instanceSetting) { return name }
-        return try engine.write { writer in
+        return try engine.commit { writer in
             if let name = try writer.setting(Self.instanceSetting) { return name }
             let name = SecureRandom.hexadecimal(bytes: 8)
             try writer.setSetting(Self.instanceSetting, to: name)
@@ -90,5 +90,5 @@ extension Database {
     package func cancelNotice(_ number: Int) { notifier.cancel(number) }
 
     /// Writes a local document with a revision of the caller's choice.
-    package func put(_ document: LocalDocument) throws { try engine.write { try $0.put(document) } }
+    package func put(_ document: LocalDocument) throws { try engine.commit { try $0.put(document) } }
 }

@@ -7,7 +7,7 @@ extension Database {
     static func openJournal(_ isWanted: Bool?, _ engine: any StorageEngine) throws -> PendingCache? {
         let isOn = try engine.read { try $0.setting(journalSetting) } != nil
         if let isWanted, isWanted != isOn {
-            try engine.write { writer in
+            try engine.commit { writer in
                 try writer.setSetting(journalSetting, to: isWanted ? "on" : nil)
                 if !isWanted { try writer.removeJournal() }
             }

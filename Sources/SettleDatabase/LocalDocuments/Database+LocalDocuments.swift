@@ -16,7 +16,7 @@ extension Database {
     @discardableResult
     public func saveLocalDocument(_ id: DocumentID, body: DocumentBody) throws -> LocalDocument {
         guard id.isLocal else { throw DatabaseError(.invalid, "\"\(id)\" must start with _local/") }
-        return try engine.write { writer in
+        return try engine.commit { writer in
             let (number, isPastEnd) = try (writer.localDocument(id)?.revisionNumber ?? 0).addingReportingOverflow(1)
             guard !isPastEnd else { throw DatabaseError(.corrupt, "the revision of \"\(id)\" is past all numbers") }
             let document = LocalDocument(id: id, revisionNumber: number, body: body)
@@ -36,7 +36,7 @@ extension Database {
     package func saveLocalDocument(
         _ id: DocumentID, body: DocumentBody, expecting revision: String?
     ) throws -> LocalDocument {
-        try engine.write { writer in
+        try engine.commit { [self] writer in
             let stored = try writer.localDocument(id)?.revision
             guard stored == revision else {
                 let found = stored ?? "none"
@@ -49,7 +49,7 @@ extension Database {
     /// Deletes a local document; returns whether it existed.
     @discardableResult
     public func deleteLocalDocument(_ id: DocumentID) throws -> Bool {
-        try engine.write { writer in
+        try engine.commit { writer in
             guard try writer.localDocument(id) != nil else { return false }
             try writer.remove(.local(id))
             return true

@@ -19,7 +19,7 @@ extension Database {
             var suspects = Set(page.map(\.digest))
             try clear(&suspects, changedSince: 0)
             if !suspects.isEmpty {
-                removed += try engine.write { writer in
+                removed += try engine.hold { writer in
                     try clear(&suspects, changedSince: sequence)
                     let doomed = suspects.filter { !blobs.isPinned($0) }
                     for digest in doomed { try writer.remove(.blob(digest)) }
@@ -42,7 +42,7 @@ extension Database {
         blobs.partial.removeAll()
         let doomed = try blobs.digestsOfFiles().filter { digest in try engine.read { try $0.blob(digest) } == nil }
         for start in stride(from: 0, to: doomed.count, by: Self.filesAtOnce) {
-            try engine.write { writer in
+            try engine.hold { writer in
                 for digest in doomed[start..<min(start + Self.filesAtOnce, doomed.count)] {
                     try blobs.removeFile(of: digest) { try writer.blob(digest) != nil }
                 }

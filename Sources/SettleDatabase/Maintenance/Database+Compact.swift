@@ -53,7 +53,7 @@ extension Database {
             guard let last = ids.last else { return removed }
             let candidates = ids.filter { !removable(in: $0.tree, through: newest).isEmpty }.map(\.id)
             if !candidates.isEmpty {
-                removed += try engine.write { writer in
+                removed += try engine.hold { writer in
                     try candidates.reduce(0) { sum, id in
                         do { return try sum + compactContents(of: id, through: newest, in: writer) } catch let error
                             as DatabaseError

@@ -17,7 +17,7 @@ extension Database {
         if date?.timeIntervalSince1970.isNaN == true {
             throw DatabaseError(.invalid, "the expiration date is not a number")
         }
-        try engine.write { writer in
+        try engine.commit { writer in
             guard try writer.storedRecord(of: id, withContent: false) != nil else {
                 throw DatabaseError(.notFound, "there is no document \"\(id)\" to expire")
             }
@@ -52,7 +52,7 @@ extension Database {
                 }
                 for id in still {
                     try purge(id)
-                    try engine.write { try $0.setExpiration(nil, of: id) }
+                    try engine.commit { try $0.setExpiration(nil, of: id) }
                 }
                 return still.count
             }

@@ -32,7 +32,7 @@ extension Database {
     /// - Throws: ``DatabaseError`` with code `invalid` for less than 1.
     public func setRevisionLimit(_ limit: Int) throws {
         guard limit > 0 else { throw DatabaseError(.invalid, "the revision limit must be at least 1") }
-        try engine.write { try $0.setSetting("revision_limit", to: String(limit)) }
+        try engine.commit { try $0.setSetting("revision_limit", to: String(limit)) }
     }
 
     static func revisionLimit(in reader: any StorageReader) throws -> Int {

@@ -7,7 +7,7 @@ extension Database {
     /// While there is a document whose revisions can't be read, any content may be its, and all stay.
     func removeLostContents() throws -> Int {
         guard try setting(Self.lostContentsSetting) != nil else { return 0 }
-        return try engine.write { writer in
+        return try engine.hold { writer in
             var named: Set<UInt64> = []
             var range = SequenceRange()
             while case let page = try writer.records(changedIn: range, limit: 500, withContent: false),

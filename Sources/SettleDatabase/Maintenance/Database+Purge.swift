@@ -27,7 +27,7 @@ extension Database {
     private func purge(
         _ id: DocumentID, ifUnreadable: [RevisionID]?, _ choose: (RevisionTree) -> [RevisionID]
     ) throws -> [RevisionID] {
-        try engine.write { writer in
+        try engine.hold { writer in
             try PurgeLog.countRequest(with: writer)
             if let ifUnreadable, let record = try writer.storedRecord(of: id, withContent: false), record.tree.isEmpty {
                 try forget(record, journalRecorder, with: writer)

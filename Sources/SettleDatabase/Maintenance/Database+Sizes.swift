@@ -45,6 +45,6 @@ extension Database {
     /// Counts anew after a compaction, and remembers what it left of contents kept apart.
     func noteCompactedSize() throws {
         let payload = try countPayload()
-        try engine.write { try $0.setSetting(Self.neededContentsSetting, to: String(payload.apart)) }
+        try engine.commit { try $0.setSetting(Self.neededContentsSetting, to: String(payload.apart)) }
     }
 }

@@ -85,25 +85,27 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         }
     }
 
-    func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        try isWriting ? joined(body) : take(WriteTurn(), body)
-    }
-
-    func writeByAnyThread<Result: Sendable>(
-        _ body: @escaping @Sendable (any StorageWriter) throws -> Result
-    ) throws -> Result {
+    func commit<Result: Sendable>(_ body: @escaping @Sendable (any StorageWriter) throws -> Result) throws -> Result {
         if isWriting { return try joined(body) }
         let result = Guarded<Result?>(nil)
-        let turn = WriteTurn { writer in
+        let job: WriteTurn.Job = { writer in
             let made = try body(writer)
             result.withLock { $0 = made }
         }
-        return try take(turn, body) { result.withLock { $0 } }
+        try take(WriteTurn(job: job), job)
+        return try Self.found(result.withLock { $0 })
     }
 
-    func writeSeparately<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        guard isWriting else { return try write(body) }
-        return try writer.hasBegun ? writer.part(body) : joined(body)
+    func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+        if isWriting { return try joined(body) }
+        var result: Result?
+        try take(WriteTurn()) { result = try body($0) }
+        return try Self.found(result)
+    }
+
+    private static func found<Result>(_ result: Result?) throws -> Result {
+        guard let result else { throw DatabaseError(.storage, "a write ended before its turn; nothing was written") }
+        return result
     }
 
     var isWriting: Bool { owner.withLock { $0 } == ThreadID.current }
@@ -125,7 +127,9 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
 
     /// Runs a closure on the writing connection between two transactions.
     private func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
-        try take(WriteTurn(), alone: true) { _ in try body() }
+        var result: Result?
+        try take(WriteTurn(), alone: true) { _ in result = try body() }
+        return try Self.found(result)
     }
 
     /// Waits for a turn to write, runs a closure in it, and waits for the commit.
@@ -133,28 +137,21 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// - Parameters:
     ///   - turn: The turn to wait for.
     ///   - alone: Whether the closure runs between two transactions.
-    ///   - body: What this thread runs.
-    ///   - elsewhere: The result, if another thread did the job of the turn.
-    /// - Returns: The closure's result.
+    ///   - body: What this thread runs, unless another one did the job of the turn.
     /// - Throws: What the closure throws, or why its changes were not committed.
-    private func take<Result>(
-        _ turn: WriteTurn, alone: Bool = false, _ body: (any StorageWriter) throws -> Result,
-        elsewhere: () -> Result? = { nil }
-    ) throws -> Result {
-        var result: Result?
+    private func take(
+        _ turn: WriteTurn, alone: Bool = false, _ body: (any StorageWriter) throws -> Void
+    ) throws {
+        try Waiting.check()
         perform(.arrived(turn, alone: alone), for: turn)
         while true {
             switch turn.wait() {
             case .run(let place):
                 var failure: (any Error)?
-                let event = run(place, &failure) { result = try body($0) }
+                let event = run(place, &failure, body)
                 perform(event, for: turn, failure: failure)
             case .ended(let failure?): throw failure
-            case .ended(nil):
-                guard let result = result ?? elsewhere() else {
-                    throw DatabaseError(.storage, "a write was woken before its turn; nothing was written")
-                }
-                return result
+            case .ended(nil): return
             }
         }
     }
@@ -199,7 +196,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             try owning {
                 switch place {
                 case .alone: try body(writer)
-                case .savepoint: try writer.part(body)
+                case .savepoint: try writer.part { try body(writer) }
                 case .transaction:
                     try writer.begin()
                     try writer.whole(body)

@@ -48,8 +48,7 @@ extension SQLiteWriter {
         }
     }
 
-    /// Runs a closure in a savepoint, so that it can fail alone.
-    func part<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
+    func part<Result>(_ body: () throws -> Result) throws -> Result {
         let outer = doomed
         doomed = nil
         defer { doomed = outer }
@@ -57,7 +56,7 @@ extension SQLiteWriter {
         try checkTransaction()
         try connection.statement(.savepoint).run()
         do {
-            let result = try whole(body)
+            let result = try whole { _ in try body() }
             try connection.statement(.release).run()
             return result
         } catch {

@@ -5,20 +5,21 @@
 ///
 /// What an engine promises:
 ///
-/// - A write is all or nothing, and has happened when ``write(_:)`` returns.
+/// - A write is all or nothing, and has happened when ``commit(_:)`` or ``hold(_:)`` returns.
 /// - Writes happen one after the other. Those waiting at the same time may share one commit; none sees another's fail.
+/// - When that commit fails, each of them throws.
 /// - A snapshot sees one state of the database from beginning to end; neither it nor a read waits for a write if
 ///   ``readsInParallel``.
 public protocol StorageEngine: Sendable {
     /// Whether reads go on while a write does.
     var readsInParallel: Bool { get }
 
-    /// Whether this thread is inside a ``write(_:)``, and so sees what is not committed.
+    /// Whether this thread is inside a write, and so sees what is not committed.
     var isWriting: Bool { get }
 
     /// Runs a closure that asks one question; two questions may see two states.
     ///
-    /// Within a ``write(_:)`` on the same thread, the state is that of the write so far.
+    /// Within a write on the same thread, the state is that of the write so far.
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result
 
     /// Runs a closure like ``read(_:)`` if that needs no waiting, for threads that serve many clients.
@@ -31,22 +32,17 @@ public protocol StorageEngine: Sendable {
     /// Runs a closure all of whose questions see one state of the database.
     func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result
 
-    /// Runs a closure whose writes happen together or, when it throws, not at all.
+    /// Runs a closure whose changes are committed together or, if it throws, not at all; shares the commit with other writers.
     ///
-    /// Within another write on the same thread it shares that one's fate: when it throws after it has changed something,
-    /// the whole write fails, even if the closure around it goes on.
-    func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
-
-    /// Runs a closure like ``write(_:)``; within another write it is a part that can fail alone.
-    func writeSeparately<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
-
-    /// Runs a closure like ``write(_:)``, on this thread or on that of another write it shares a commit with.
+    /// The closure runs once, on this thread or on that of another writer. A write inside it, or inside ``hold(_:)``, is a
+    /// part of the outer one: if it throws after it changed something, the outer write fails as a whole, even if the closure
+    /// around it continues. ``StorageWriter/part(_:)`` makes a part that fails alone.
     ///
-    /// Writers that wait at the same time need not be woken one after the other then. An engine that has no use for that
-    /// leaves it as it is.
-    func writeByAnyThread<Result: Sendable>(
-        _ body: @escaping @Sendable (any StorageWriter) throws -> Result
-    ) throws -> Result
+    /// - Throws: What the closure throws, or ``DatabaseError`` if its changes were not committed.
+    func commit<Result: Sendable>(_ body: @escaping @Sendable (any StorageWriter) throws -> Result) throws -> Result
+
+    /// Runs a closure like ``commit(_:)``, once, on this thread; other writers wait while it runs.
+    func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result
 
     /// Sets what is to be called after each commit with the newest sequence; called in the order of commits.
     func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void)
@@ -58,13 +54,4 @@ public protocol StorageEngine: Sendable {
 
     /// Ends all use; later calls throw `closed`.
     func close()
-}
-
-extension StorageEngine {
-    /// Runs a closure like ``write(_:)``, on this thread.
-    public func writeByAnyThread<Result: Sendable>(
-        _ body: @escaping @Sendable (any StorageWriter) throws -> Result
-    ) throws -> Result {
-        try write(body)
-    }
 }

@@ -24,6 +24,9 @@ public protocol StorageWriter: StorageReader {
     /// Removes all entries of the journal, damaged ones too.
     func removeJournal() throws
 
+    /// Runs a closure whose changes are undone if it throws, without failing the write around it.
+    func part<Result>(_ body: () throws -> Result) throws -> Result
+
     /// Does something once this write is committed, before whoever waits for it goes on; never if it is undone. Actions are
     /// done in the order of commits and must not use the engine.
     func afterCommit(_ action: @escaping @Sendable () -> Void)

@@ -51,7 +51,7 @@ extension Database {
         let (whole, isPast) = seconds.multipliedReportingOverflow(by: 1000)
         let milliseconds = isPast ? Int64.max / 2 : max(0, whole + attoseconds / 1_000_000_000_000_000)
         let now = options.now()
-        return try engine.write { writer in
+        return try engine.commit { writer in
             var marks = ContentMarks(try writer.setting(ContentMarks.setting))
             let newest = marks.newest(at: now - milliseconds)
             let kept = try writer.contentTokens(after: 0, descending: true, limit: 1).first ?? 0

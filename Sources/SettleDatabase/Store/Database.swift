@@ -99,7 +99,8 @@ public final class Database: Sendable {
     /// - Throws: Errors of the closure, or ``DatabaseError`` if the commit fails.
     @discardableResult
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        try engine.writeSeparately { _ in try body() }
+        let isPart = engine.isWriting
+        return try engine.hold { writer in try isPart ? writer.part(body) : body() }
     }
 
     /// Runs a closure whose reads all see one state of the database, regardless of concurrent writes.
@@ -147,14 +148,12 @@ public final class Database: Sendable {
 
     /// Calls a closure with an editor.
     func edit<Result>(_ body: (DocumentEditor) throws -> Result) throws -> Result {
-        try engine.write { try edit(with: $0, body) }
+        try engine.hold { try edit(with: $0, body) }
     }
 
-    /// Calls a closure with an editor, on this thread or on that of another writer.
-    func editByAnyThread<Result: Sendable>(
-        _ body: @escaping @Sendable (DocumentEditor) throws -> Result
-    ) throws -> Result {
-        try engine.writeByAnyThread { [self] in try edit(with: $0, body) }
+    /// Runs a closure with what it takes to change documents, on this thread or on that of another writer.
+    func commit<Result: Sendable>(_ body: @escaping @Sendable (DocumentEditor) throws -> Result) throws -> Result {
+        try engine.commit { [self] in try edit(with: $0, body) }
     }
 
     private func edit<Result>(

@@ -71,7 +71,7 @@ final class DeviceClock: Sendable {
         self.now = now
         let stored = try engine.read { try $0.setting(Self.setting) }.flatMap { Stored($0) }
         state.withLock { $0.mayBeOn = stored?.isOn ?? false }
-        if let isOn, isOn != stored?.isOn ?? false { try engine.write { try set(isOn, $0) } }
+        if let isOn, isOn != stored?.isOn ?? false { try engine.hold { try set(isOn, $0) } }
     }
 
     /// Whether changes are stamped.

@@ -19,7 +19,7 @@ import Testing
 
     /// Sets how many pages the file may have; too few for any growth with 1.
     private func setMaximumPageCount(_ count: Int) throws {
-        try database.engine.write { writer in
+        try database.engine.hold { writer in
             try (writer as? SQLiteWriter)?.connection.execute("PRAGMA max_page_count = \(count)")
         }
     }

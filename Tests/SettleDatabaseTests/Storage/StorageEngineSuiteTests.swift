@@ -35,10 +35,10 @@ private struct MuteEngine: StorageEngine {
     var isWriting: Bool { engine.isWriting }
     func read<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try engine.read(body) }
     func snapshot<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { try engine.snapshot(body) }
-    func write<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result { try engine.write(body) }
-    func writeSeparately<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result {
-        try engine.writeSeparately(body)
+    func commit<Result: Sendable>(_ body: @escaping @Sendable (any StorageWriter) throws -> Result) throws -> Result {
+        try engine.commit(body)
     }
+    func hold<Result>(_ body: (any StorageWriter) throws -> Result) throws -> Result { try engine.hold(body) }
     func onCommit(_ notify: @escaping @Sendable (UpdateSequence) -> Void) {}
     func maintain(_ task: MaintenanceTask) throws -> MaintenanceReport { try engine.maintain(task) }
     func close() { engine.close() }

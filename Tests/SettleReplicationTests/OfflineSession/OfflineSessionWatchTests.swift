@@ -96,7 +96,7 @@ import Testing
         let records = try #require(
             try world.database.localDocuments().first { $0.id.string.contains("offline-session") })
         // No revision can follow this one.
-        try world.database.engine.write { writer in
+        try world.database.engine.hold { writer in
             try writer.put(LocalDocument(id: records.id, revisionNumber: .max, body: records.body))
         }
         let error = #expect(throws: DatabaseError.self) { try world.session.create(["name": "lost"]) }
