@@ -142,7 +142,6 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private func take(
         _ turn: WriteTurn, alone: Bool = false, _ body: (any StorageWriter) throws -> Void
     ) throws {
-        try Waiting.check()
         perform(.arrived(turn, alone: alone), for: turn)
         while true {
             switch turn.wait() {

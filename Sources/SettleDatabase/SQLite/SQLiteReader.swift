@@ -138,19 +138,6 @@ extension SQLiteReader {
         token >= BodyToken.firstApart ? Int64(exactly: token - BodyToken.firstApart + 1) : nil
     }
 
-    /// A record that is read quickly.
-    ///
-    /// - Throws: ``WouldWait`` when there is none: a long one, or none at all.
-    private func shortRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord {
-        let statement = try connection.statement(.shortRecordOfID)
-        statement.bind(1, utf8: id.string)
-        statement.bind(2, Int64(Waiting.mostBytes))
-        guard let short = try statement.first({ try record($0, id: id, withContent: withContent) }) else {
-            throw WouldWait()
-        }
-        return short
-    }
-
     /// A statement about documents whose ids are in a range, and which are of one kind.
     private func statement(
         _ select: String, in range: DocumentRange, _ flags: RecordFlags?, _ order: String = ""

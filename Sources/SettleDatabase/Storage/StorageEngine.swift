@@ -55,3 +55,8 @@ public protocol StorageEngine: Sendable {
     /// Ends all use; later calls throw `closed`.
     func close()
 }
+
+extension StorageEngine {
+    /// Throws ``NotAtHand``.
+    public func readIfFree<Result>(_ body: (any StorageReader) throws -> Result) throws -> Result { throw NotAtHand() }
+}

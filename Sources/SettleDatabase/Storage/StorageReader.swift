@@ -10,6 +10,12 @@ public protocol StorageReader {
     /// ``DocumentRecord/damage`` says why.
     func storedRecord(of id: DocumentID, withContent: Bool) throws -> DocumentRecord?
 
+    /// A document with the winner's content as ``storedRecord(of:withContent:)`` returns it, if its parts are short. The parts of
+    /// a longer one are not read.
+    ///
+    /// - Throws: ``NotAtHand`` when tree, body and list of attachments together are longer than `mostBytes`.
+    func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord?
+
     /// The first documents of a scan, damaged ones as ``storedRecord(of:withContent:)`` returns them. A document with a damaged
     /// id is left out, except from the changes, where its record has no revisions.
     func records(_ scan: DocumentScan, limit: Int, withContent: Bool) throws -> [DocumentRecord]
@@ -42,6 +48,9 @@ public protocol StorageReader {
 }
 
 extension StorageReader {
+    /// Throws ``NotAtHand``: an engine that does not know how long a document is takes it for a long one.
+    public func shortRecord(of id: DocumentID, mostBytes: Int) throws -> DocumentRecord? { throw NotAtHand() }
+
     /// The tokens of contents kept apart that are higher than one, ascending.
     public func contentTokens(after token: UInt64, limit: Int) throws -> [UInt64] {
         try contentTokens(after: token, descending: false, limit: limit)
