@@ -24,9 +24,9 @@ enum ChangesEndpoints {
     }
 
     /// `GET /_db_updates`
-    static let updates: Endpoint = .work { context in
+    static let updates: Endpoint = .work(\.updates) { updates, context in
         let query = try ChangesQuery(context).ofDatabases
-        return try feed(of: context.server.updates.log(), query, .all, context, JSONObject())
+        return try feed(of: updates.log(), query, .all, context, JSONObject())
     }
 
     private static func feed(
@@ -36,7 +36,7 @@ enum ChangesEndpoints {
         let tag = try query.feed == .normal ? tag(of: database, context, body) : nil
         if let tag, let unchanged = EntityTag.notModified(tag, context.request) { return unchanged }
         let stream = try ChangesStream(
-            database: database, query: query, filter: filter, metrics: context.server.metrics)
+            database: database, query: query, filter: filter, metrics: context.metrics)
         if filter.script != nil { try stream.prepare() }
         var response = HTTPResponse.json(stream: stream)
         if let tag { response.headers["ETag"] = tag }

@@ -24,36 +24,24 @@ enum ConfigurationEndpoints {
     }
 
     /// `PUT /_node/{node}/_config/{section}/{key}`: the answer is the value it had.
-    static let put: Endpoint = .work { context in
+    static let put: Endpoint = .work({ $0.change }) { change, context in
         let setting = try changeable(context)
         guard let text = try context.json().string else {
             throw HTTPError.badRequest("the value must be text in quotes")
         }
-        return try change(setting, context, stored: text) { try setting.set(text, in: &$0) }
+        return try changed(setting, context, change(setting, text) { try setting.set(text, in: &$0) })
     }
 
     /// `DELETE /_node/{node}/_config/{section}/{key}`: the setting is again what the server was started with.
-    static let delete: Endpoint = .work { context in
+    static let delete: Endpoint = .work({ $0.change }) { change, context in
         let setting = try changeable(context)
-        let first = LiveSettings(context.server.options)
-        return try change(setting, context, stored: nil) { try setting.copy(from: first, to: &$0) }
+        let first = LiveSettings(context.options)
+        return try changed(setting, context, change(setting, nil) { try setting.copy(from: first, to: &$0) })
     }
 
-    private static func change(
-        _ setting: LiveSetting, _ context: RequestContext, stored: String?,
-        _ body: (inout LiveSettings) throws -> Void
-    ) throws -> HTTPResponse {
-        let (server, name) = (context.server, "\(setting.section)/\(setting.key)")
-        // Others read the settings while this waits for the disk.
-        let old = try server.changing.withLock { _ in
-            let old = server.live.withLock(\.self)
-            var changed = old
-            try body(&changed)
-            if server.options.security.allowsLiveSettings { try server.administration.store(stored, as: name) }
-            server.live.withLock { $0 = changed }
-            return setting.text(old)
-        }
-        server.options.log?.notice("setting_changed", ["setting": name, "user": context.user.name ?? ""])
+    private static func changed(_ setting: LiveSetting, _ context: RequestContext, _ old: String) -> HTTPResponse {
+        let name = "\(setting.section)/\(setting.key)"
+        context.options.log?.notice("setting_changed", ["setting": name, "user": context.user.name ?? ""])
         return .json(.string(old))
     }
 
@@ -68,7 +56,7 @@ enum ConfigurationEndpoints {
 
     private static func settings(_ context: RequestContext) throws -> VisibleSettings {
         try checkNode(context)
-        return VisibleSettings(context.server.options, context.server.live.withLock(\.self))
+        return VisibleSettings(context.options, context.live)
     }
 
     private static func values(_ context: RequestContext) throws -> [(name: String, value: String)] {
@@ -85,7 +73,7 @@ enum ConfigurationEndpoints {
             throw HTTPError.forbidden("This can't be configured while the server runs.")
         }
         let isSwitch = (section, key) == (LiveSetting.usersSecurity.section, LiveSetting.usersSecurity.key)
-        guard isSwitch || context.server.options.security.allowsLiveSettings else {
+        guard isSwitch || context.options.security.allowsLiveSettings else {
             throw HTTPError.forbidden(
                 "This can't be configured while the server runs, unless its configuration sets `live_settings`.")
         }

@@ -4,7 +4,7 @@ internal import SettleDatabase
 /// What a database as a whole answers.
 enum DatabaseEndpoints {
     /// `PUT /{db}`
-    static let create: Endpoint = .work { context in
+    static let create: Endpoint = .work({ $0.create }) { create, context in
         let name = context.parameter("db")
         let longest = name.utf8.split(separator: UInt8(ascii: "/")).map(\.count).max() ?? 0
         guard Store.isName(name) || longest > 238 else {
@@ -20,7 +20,7 @@ enum DatabaseEndpoints {
                 400, "database_name_too_long", "At least one path segment of `\(name)` is too long.")
         }
         try checkOptions(context.query)
-        try context.server.create(name)
+        try create(name)
         return .json(["ok": true], status: 201, headers: ["Location": context.location(name)])
     }
 
@@ -40,7 +40,7 @@ enum DatabaseEndpoints {
     }
 
     /// `DELETE /{db}`
-    static let delete: Endpoint = .work { context in
+    static let delete: Endpoint = .work(\.updates) { updates, context in
         if context.query["rev"] != nil {
             throw HTTPError.badRequest(
                 """
@@ -48,14 +48,14 @@ enum DatabaseEndpoints {
                 """)
         }
         let name = context.parameter("db")
-        try context.server.databases.delete(name)
-        context.server.updates.deleted(name)
+        try context.databases.delete(name)
+        updates.deleted(name)
         return .ok()
     }
 
     /// `GET /{db}`
     static let info: Endpoint = .work { context in
-        .json(try DatabaseInfo.json(of: context.database(), context.parameter("db"), context.server.compactions))
+        .json(try DatabaseInfo.json(of: context.database(), context.parameter("db"), context.compactions))
     }
 
     /// `POST /{db}/_ensure_full_commit`: what was acknowledged is committed as durably as the store was opened for.
@@ -69,7 +69,7 @@ enum DatabaseEndpoints {
     static let compact: Endpoint = .work { context in
         try context.requireContentType()
         let database = try context.database()
-        context.server.compactions.start(database, context.parameter("db"))
+        context.compactions.start(database, context.parameter("db"))
         return .ok(status: 202)
     }
 

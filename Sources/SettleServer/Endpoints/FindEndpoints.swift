@@ -17,7 +17,7 @@ enum FindEndpoints {
             if answer.isDone { return .json(bytes: bytes) }
         }
         let (database, context) = (try source.database, try context.worker)
-        guard try cursor.behind() > fewChanges, let scripts = context.server.scripts else {
+        guard try cursor.behind() > fewChanges, let scripts = context.scripts else {
             return try answer(cursor, request, context)
         }
         // Building an index takes its time, and others need this thread.
@@ -45,9 +45,9 @@ enum FindEndpoints {
         let database = try context.database()
         let name = cursor.plan.index.designDocument.map { String($0.string.dropFirst("_design/".count)) } ?? ""
         if !cursor.isCurrent {
-            try context.server.indexing.run(context.parameter("db"), name) { try cursor.update(report: $0) }
+            try context.indexing.run(context.parameter("db"), name) { try cursor.update(report: $0) }
         }
-        var answer = FindAnswer(cursor, request, database, context.server.metrics)
+        var answer = FindAnswer(cursor, request, database, context.metrics)
         var bytes: [UInt8] = []
         for _ in 0..<firstPages where !answer.isDone && bytes.count < 64 * 1024 {
             bytes += try answer.next()

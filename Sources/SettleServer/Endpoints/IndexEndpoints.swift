@@ -31,7 +31,7 @@ enum IndexEndpoints {
         try context.requireContentType()
         let database = try context.database()
         let definition = try IndexRequest.definition(
-            context.jsonObject(), makesTextIndexes: context.server.live.withLock(\.makesTextIndexes))
+            context.jsonObject(), makesTextIndexes: context.live.makesTextIndexes)
         let id = try WireDocument.checked(definition.designDocument.string)
         let old = try document(id, in: database)
         let known = old.map(body)

@@ -10,7 +10,7 @@ enum ListingEndpoints {
             var query = ListingQuery()
             try query.take(context.query)
             return .json(
-                stream: try ListingStream([listing(database, query, namespace, context.server.metrics)], of: database))
+                stream: try ListingStream([listing(database, query, namespace, context.metrics)], of: database))
         }
     }
 
@@ -28,7 +28,7 @@ enum ListingEndpoints {
             // What the query says goes before what the body says, as in CouchDB.
             try query.take(context.query)
             return .json(
-                stream: try ListingStream([listing(database, query, namespace, context.server.metrics)], of: database))
+                stream: try ListingStream([listing(database, query, namespace, context.metrics)], of: database))
         }
     }
 
@@ -44,7 +44,7 @@ enum ListingEndpoints {
                 var query = ListingQuery()
                 try query.take(context.query)
                 try query.take(query: item.object ?? JSONObject())
-                return try listing(database, query, namespace, context.server.metrics)
+                return try listing(database, query, namespace, context.metrics)
             }
             return .json(stream: ListingStream(listings, of: database, isMany: true))
         }

@@ -26,7 +26,7 @@ enum NodeEndpoints {
             "settle": ["version": .string(ProductVersion.current)],
             "collation_driver": ["name": "libicu", "collator_version": .string(collation)],
         ]
-        if context.server.scripts != nil { members["javascript_engine"] = ["name": "javascriptcore"] }
+        if context.scripts != nil { members["javascript_engine"] = ["name": "javascriptcore"] }
         return .json(.object(members))
     }
 }

@@ -6,10 +6,9 @@ internal import SettleReplication
 /// A replication that somebody asks for.
 enum ReplicateEndpoint {
     /// `POST /_replicate`
-    static let replicate: Endpoint = .work { context in
+    static let replicate: Endpoint = .work(\.scheduler) { scheduler, context in
         try context.requireContentType()
         var members = try context.jsonObject()
-        let scheduler = context.server.scheduler
         for parameter in members["query_params"]?.object ?? JSONObject() where parameter.value.string == nil {
             throw HTTPError.badRequest("\(parameter.name) value must be a string.")
         }
@@ -39,7 +38,7 @@ enum ReplicateEndpoint {
         guard let name = side.string, Store.isName(name), let host = context.request.headers["Host"] else {
             return side
         }
-        let scheme = context.server.options.certificate == nil ? "http" : "https"
+        let scheme = context.options.certificate == nil ? "http" : "https"
         let headers = ["Authorization", "Cookie"].compactMap { name in
             context.request.headers[name].map { (name, JSON.string($0)) }
         }

@@ -10,7 +10,7 @@ enum SecurityEndpoints {
     /// `PUT /{db}/_security`
     static let put: Endpoint = .work { context in
         let database = try context.database()
-        if context.parameter("db") == "_users", !context.server.live.withLock(\.isUsersSecurityEditable) {
+        if context.parameter("db") == "_users", !context.live.isUsersSecurityEditable {
             throw HTTPError.forbidden("You can't edit the security object of the user database.")
         }
         try SecurityObject(context.json()).store(in: database)

@@ -54,10 +54,10 @@ enum ServerEndpoints {
             .array(
                 try names.map { name in
                     do {
-                        let database = try context.server.databases.open(name)
+                        let database = try context.databases.open(name)
                         return [
                             "key": .string(name),
-                            "info": try DatabaseInfo.json(of: database, name, context.server.compactions),
+                            "info": try DatabaseInfo.json(of: database, name, context.compactions),
                         ]
                     } catch let error as HTTPError where error.status == 404 {
                         return ["key": .string(name), "error": "not_found"]
@@ -69,7 +69,7 @@ enum ServerEndpoints {
         var query = ListingQuery()
         try query.take(context.query)
         let isDescending = query.isDescending
-        var names = try context.server.databases.names()
+        var names = try context.databases.names()
         if isDescending { names.reverse() }
         if let start = query.start?.string { names = names.filter { isDescending ? $0 <= start : $0 >= start } }
         if let end = query.end?.string {

@@ -4,11 +4,11 @@ internal import SettlePlatform
 /// Sessions: logging in and out.
 enum SessionEndpoints {
     /// `GET /_session`
-    static let read: Endpoint = .work { context in
+    static let read: Endpoint = .work(\.authenticator) { authenticator, context in
         let user = context.user
         if user.name == nil, context.query["basic"] == "true" { throw HTTPError.unauthorized("Please login.") }
         var info: [(String, JSON)] = [
-            ("authentication_handlers", .array(context.server.authenticator.handlers.map(JSON.string)))
+            ("authentication_handlers", .array(authenticator.handlers.map(JSON.string)))
         ]
         if let handler = user.handler { info.append(("authenticated", .string(handler))) }
         return .json([
@@ -21,9 +21,8 @@ enum SessionEndpoints {
     }
 
     /// `POST /_session`
-    static let login: Endpoint = .work { context in
+    static let login: Endpoint = .work(\.authenticator) { authenticator, context in
         let (name, password, code) = try credentials(context)
-        let authenticator = context.server.authenticator
         let account = try authenticator.login(name, Array(password.utf8), code: code, peer: context.request.peer)
         guard let account else {
             var response = try redirected(context, "fail", .error(.wrongPassword))
@@ -40,9 +39,9 @@ enum SessionEndpoints {
     }
 
     /// `DELETE /_session`
-    static let logout: Endpoint = .work { context in
+    static let logout: Endpoint = .work(\.authenticator) { authenticator, context in
         var response = try redirected(context, "next", .ok())
-        response.headers["Set-Cookie"] = context.server.authenticator.cookies.cleared()
+        response.headers["Set-Cookie"] = authenticator.cookies.cleared()
         return response
     }
 

@@ -12,7 +12,7 @@ enum UpdateEndpoints {
 
     /// `POST` and `PUT /{db}/_design/{design}/_update/{function}` and `…/{doc}`
     static let update: Endpoint = .work { context in
-        guard let scripts = context.server.scripts else {
+        guard let scripts = context.scripts else {
             throw HTTPError.notImplemented("this server runs no scripts")
         }
         let database = try context.database()
@@ -41,7 +41,7 @@ enum UpdateEndpoints {
         // All that can be wrong with the answer is found before something is written.
         let answer = try ScriptAnswer(members)
         if !answer.leftOut.isEmpty {
-            context.server.options.log?.notice(
+            context.options.log?.notice(
                 "script",
                 [
                     "database": context.parameter("db"),

@@ -8,7 +8,7 @@ enum UserDocumentEndpoints {
     static let read: Endpoint = .read { context in
         if let other = try readOther(context) { return other }
         guard context.parameter("db") == "_users", !isOwn(context),
-            try !context.databases.security(of: "_users").isAdmin(context.user)
+            try !context.sources.security(of: "_users").isAdmin(context.user)
         else { return try DocumentEndpoints.read(context) }
         let found = try DocumentLookup(source: context.source()).winner(DocumentID(unchecked: context.documentID))
         let fields = context.options.security.publicUserFields.subtracting(PasswordHash.memberNames)

@@ -80,7 +80,7 @@ enum ViewEndpoints {
     static let info: Endpoint = .work { context in
         let database = try context.database()
         let group = try group(context)
-        let isRunning = context.server.indexing.isRunning(context.parameter("db"), context.parameter("design"))
+        let isRunning = context.indexing.isRunning(context.parameter("db"), context.parameter("design"))
         return .json([
             "name": .string(context.parameter("design")),
             "view_index": try group.info(of: database, isRunning: isRunning),
@@ -100,7 +100,7 @@ enum ViewEndpoints {
     }
 
     private static func group(_ context: RequestContext) throws -> ViewGroup {
-        guard let scripts = context.server.scripts else {
+        guard let scripts = context.scripts else {
             throw HTTPError.notImplemented("this server runs no scripts, and so has no views")
         }
         return try ViewGroups.group(context.parameter("design"), of: context.database(), by: scripts)
@@ -109,11 +109,11 @@ enum ViewEndpoints {
     private static func answer(_ queries: [ViewQuery], _ context: RequestContext, isMany: Bool) throws -> HTTPResponse {
         let database = try context.database()
         let group = try group(context)
-        guard let scripts = context.server.scripts else { throw HTTPError.missing }
+        guard let scripts = context.scripts else { throw HTTPError.missing }
         let view = try group.view(context.parameter("view"))
         let answers = try queries.map { query in
             try query.check(view)
-            return ViewAnswer(group, view, query, database, context.server.metrics)
+            return ViewAnswer(group, view, query, database, context.metrics)
         }
         if queries.contains(where: { $0.update == .before }) { try update(view, group, context) }
         let stream = try ViewStream(
@@ -127,7 +127,7 @@ enum ViewEndpoints {
     private static func update(_ view: ViewGroup.View, _ group: ViewGroup, _ context: RequestContext) throws {
         let database = try context.database()
         guard !view.part.index.isCurrent(with: database) else { return }
-        try context.server.indexing.run(context.parameter("db"), group.design.name) { report in
+        try context.indexing.run(context.parameter("db"), group.design.name) { report in
             try view.part.update(from: database, report: report)
         }
     }

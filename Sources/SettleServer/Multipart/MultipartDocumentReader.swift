@@ -18,8 +18,8 @@ enum MultipartDocumentReader {
         var json: [UInt8] = []
         while let piece = try reader.readContent() {
             json += piece
-            guard json.count <= context.server.options.largestBody else {
-                throw HTTPError.bodyTooLarge(context.server.options.largestBody)
+            guard json.count <= context.options.largestBody else {
+                throw HTTPError.bodyTooLarge(context.options.largestBody)
             }
         }
         let document = try WireDocument(json, limit: .max)

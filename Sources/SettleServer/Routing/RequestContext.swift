@@ -21,7 +21,7 @@ protocol ReadContext: Sendable {
     /// Where it is counted what is read.
     var metrics: Metrics { get }
     /// Where databases are found.
-    var databases: any DatabaseSource { get }
+    var sources: any DatabaseSource { get }
 
     /// The same request on a worker thread.
     ///
@@ -29,10 +29,9 @@ protocol ReadContext: Sendable {
     var worker: RequestContext { get throws }
 }
 
-/// A request on a worker thread, with all an endpoint may need.
+/// A request on a worker thread, with what many endpoints need. What only a few need they name where they are declared.
 struct RequestContext: ReadContext {
-    /// The server.
-    let server: ServerState
+    private let server: ServerState
     let request: HTTPRequest
     let parameters: PathPattern.Parameters
     let user: User
@@ -41,16 +40,37 @@ struct RequestContext: ReadContext {
     var options: ServerOptions { server.options }
     var uuid: String { server.uuid }
     var metrics: Metrics { server.metrics }
-    var databases: any DatabaseSource { server.databases }
+    var sources: any DatabaseSource { server.databases }
     var worker: RequestContext { self }
+    var databases: DatabasePool { server.databases }
+    var scripts: Scripts? { server.scripts }
+    var indexing: IndexingTasks { server.indexing }
+    var compactions: Compactions { server.compactions }
+    var hasher: PasswordHasher { server.administration.hasher }
+    /// The settings that may change while the server runs, as they are now.
+    var live: LiveSettings { server.live.withLock(\.self) }
+
+    init(
+        server: ServerState, request: HTTPRequest, parameters: PathPattern.Parameters, user: User,
+        query: QueryParameters
+    ) {
+        self.server = server
+        self.request = request
+        self.parameters = parameters
+        self.user = user
+        self.query = query
+    }
 
     /// The database the path names.
     ///
     /// - Throws: ``HTTPError`` with status 404.
-    func database() throws -> Database { try server.databases.open(parameter("db")) }
+    func database() throws -> Database { try databases.open(parameter("db")) }
 
     /// The largest body a document may have, in bytes.
     var largestDocument: Int { server.live.withLock(\.largestDocument) }
+
+    /// What an endpoint needs of the server beside these.
+    func service<Service>(_ choose: (ServerState) -> Service) -> Service { choose(server) }
 }
 
 /// A request on a polling thread, with what an endpoint can use without waiting.
@@ -66,7 +86,7 @@ struct PromptContext: ReadContext {
     var options: ServerOptions { whole.options }
     var uuid: String { whole.uuid }
     var metrics: Metrics { whole.metrics }
-    var databases: any DatabaseSource { PromptDatabases(whole.server.databases) }
+    var sources: any DatabaseSource { PromptDatabases(whole.databases) }
     var worker: RequestContext { get throws { throw NotAtHand() } }
 }
 
@@ -77,7 +97,7 @@ extension ReadContext {
     /// What is read of the database the path names.
     ///
     /// - Throws: As ``DatabaseSource/source(_:)`` does.
-    func source() throws -> any QuerySource { try databases.source(parameter("db")) }
+    func source() throws -> any QuerySource { try sources.source(parameter("db")) }
 
     /// The beginning of this server's URLs.
     var origin: String {

@@ -6,6 +6,14 @@ enum Endpoint: Sendable {
     /// worker thread.
     case read(@Sendable (any ReadContext) throws -> HTTPResponse)
 
+    /// Runs on a worker thread with something of the server that few endpoints need.
+    static func work<Service>(
+        _ choose: @escaping @Sendable (ServerState) -> Service,
+        _ body: @escaping @Sendable (Service, RequestContext) throws -> HTTPResponse
+    ) -> Endpoint {
+        .work { context in try body(context.service(choose), context) }
+    }
+
     /// Answers a request on a worker thread.
     func answer(_ context: RequestContext) throws -> HTTPResponse {
         switch self {

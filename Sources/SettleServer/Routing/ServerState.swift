@@ -24,8 +24,7 @@ final class ServerState: Sendable {
     let updates: DatabaseUpdates
     /// What may change while the server runs.
     let live: Guarded<LiveSettings>
-    /// Taken by who changes `live`.
-    let changing = Guarded(())
+    private let changing = Guarded(())
     /// What the root calls the server's own id.
     var uuid: String { administration.uuid }
 
@@ -53,6 +52,24 @@ final class ServerState: Sendable {
             do { try live.withLock { try setting?.set(text, in: &$0) } } catch {
                 options.log?.warning("the stored setting \(name) was not taken: \(HTTPError(error).reason)")
             }
+        }
+    }
+
+    /// Changes a setting, and keeps its text where changes last. Others can read the settings while this waits for the disk.
+    ///
+    /// - Returns: The text of the value it had.
+    func change(
+        _ setting: LiveSetting, _ text: String?, _ body: (inout LiveSettings) throws -> Void
+    ) throws -> String {
+        try changing.withLock { _ in
+            let old = live.withLock(\.self)
+            var changed = old
+            try body(&changed)
+            if options.security.allowsLiveSettings {
+                try administration.store(text, as: "\(setting.section)/\(setting.key)")
+            }
+            live.withLock { $0 = changed }
+            return setting.text(old)
         }
     }
 

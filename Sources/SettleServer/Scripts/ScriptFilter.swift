@@ -24,7 +24,7 @@ struct ScriptFilter: Sendable {
     }
 
     private init(_ name: String, _ design: DesignDocument, _ context: RequestContext, _ request: [UInt8]?) throws {
-        guard let scripts = context.server.scripts else {
+        guard let scripts = context.scripts else {
             throw HTTPError.notImplemented("this server runs no scripts, and so has no filter functions")
         }
         guard design.language == "javascript" else { throw HTTPError(500, "unknown_query_language", design.language) }

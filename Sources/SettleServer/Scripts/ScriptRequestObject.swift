@@ -45,7 +45,7 @@ enum ScriptRequestObject {
             PercentCoding.encode($0.name, keeping: .couchDB) + "=" + PercentCoding.encode($0.value, keeping: .couchDB)
         }
         return [
-            "info": try DatabaseInfo.json(of: database, name, context.server.compactions),
+            "info": try DatabaseInfo.json(of: database, name, context.compactions),
             "uuid": .string(SecureRandom.hexadecimal()), "id": id.map { .string($0) } ?? .null,
             "method": .string(request.method),
             "requested_path": path, "path": path,
@@ -54,7 +54,7 @@ enum ScriptRequestObject {
             "headers": .object(JSONObject(headers.map { ($0.name, .string($0.value)) })),
             "body": body.isEmpty ? "undefined" : .string(String(decoding: body, as: UTF8.self)),
             "peer": .string(request.peer), "form": form(request, body), "cookie": .object(JSONObject()),
-            "userCtx": user(context.user, of: name), "secObj": try context.server.databases.security(of: name).json,
+            "userCtx": user(context.user, of: name), "secObj": try context.databases.security(of: name).json,
         ]
     }
 

@@ -30,11 +30,11 @@ struct ValidationScripts: Sendable {
         age = database.designEpoch
         let validators = try DesignDocuments.validators(of: database)
         if let damage = validators.damage {
-            let security = try context.server.databases.security(of: context.parameter("db"))
+            let security = try context.databases.security(of: context.parameter("db"))
             guard security.isAdmin(context.user) else { throw HTTPError(damage) }
         }
-        documents = context.server.options.trustsWriters ? [] : validators.documents
-        scripts = context.server.scripts
+        documents = context.options.trustsWriters ? [] : validators.documents
+        scripts = context.scripts
         guard !documents.isEmpty else {
             user = []
             return
@@ -45,7 +45,7 @@ struct ValidationScripts: Sendable {
         let name = context.parameter("db")
         user =
             JSON.array([
-                ScriptRequestObject.user(context.user, of: name), try context.server.databases.security(of: name).json,
+                ScriptRequestObject.user(context.user, of: name), try context.databases.security(of: name).json,
             ]).utf8
     }
 

@@ -14,8 +14,8 @@ struct DocumentWriter {
         writeGuard = try WriteGuard(context)
         resolver = AttachmentResolver(database: database, following: following)
         designCheck =
-            context.server.options.trustsWriters
-            ? nil : DesignDocumentCheck(scripts: context.server.scripts, database: database)
+            context.options.trustsWriters
+            ? nil : DesignDocumentCheck(scripts: context.scripts, database: database)
     }
 
     /// The outcome of one document: its new revision, or an error.

@@ -17,12 +17,12 @@ struct WriteGuard: Sendable {
     /// Creates the guard for the database in a request's path.
     init(_ context: RequestContext) throws {
         self.context = context
-        metrics = context.server.metrics
+        metrics = context.metrics
         scripts = try ValidationScripts(context)
-        let security = try context.server.databases.security(of: context.parameter("db"))
+        let security = try context.databases.security(of: context.parameter("db"))
         user = context.user
         isAdmin = security.isAdmin(context.user)
-        hasher = context.server.administration.hasher
+        hasher = context.hasher
         rules =
             context.parameter("db") == "_users"
             ? UserDocumentRules(user: context.user, isAdmin: isAdmin) : nil
