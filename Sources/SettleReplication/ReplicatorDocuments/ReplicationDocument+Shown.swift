@@ -2,6 +2,12 @@ package import SettleCore
 internal import SettleDatabase
 
 extension ReplicationDocument {
+    /// What the members of a replication document say of its state: completed, failed or paused; pending otherwise.
+    package static func state(of members: JSONObject) -> ReplicationState {
+        let state = members["_replication_state"]?.string.flatMap(ReplicationState.init(rawValue:))
+        return state.flatMap { [.completed, .failed, .paused].contains($0) ? $0 : nil } ?? .pending
+    }
+
     /// The members of a replication document without credentials: each side is only its address, without user, password
     /// and query.
     package static func withoutCredentials(_ members: JSONObject) -> JSONObject {

@@ -146,5 +146,5 @@ package struct ReplicationDocumentError: Error, Sendable {
     /// What is wrong with it, without values that may be secrets.
     package let message: String
 
-    init(_ message: String) { self.message = message }
+    package init(_ message: String) { self.message = message }
 }

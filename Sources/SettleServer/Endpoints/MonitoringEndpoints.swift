@@ -1,14 +1,14 @@
 internal import SettleCore
+internal import SettleReplication
 
 /// What an operator wants to know of the server.
 enum MonitoringEndpoints {
     /// `GET /_active_tasks`: the compaction that runs, if one does, and the replications that run.
-    static let activeTasks: Endpoint = .work(\.scheduler) { scheduler, context in
-        let replications = scheduler.jobs.filter { if case .running = $0.phase { true } else { false } }
-        return .json(
+    static let activeTasks: Endpoint = { context in
+        .json(
             .array(
-                context.compactions.tasks.map(\.json) + context.indexing.json
-                    + replications.map(\.taskJSON)))
+                context.server.compactions.tasks.map(\.json) + context.server.indexing.json
+                    + context.server.replications.scheduler.runningJobs.map(\.taskJSON)))
     }
 
     /// `GET /_node/{node}/_prometheus`
@@ -31,7 +31,8 @@ enum MonitoringEndpoints {
 
     private static func metrics(_ scheduler: ReplicationScheduler, _ context: RequestContext) throws -> [Metric] {
         try ConfigurationEndpoints.checkNode(context)
-        return context.metrics.all(openDatabases: context.databases.openCount) + scheduler.metrics
+        return context.server.metrics.all(openDatabases: context.server.databases.openCount)
+            + context.server.replications.metrics
     }
 
     /// Statistics by the parts of their paths.

@@ -9,6 +9,7 @@ enum ReplicateEndpoint {
     static let replicate: Endpoint = .work(\.scheduler) { scheduler, context in
         try context.requireContentType()
         var members = try context.jsonObject()
+        let replications = context.server.replications
         for parameter in members["query_params"]?.object ?? JSONObject() where parameter.value.string == nil {
             throw HTTPError.badRequest("\(parameter.name) value must be a string.")
         }
@@ -19,17 +20,14 @@ enum ReplicateEndpoint {
         default: throw HTTPError.badRequest("parameter `cancel` must be a boolean")
         }
         let name = ["_local_id", "replication_id", "id"].compactMap { members[$0]?.string }.first
-        if isCancelled, let name { return scheduler.cancel(name) }
+        if isCancelled, let name { return replications.cancel(name) }
         for side in ["source", "target"] { members[side] = members[side].map { here($0, context) } }
         let document = try document(members)
-        if let problem = scheduler.problem(with: document, isAdmin: context.user.isServerAdmin) {
-            throw HTTPError.badRequest(problem)
-        }
-        return HTTPResponse(
-            status: 200,
-            body: .later(
-                isCancelled
-                    ? scheduler.cancel(document, for: context.user) : scheduler.replicate(document, for: context.user)))
+        let answer =
+            isCancelled
+            ? try replications.cancel(document, for: context.user)
+            : try replications.replicate(document, for: context.user)
+        return HTTPResponse(status: 200, body: .later(answer))
     }
 
     /// A name that stands for a database of this server, as an address with the credentials of who asks: they can do by it

@@ -1,14 +1,16 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleReplication
 
 /// What the replicator does: `_scheduler`.
 enum SchedulerEndpoints {
-    private static let states = ["initializing", "error", "pending", "running", "crashing", "completed", "failed"]
+    /// The states of CouchDB.
+    private static let states = ReplicationState.allCases.filter { $0 != .paused }.map(\.rawValue)
 
     /// `GET /_scheduler/jobs`
     static let jobs: Endpoint = .work(\.scheduler) { scheduler, context in
         let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
-        let all = scheduler.jobs
+        let all = context.server.replications.scheduler.jobs
         return .json([
             "total_rows": .number(JSONNumber(all.count)), "offset": .number(JSONNumber(min(skip, all.count))),
             "jobs": .array(all.dropFirst(skip).prefix(limit).map(\.json)),
@@ -19,7 +21,7 @@ enum SchedulerEndpoints {
     static let job: Endpoint = .work(\.scheduler) { scheduler, context in
         // A plus in a path means a blank.
         let id = context.parameter("id").replacing(" ", with: "+")
-        guard let job = scheduler.job(id) else { throw HTTPError.missing }
+        guard let job = context.server.replications.scheduler.job(id) else { throw HTTPError.missing }
         return .json(job.json)
     }
 
@@ -36,7 +38,7 @@ enum SchedulerEndpoints {
         let id = DocumentID(unchecked: parts[end + 1])
         guard let record = try database.record(of: id), record.tree.winner?.isDeleted == false,
             let members = record.content?.body.json.object,
-            let json = replications.json(.init(database: name, document: id), members)
+            let json = context.server.replications.json(.init(database: name, document: id), members)
         else { throw HTTPError.missing }
         return .json(json)
     }
@@ -55,7 +57,8 @@ enum SchedulerEndpoints {
             range.after = last.id
             for record in page where record.tree.winner?.isDeleted == false && !record.id.isDesign {
                 guard shown.count < limit, let members = record.content?.body.json.object,
-                    let json = replications.json(.init(database: name, document: record.id), members),
+                    let json = context.server.replications.json(
+                        .init(database: name, document: record.id), members),
                     wanted.isEmpty || wanted.contains(json["state"]?.string ?? "")
                 else { continue }
                 passed += 1

@@ -28,7 +28,7 @@ extension ReplicationJob {
             "database": origin.map { .string($0.database) } ?? .null,
             "doc_id": origin.map { .string($0.document.string) } ?? .null, "id": .string(id), "node": "nonode@nohost",
             "source": .string(document.source.shown), "target": .string(document.target.shown),
-            "source_proxy": .null, "target_proxy": .null, "state": .string(state), "info": info,
+            "source_proxy": .null, "target_proxy": .null, "state": .string(state.rawValue), "info": info,
             "error_count": .number(JSONNumber(failures)), "last_updated": .string(updated.iso8601),
             "start_time": .string(start.iso8601),
         ]
@@ -44,23 +44,8 @@ extension ReplicationJob {
             "continuous": .bool(document.isContinuous), "checkpoint_interval": .number(JSONNumber(interval)),
             "started_on": .number(JSONNumber(start.seconds)), "updated_on": .number(JSONNumber(WallTime.now().seconds)),
         ]
-        for (name, value) in Self.statistics(seen) { members[name] = value }
+        for (name, value) in status?.statistics ?? [] { members[name] = value }
         return .object(members)
-    }
-
-    /// What it has done, as CouchDB counts it.
-    static func statistics(_ seen: ReplicationStatus.Seen) -> [(String, JSON)] {
-        let counts = seen.counts
-        let numbers = [
-            ("revisions_checked", counts.revisionsChecked), ("missing_revisions_found", counts.revisionsMissing),
-            ("docs_read", counts.revisionsRead), ("docs_written", counts.revisionsWritten),
-            ("doc_write_failures", counts.revisionsRefused + counts.revisionsFailed),
-        ]
-        return numbers.map { ($0, .number(JSONNumber($1))) } + [
-            ("changes_pending", seen.pending.map { .number(JSONNumber($0)) } ?? .null),
-            ("source_seq", seen.position.json), ("through_seq", seen.position.json),
-            ("checkpointed_source_seq", seen.checkpointed.json),
-        ]
     }
 
     private var interval: Int {
@@ -68,11 +53,53 @@ extension ReplicationJob {
         return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
     }
 
-    private var pid: JSON { if case .running = phase { .string("<0.\(run).0>") } else { .null } }
+    private var pid: JSON { isRunning ? .string("<0.\(run).0>") : .null }
 
     private var info: JSON {
-        let seen = seen
-        if let problem = seen.problem ?? problem { return ["error": .string(problem)] }
-        return run == 0 ? .null : .object(JSONObject(Self.statistics(seen)))
+        if let problem { return ["error": .string(problem)] }
+        return status.map { .object(JSONObject($0.statistics)) } ?? .null
+    }
+}
+
+/// How documents of replications are shown.
+extension ReplicationService {
+    /// As `_scheduler/docs` shows a document: by its job, or by the note in it; `nil` for one that is neither.
+    func json(_ origin: ReplicationJob.Origin, _ members: JSONObject) -> JSON? {
+        if let entry = documents.entry(origin) { return json(origin, entry) }
+        let state = ReplicationDocument.state(of: members)
+        guard [.completed, .failed].contains(state) else { return nil }
+        let time = members["_replication_state_time"] ?? .null
+        var (info, start) = (JSON.null, time)
+        if state == .completed {
+            var statistics = members["_replication_stats"]?.object ?? JSONObject()
+            start = statistics["start_time"] ?? .null
+            statistics["start_time"] = nil
+            info = .object(statistics)
+        } else if let reason = members["_replication_state_reason"] {
+            info = ["error": reason]
+        }
+        return json(origin, state, members, id: nil, info, start: start, updated: time)
+    }
+
+    private func json(_ origin: ReplicationJob.Origin, _ entry: ReplicatorDocuments.Entry) -> JSON {
+        if let job = entry.job.flatMap({ scheduler.job($0.id) }), job.origin == origin { return job.documentJSON }
+        let time = JSON.string(entry.updated.iso8601)
+        return json(
+            origin, entry.problem == nil ? .initializing : .error, entry.order, id: entry.job?.id,
+            entry.problem.map { ["error": .string($0)] } ?? .null, start: time, updated: time)
+    }
+
+    private func json(
+        _ origin: ReplicationJob.Origin, _ state: ReplicationState, _ members: JSONObject, id: String?, _ info: JSON,
+        start: JSON, updated: JSON
+    ) -> JSON {
+        [
+            "database": .string(origin.database), "doc_id": .string(origin.document.string),
+            "id": id.map(JSON.string) ?? .null, "node": "nonode@nohost",
+            "source": ReplicationDocument.shownAddress(members["source"]),
+            "target": ReplicationDocument.shownAddress(members["target"]), "state": .string(state.rawValue),
+            "info": info, "error_count": [.error, .failed].contains(state) ? 1 : 0, "start_time": start,
+            "last_updated": updated,
+        ]
     }
 }

@@ -11,8 +11,16 @@ final class TargetPolicy: Sendable {
 
     init(_ options: ReplicatorOptions) { self.options = options }
 
-    /// Who sends somebody's requests. A name may lead to any address, so the client looks at that, too.
-    func client(isAdmin: Bool) -> CurlHTTPClient {
+    /// The client that sends the requests of a replication. A name may lead to any address, so the client looks at that, too.
+    ///
+    /// - Throws: Why the replication is not allowed.
+    func client(
+        for document: ReplicationDocument, isAdmin: Bool
+    ) throws(ReplicationDocumentError) -> any HTTPClient {
+        for endpoint in [document.source, document.target] {
+            let problem = endpoint.url.map { self.problem(with: $0, isAdmin: isAdmin) } ?? endpoint.problem
+            if let problem { throw ReplicationDocumentError(problem) }
+        }
         let refuses = !allowsPrivate(isAdmin: isAdmin)
         return clients.withLock { clients in
             if let client = clients[refuses] { return client }

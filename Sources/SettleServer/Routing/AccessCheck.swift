@@ -1,4 +1,5 @@
 internal import SettleDatabase
+internal import SettleReplication
 
 /// The one place where it is decided who may use which route.
 ///

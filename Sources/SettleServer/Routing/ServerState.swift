@@ -14,11 +14,10 @@ final class ServerState: Sendable {
     let access: AccessCheck
     let compactions: Compactions
     let metrics = Metrics()
-    let scheduler: ReplicationScheduler
     /// What runs the functions of design documents, where the options say what that is.
     let scripts: Scripts?
     let indexing = IndexingTasks()
-    let replicatorDocuments: ReplicatorDocuments
+    let replications: ReplicationService
     let requestIDs = RequestIDs()
     /// What happens to databases.
     let updates: DatabaseUpdates
@@ -36,9 +35,8 @@ final class ServerState: Sendable {
         access = AccessCheck(options: options.security)
         scripts = options.scripts.map { Scripts($0, log: options.log) }
         compactions = Compactions(log: options.log)
-        scheduler = ReplicationScheduler(options.replicator, log: options.log)
-        replicatorDocuments = ReplicatorDocuments(
-            scheduler, isAdmin: { [administration] in administration.hash(of: $0) != nil }, log: options.log)
+        replications = ReplicationService(
+            options.replicator, isAdmin: { [administration] in administration.hash(of: $0) != nil }, log: options.log)
         updates = DatabaseUpdates(databases) { [log = options.log] in log?.warning($0) }
         live = Guarded(LiveSettings(options))
     }
@@ -86,14 +84,11 @@ final class ServerState: Sendable {
     /// Begins to run the replications that a database's documents ask for, if it is one for that.
     func watchReplications(_ name: String) throws {
         guard ReplicatorDocuments.isReplicator(name) else { return }
-        replicatorDocuments.watch(name, try databases.open(name))
+        replications.watch(name, try databases.open(name))
     }
 
     /// Ends all replications; they go on when the server is started again.
-    func stopReplications(within seconds: Double) {
-        replicatorDocuments.stop()
-        scheduler.stop(seconds: seconds)
-    }
+    func stopReplications(within seconds: Double) { replications.stop(seconds: seconds) }
 
     /// Makes the databases a server can't do without, unless they are there.
     func makeSystemDatabases() throws {

@@ -1,5 +1,6 @@
 internal import SettleCore
 internal import SettleDatabase
+internal import SettleReplication
 
 /// Checks access to each document before it is written: design documents are for administrators, and users' documents
 /// have rules of their own.

@@ -1,0 +1,112 @@
+package import SettleCore
+package import SettlePlatform
+
+/// A replication that a ``ReplicationScheduler`` has to run, as it is at one moment.
+package struct ReplicationJob: Sendable {
+    /// The document from which a job comes.
+    package struct Origin: Hashable, Sendable {
+        /// The replicator's database.
+        package let database: String
+        /// The document in it.
+        package let document: DocumentID
+
+        package init(database: String, document: DocumentID) { (self.database, self.document) = (database, document) }
+    }
+
+    /// What happened to a job.
+    package struct Event: Sendable {
+        package let time: WallTime
+        /// `added`, `started`, `stopped` or `crashed`.
+        package let kind: String
+        package var reason: String?
+    }
+
+    /// Called with the outcome when a job is done.
+    package typealias Waiter = @Sendable (Result<ReplicationResult, PeerError>) -> Void
+
+    /// The replication's id, followed by `+continuous` and `+create_target`.
+    package let id: String
+    /// What it does.
+    package let document: ReplicationDocument
+    /// The document from which it comes; `nil` for a request.
+    package let origin: Origin?
+    /// The name of the user who asked for it.
+    package let user: String?
+    /// Sends its requests.
+    let client: any HTTPClient
+    /// When it was added.
+    package let start = WallTime.now()
+    /// When something last happened to it.
+    package private(set) var updated = WallTime.now()
+    /// The newest events, newest first.
+    package private(set) var history: [Event]
+    /// What it does now: one that runs and can't reach a peer is crashing, as in CouchDB.
+    package internal(set) var state = ReplicationState.pending
+    /// Whether a run of it has begun and not ended.
+    package internal(set) var isRunning = false
+    /// How it does, or did when it last ran; `nil` before its first run.
+    package internal(set) var status: ReplicationStatus?
+    /// The number of its last run; 0 before the first.
+    package internal(set) var run = 0
+    /// How often it failed in a row.
+    package internal(set) var failures = 0
+    /// Why it failed last.
+    var failure: String?
+    /// Who waits for its end: requests.
+    var waiters: [Waiter] = []
+
+    private static let mostEvents = 20
+
+    package init(
+        id: String, document: ReplicationDocument, origin: Origin?, user: String?, client: any HTTPClient
+    ) {
+        (self.id, self.document, self.origin, self.user, self.client) = (id, document, origin, user, client)
+        history = [Event(time: start, kind: "added")]
+    }
+
+    /// Whether it is run again after it failed.
+    var isRetried: Bool { origin != nil || document.isContinuous }
+
+    /// Why it failed last, or can't reach a peer.
+    package var problem: String? { status?.absence ?? failure }
+
+    /// Records how a run ended.
+    mutating func take(_ status: ReplicationStatus?, _ result: Result<ReplicationResult, PeerError>) {
+        if let status { self.status = status }
+        guard case .success(let result) = result, self.status != nil else { return }
+        if let number = result.log?["source_last_seq"] { self.status?.checkpointed = PeerSequence(number) }
+        self.status?.position = result.end
+    }
+
+    /// Records an event.
+    mutating func note(_ kind: String, _ reason: String? = nil) {
+        updated = WallTime.now()
+        history.insert(Event(time: updated, kind: kind, reason: reason), at: 0)
+        if history.count > Self.mostEvents { history.removeLast() }
+    }
+}
+
+extension ReplicationStatus {
+    /// Why a peer can't be reached.
+    var absence: String? { mode == .offline ? error?.message : nil }
+
+    /// The same in the schedule's terms.
+    var progress: ReplicationSchedule.Progress {
+        if mode == .offline { return .away }
+        return completed > 0 || mode == .idle ? .working : .beginning
+    }
+
+    /// What was done, as CouchDB counts it.
+    package var statistics: [(String, JSON)] {
+        let numbers = [
+            ("revisions_checked", counts.revisionsChecked), ("missing_revisions_found", counts.revisionsMissing),
+            ("docs_read", counts.revisionsRead), ("docs_written", counts.revisionsWritten),
+            ("doc_write_failures", counts.revisionsRefused + counts.revisionsFailed),
+            ("changes_pending", max(0, total - completed)),
+        ]
+        return numbers.map { ($0, .number(JSONNumber($1))) } + [
+            ("source_seq", position.json), ("through_seq", position.json),
+            ("checkpointed_source_seq", checkpointed.json),
+        ]
+    }
+}

@@ -1,0 +1,261 @@
+internal import SettleCore
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// Runs replications, a limited number at the same time, and retries those that failed: it performs what a
+/// ``ReplicationSchedule`` decides.
+package final class ReplicationScheduler: Sendable {
+    private struct State: Sendable {
+        var schedule: ReplicationSchedule
+        var jobs: [String: ReplicationJob] = [:]
+        var runs: [Int: (task: Task<Void, Never>, replicator: Replicator?)] = [:]
+        var counts = Counts()
+        var observers: [@Sendable (ReplicationNotice) -> Void] = []
+        /// What is done once the lock is released.
+        var effects: [@Sendable () -> Void] = []
+    }
+
+    private let state: Monitor<State>
+    private let turn: Duration
+    private let retry: RetryPolicy
+    private let start = ContinuousClock.now
+
+    /// - Parameters:
+    ///   - room: How many replications run at the same time.
+    ///   - turn: How long a continuous one runs before it makes room for those that wait.
+    ///   - retry: When failed ones are run again.
+    package init(room: Int, turn: Duration, retry: RetryPolicy) {
+        (self.turn, self.retry) = (turn, retry)
+        state = Monitor(State(schedule: ReplicationSchedule(room: room, turn: turn)))
+    }
+
+    /// Calls a closure with each notice from now on.
+    package func observe(_ observer: @escaping @Sendable (ReplicationNotice) -> Void) {
+        state.withLock { $0.observers.append(observer) }
+    }
+
+    /// Adds a job, or a waiter to the job that has its id already.
+    ///
+    /// - Returns: The job that has the id already.
+    @discardableResult
+    package func add(_ job: ReplicationJob, waiter: ReplicationJob.Waiter? = nil) -> ReplicationJob? {
+        change { state -> ReplicationJob? in
+            guard !state.schedule.isStopped else {
+                state.effects.append { waiter?(.failure(Self.stopping)) }
+                return nil
+            }
+            let other = state.jobs[job.id]
+            var added = other ?? job
+            if let waiter { added.waiters.append(waiter) }
+            state.jobs[job.id] = added
+            handle(.added(job.id, isContinuous: job.document.isContinuous, isRetried: job.isRetried), &state)
+            return other
+        }
+    }
+
+    /// Stops a job and removes it; returns it, if there was one for which a condition holds.
+    @discardableResult
+    package func remove(
+        _ id: String, where condition: (ReplicationJob) -> Bool = { _ in true }
+    ) -> ReplicationJob? {
+        change { state -> ReplicationJob? in
+            guard let job = state.jobs[id], condition(job) else { return nil }
+            state.jobs[id] = nil
+            handle(.removed(id), &state)
+            answer(job, .failure(Self.cancelled), &state)
+            notify(.removed(id), &state)
+            return job
+        }
+    }
+
+    /// Stops all jobs and takes no more; waits a number of seconds at most until they have ended.
+    package func stop(seconds: Double) {
+        change { state in
+            handle(.stopping, &state)
+            for job in state.jobs.values { answer(job, .failure(Self.stopping), &state) }
+        }
+        _ = state.wait(seconds: seconds) { $0.schedule.runningCount == 0 ? true : nil }
+    }
+
+    private static let cancelled = PeerError(.cancelled, "the replication was cancelled")
+    private static let stopping = PeerError(.busy, "the server is being stopped", status: 503)
+
+    private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+        let (value, effects) = state.update { state in
+            let value = body(&state)
+            defer { state.effects = [] }
+            return (value, state.effects)
+        }
+        for effect in effects { effect() }
+        return value
+    }
+}
+
+/// Performing actions.
+extension ReplicationScheduler {
+    private func handle(
+        _ event: ReplicationSchedule.Event, _ state: inout State,
+        _ result: Result<ReplicationResult, PeerError> = .failure(cancelled)
+    ) {
+        for action in state.schedule.handle(event, at: start.duration(to: .now)) { perform(action, result, &state) }
+    }
+
+    private func perform(
+        _ action: ReplicationSchedule.Action, _ result: Result<ReplicationResult, PeerError>, _ state: inout State
+    ) {
+        switch action {
+        case .start(let id, let run):
+            guard var job = state.jobs[id] else { return }
+            job.run = run
+            job.note("started")
+            state.jobs[id] = job
+            state.counts.started += 1
+            state.runs[run] = (Task { [self, job] in await perform(job, run) }, nil)
+            notify(.started(job), &state)
+        case .stop(let run):
+            guard let task = state.runs[run]?.task else { return }
+            state.effects.append { task.cancel() }
+        case .suspend(let run):
+            guard let (task, replicator) = state.runs[run] else { return }
+            state.effects.append {
+                Task {
+                    await replicator?.suspend()
+                    task.cancel()
+                }
+            }
+        case .yielded(let id):
+            state.jobs[id]?.failures = 0
+            state.jobs[id]?.failure = nil
+            state.jobs[id]?.note("stopped")
+        case .retry(let id, let run, let failures):
+            state.jobs[id]?.failures = failures
+            noteFailure(id, result, &state)
+            let delay = retry.delay(after: failures, jitter: .random(in: 0...0.5), retryAfter: nil)
+            later(delay) { $0.handle(.retryDue(id, run: run), &$1) }
+        case .forget(let id):
+            if case .success(let value) = result, let job = state.jobs[id] {
+                state.counts.completed += 1
+                notify(.completed(job, value), &state)
+            } else {
+                noteFailure(id, result, &state)
+            }
+            guard let job = state.jobs.removeValue(forKey: id) else { return }
+            answer(job, result, &state)
+            notify(.removed(id), &state)
+        case .ring:
+            later(turn) { scheduler, state in
+                let progress = state.runs.compactMapValues { $0.replicator?.status.progress }
+                scheduler.handle(.turn(progress), &state)
+            }
+        }
+    }
+
+    private func noteFailure(
+        _ id: String, _ result: Result<ReplicationResult, PeerError>, _ state: inout State
+    ) {
+        guard case .failure(let error) = result, var job = state.jobs[id] else { return }
+        state.counts.crashed += 1
+        job.failure = error.message
+        job.note("crashed", error.message)
+        state.jobs[id] = job
+        notify(.failed(job, error), &state)
+    }
+
+    private func later(
+        _ delay: Duration, _ body: @escaping @Sendable (ReplicationScheduler, inout State) -> Void
+    ) {
+        Task { [weak self] in
+            try? await Task.sleep(for: delay)
+            guard let self else { return }
+            change { body(self, &$0) }
+        }
+    }
+
+    private func answer(
+        _ job: ReplicationJob, _ result: Result<ReplicationResult, PeerError>, _ state: inout State
+    ) {
+        state.effects += job.waiters.map { waiter in { waiter(result) } }
+    }
+
+    private func notify(_ notice: ReplicationNotice, _ state: inout State) {
+        state.effects += state.observers.map { observer in { observer(notice) } }
+    }
+
+    private func perform(_ job: ReplicationJob, _ run: Int) async {
+        let result: Result<ReplicationResult, PeerError>
+        do {
+            let replicator = try await job.document.replicator(job.client)
+            let isWanted = state.update { state in
+                guard state.schedule.isWanted(run: run) else { return false }
+                state.runs[run]?.replicator = replicator
+                return true
+            }
+            guard isWanted else { throw Self.cancelled }
+            result = .success(try await replicator.run())
+        } catch let error as PeerError { result = .failure(error) } catch {
+            result = .failure(PeerError(.serverError, "the replication failed", isTransient: false, cause: error))
+        }
+        change { state in
+            let status = state.runs.removeValue(forKey: run)?.replicator?.status
+            // Another job may have the id of one that was removed.
+            if state.schedule.isWanted(run: run) { state.jobs[job.id]?.take(status, result) }
+            let isFailure = if case .failure = result { true } else { false }
+            handle(.ended(run: run, isFailure ? .failed : .completed), &state, result)
+        }
+    }
+}
+
+/// Jobs and numbers as they are now.
+extension ReplicationScheduler {
+    /// Counts since the scheduler was made.
+    package struct Counts: Sendable {
+        package var started = 0
+        package var completed = 0
+        package var crashed = 0
+    }
+
+    /// Counts since the scheduler was made, and how many jobs there are in each state.
+    package var counts: (counts: Counts, states: [ReplicationState: Int]) {
+        state.withLock { state in
+            let away = state.runs.values.count { $0.replicator?.status.progress == .away }
+            let crashing = state.schedule.crashingCount
+            let running = state.schedule.runningCount
+            let pending = max(0, state.jobs.count - crashing - running)
+            return (state.counts, [.pending: pending, .running: running - away, .crashing: crashing + away])
+        }
+    }
+
+    /// A job, by its id.
+    package func job(_ id: String) -> ReplicationJob? {
+        state.withLock { state in state.jobs[id].map { Self.now($0, state) } }
+    }
+
+    /// All jobs, ordered by id.
+    package var jobs: [ReplicationJob] {
+        state.withLock { state in state.jobs.values.map { Self.now($0, state) } }.sorted { $0.id < $1.id }
+    }
+
+    /// The jobs that run, ordered by id.
+    package var runningJobs: [ReplicationJob] { jobs.filter(\.isRunning) }
+
+    private static func now(_ job: ReplicationJob, _ state: State) -> ReplicationJob {
+        var job = job
+        job.state = state.schedule.state(of: job.id) ?? .pending
+        job.isRunning = job.state == .running
+        guard job.isRunning else { return job }
+        if let status = state.runs[job.run]?.replicator?.status { job.status = status }
+        if job.status?.absence != nil { job.state = .crashing }
+        return job
+    }
+}
+
+/// Something that happened to a job of a ``ReplicationScheduler``.
+package enum ReplicationNotice: Sendable {
+    case started(ReplicationJob)
+    /// A run failed; it is tried again, or ``removed(_:)`` follows.
+    case failed(ReplicationJob, PeerError)
+    /// It is done; ``removed(_:)`` follows.
+    case completed(ReplicationJob, ReplicationResult)
+    /// There is no job of the id any more.
+    case removed(String)
+}
