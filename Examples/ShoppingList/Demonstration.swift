@@ -55,8 +55,8 @@ struct Demonstration {
             "was \(conflict.old?.body.description ?? "-"), mine \(conflict.new?.body.description ?? "-"),",
             "theirs \(conflict.server?.description ?? "-")")
         try await ben.session.replace(with: ["count": 5])
-        try await ben.session.retry()
-        try await anna.session.synchronize()
+        try await ben.session.goOnline()
+        try await anna.session.goOnline()
         try show(anna, ben)
         try expect(try anna.list() == "bread 1, eggs 6, milk 5", "Anna has what Ben decided")
         try expect(try ben.list() == anna.list(), "both have the same list")

@@ -29,10 +29,10 @@ struct Prompt {
         case "undo": try await session.revert()
         case "mine":
             try await session.replace(with: session.status.conflict?.new?.body)
-            try await session.retry()
+            try await session.goOnline()
         case "theirs":
             try await session.discard()
-            try await session.retry()
+            try await session.goOnline()
         case let item? where item.hasPrefix("-"): try device.remove(String(item.dropFirst()))
         case let item?: try device.want(item, words.dropFirst().first.flatMap { Int($0) } ?? 1)
         }

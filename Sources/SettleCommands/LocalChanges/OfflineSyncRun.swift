@@ -27,7 +27,7 @@ struct OfflineSyncRun {
     func run(_ journal: Journal, decide: (OfflineConflict) throws -> Decision) throws -> ExitStatus {
         let session = session
         let before = journal.count
-        var status = try wait { try await session.synchronize() }
+        var status = try wait { try await session.goOnline() }
         while let conflict = status.conflict {
             let decision = try decide(conflict)
             if console.isJSON {
@@ -40,7 +40,7 @@ struct OfflineSyncRun {
             case .theirs: try wait { try await session.discard() }
             case .edit(let body): try wait { try await session.replace(with: body) }
             }
-            status = try wait { try await session.synchronize() }
+            status = try wait { try await session.goOnline() }
         }
         return try finish(status, before, journal)
     }

@@ -10,13 +10,13 @@ internal import SettlePlatform
 ///     try database.save(milk, onConflict: .fail)            // sent at once, or when there is a network again
 ///     if let conflict = session.status.conflict {
 ///         try await session.replace(with: merged(conflict))
-///         try await session.synchronize()
+///         try await session.goOnline()
 ///     }
 ///
 /// A ``Replicator`` keeps both sides of a conflict and continues. A session never creates a branch: it stops at the
 /// first operation that the server refuses, in ``OfflineState/syncFailed``, and shows it as an ``OfflineConflict``.
 /// Then ``discard()`` the operation, give it another result with ``replace(with:)``, or ``revert(_:)`` operations, and
-/// synchronize again. Operations after the refused one wait, so a reference to a refused document is not sent before
+/// call ``goOnline()`` again. Operations after the refused one wait, so a reference to a refused document is not sent before
 /// the document (SEMANTICS 167).
 ///
 /// The server is Settle or any CouchDB; it needs no support for sessions. A database has one session per server, and
@@ -91,20 +91,13 @@ public final class OfflineSession: Sendable {
     /// Whether the session is offline on request.
     var wantsOffline: Bool { shared.withLock(\.machine.wantsOffline) }
 
-    /// Goes online: sends what is in the journal, and fetches what others changed.
+    /// Goes online, or synchronizes again, after a conflict was resolved for example: sends what is in the journal, and
+    /// fetches what others changed.
     ///
     /// - Returns: The resulting status: `online`, `syncFailed` at the first operation that was refused, or `offline` if
     ///   the server can't be reached.
     @discardableResult
     public func goOnline() async throws -> OfflineStatus { try await handle(.goOnline) }
-
-    /// Synchronizes, also after a conflict was resolved; the same as ``goOnline()``.
-    @discardableResult
-    public func synchronize() async throws -> OfflineStatus { try await goOnline() }
-
-    /// Retries a refused operation; the same as ``goOnline()``.
-    @discardableResult
-    public func retry() async throws -> OfflineStatus { try await goOnline() }
 
     /// Goes offline, and stays so until ``goOnline()``. A call in flight is cancelled; whether the server executed it
     /// is found out when it is retried. No document changes (SEMANTICS 173).

@@ -3,7 +3,7 @@
 ///     offline ── goOnline, network is back ──→ synchronizing ── all is sent and fetched ──→ online
 ///        ↑                                      │      ↑                                       │
 ///        ├──────── no network, goOffline ───────┤      ├──────────── a change ─────────────────┤
-///        │                                      │    retry                                     │
+///        │                                      │    goOnline                                  │
 ///        │                       a refusal ─────┴→ syncFailed                                  │
 ///        └──────────────────────── no network, goOffline ──────────────────────────────────────┘
 public enum OfflineState: String, Sendable, CaseIterable {

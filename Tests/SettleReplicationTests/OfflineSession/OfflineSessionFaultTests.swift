@@ -37,7 +37,7 @@ import Testing
         #expect(try await world.session.goOnline().state == .syncFailed)
         #expect(world.session.status.error != nil)
         refuses.withLock { $0 = false }
-        #expect(try await world.session.retry().state == .online)
+        #expect(try await world.session.goOnline().state == .online)
         #expect(try world.client() == ["1 theirs 9:05"])
         // Nor can it store the server's result of an operation of this client.
         refuses.withLock { $0 = true }
@@ -47,7 +47,7 @@ import Testing
         #expect(error?.code == .refused)
         #expect(world.session.status.state == .syncFailed)
         refuses.withLock { $0 = false }
-        #expect(try await world.session.retry().state == .online)
+        #expect(try await world.session.goOnline().state == .online)
         #expect(try world.client() == ["1 theirs 9:10"])
         #expect(try world.history() == [])
     }
@@ -66,7 +66,7 @@ import Testing
         // The app undoes it without the session, and edits the earlier content.
         try world.database.journal?.undo()
         try world.set("1", "name", "later")
-        #expect(try await world.session.retry().state == .syncFailed)
+        #expect(try await world.session.goOnline().state == .syncFailed)
         #expect(world.session.status.conflict?.server?["name"] == "theirs")
         #expect(try await world.server() == ["1 theirs 9:01 false"])
     }
@@ -83,7 +83,7 @@ import Testing
             try await world.session.replace(with: ["name": "both"])
         }
         #expect(error?.code == .notFound)
-        #expect(try await world.session.retry().state == .online)
+        #expect(try await world.session.goOnline().state == .online)
         #expect(try world.client() == ["1 theirs 9:01"])
     }
 

@@ -35,7 +35,7 @@ import Testing
         #expect(try await world.server() == ["1 theirs 9:01 false", "before b 9:00 false"])
         #expect(try world.history() == ["UPDATE 1 item1 mine", "CREATE behind - c"])
         try await world.session.discard()
-        #expect(try await world.session.retry().state == .online)
+        #expect(try await world.session.goOnline().state == .online)
         #expect(try await world.server() == ["1 theirs 9:01 false", "before b 9:00 false", "behind c 9:00 false"])
         #expect(try world.client() == ["1 theirs 9:01", "before b 9:00", "behind c 9:00"])
     }
@@ -54,7 +54,7 @@ import Testing
         #expect(world.session.status.conflict?.old == nil)
         #expect(try await !world.server().contains { $0.hasPrefix("transfer") })
         try await world.session.replace(with: ["name": "ours"])
-        #expect(try await world.session.retry().state == .online)
+        #expect(try await world.session.goOnline().state == .online)
         #expect(try await world.server().map { $0.split(separator: " ")[1] } == ["item1", "ours", "t"])
     }
 
@@ -255,7 +255,7 @@ import Testing
         let conflict = try #require(world.session.status.conflict)
         #expect(conflict.operation == .delete && conflict.new == nil)
         try await world.session.replace(with: nil)
-        #expect(try await world.session.retry().state == .online)
+        #expect(try await world.session.goOnline().state == .online)
         #expect(try await world.server() == [])
         #expect(try world.client() == [])
     }
@@ -274,7 +274,7 @@ import Testing
         #expect(world.session.status.conflict?.server == nil)
         try await world.session.replace(with: ["name": "mine"])
         world.time(9, 20)
-        #expect(try await world.session.retry().state == .online)
+        #expect(try await world.session.goOnline().state == .online)
         #expect(try await world.server() == ["1 mine 9:20 false"])
         #expect(try world.client() == ["1 mine 9:20"])
     }

@@ -31,7 +31,7 @@ import Testing
         world.session.start()
         for await status in statuses where status.state == .syncFailed { break }
         try await world.session.discard()
-        #expect(try await world.session.retry().state == .online)
+        #expect(try await world.session.goOnline().state == .online)
         try world.set("1", "name", "later")
         for await changes in world.session.journal.observePending() where changes.isEmpty { break }
         #expect(try await world.server() == ["1 later 9:00 false"])

@@ -51,7 +51,7 @@ import Testing
         try await world.expect(
             "Client (9:00) SYNC FAILED", history: [], client: ["1 item1 9:00"], server: ["1 item1_2 9:10 false"])
         #expect(world.session.status.conflict == nil)
-        try await world.session.synchronize()
+        try await world.session.goOnline()
         try await world.expect(
             "Client (9:00) ONLINE", history: [], client: ["1 item1 9:00"], server: ["1 item1_2 9:10 false"])
         try await world.session.fetch()
@@ -71,7 +71,7 @@ import Testing
             server: ["1 item1_2 9:10 false"])
         // SEMANTICS 184, 185
         world.time(9, 20)
-        try await world.session.retry()
+        try await world.session.goOnline()
         try await world.expect(
             "Client (9:20) ONLINE", history: [], client: ["1 item1_3 9:20"], server: ["1 item1_3 9:20 false"])
         return world
@@ -92,12 +92,12 @@ import Testing
         let world = try await failed(kind)
         try await world.session.replace(with: ["name": "item1_3", "updatedat": "9:00"])
         try await world.write("1", ["name": "item1_5", "updatedat": "9:15"])
-        #expect(try await world.session.retry().state == .syncFailed)
+        #expect(try await world.session.goOnline().state == .syncFailed)
         #expect(world.session.status.conflict?.server?["name"] == "item1_5")
         #expect(world.session.status.conflict?.new?.body["name"] == "item1_3")
         try await world.session.replace(with: ["name": "item1_6"])
         world.time(9, 20)
-        #expect(try await world.session.retry().state == .online)
+        #expect(try await world.session.goOnline().state == .online)
         #expect(try await world.server() == ["1 item1_6 9:20 false"])
     }
 
@@ -145,7 +145,7 @@ import Testing
         #expect(world.session.status.state == .syncFailed)
         try await world.expect(
             "Client (9:00) SYNC FAILED", history: [], client: ["1 item1 9:00"], server: ["1 item1_2 9:10 false"])
-        try await world.session.synchronize()
+        try await world.session.goOnline()
         try await world.session.fetch()
         #expect(try world.client() == ["1 item1_2 9:10"])
     }
