@@ -1,9 +1,9 @@
 internal import Settle
 
-/// One document that was changed, as `settle changes` tells of it: of a database on this machine, or a row of a server's feed.
+/// A row of `_changes`, as `settle changes` shows it.
 struct ChangeLine {
     /// The position, which only the one who gave it can read.
-    let sequence: JSON
+    var sequence: JSON
     /// The document's id; `nil` for a row that ends a feed.
     let id: String?
     /// The leaves that are told, the winner first.
@@ -11,14 +11,6 @@ struct ChangeLine {
     let isDeleted: Bool
     /// The winner, where documents were asked for.
     let document: Document?
-
-    init(_ change: Change) {
-        sequence = .number(JSONNumber(change.sequence.number))
-        id = change.id.string
-        leaves = change.leaves
-        isDeleted = change.isDeleted
-        document = change.document
-    }
 
     /// Reads a row of `_changes`.
     init(_ row: [UInt8]) throws {
@@ -40,4 +32,15 @@ struct ChangeLine {
 extension PeerSequence {
     /// The position for people: a long one by its beginning.
     var shortened: String { description.count > 24 ? "\(description.prefix(16))…" : description }
+}
+
+extension Client {
+    /// Reads a row of `_changes`. The positions of a folder are numbers for those who use it.
+    func change(_ row: [UInt8]) throws -> ChangeLine {
+        var line = try ChangeLine(row)
+        if database != nil, let number = PeerSequence(line.sequence).number {
+            line.sequence = .number(JSONNumber(number))
+        }
+        return line
+    }
 }

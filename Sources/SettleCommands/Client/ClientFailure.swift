@@ -22,12 +22,13 @@ struct ClientFailure {
     /// An error as the tool reports it: where, what, why, and what to do.
     func told(_ error: any Error) -> any Error {
         switch error {
-        case let error as HTTPClientError where error.cause is CommandError: error.cause ?? error
         case let error as CouchDBError: refusal(error)
-        case let error as HTTPClientError: unreached(error.code.name, error.message, error.code)
-        case let error as PeerError: told(error)
-        case let error as ScriptError: CommandError(error.name, error.reason, status: .refused)
+        case let error as PeerError where error.cause is CouchDBError || error.cause is HTTPClientError:
+            told(error.cause ?? error)
+        case let error as HTTPClientError where error.cause is CommandError: error.cause ?? error
+        case let error as HTTPClientError where [.badAnswer, .badRedirect].contains(error.code): notCouchDB
         case is JSONElements.Fault, is JSONError: notCouchDB
+        case is HTTPClientError, is PeerError, is ScriptError: CommandError(error)
         default: error
         }
     }
@@ -46,34 +47,6 @@ struct ClientFailure {
         guard error.status == 404 else { return false }
         let reason = error.reason.lowercased()
         return reason == "no_db_file" || reason.contains("database")
-    }
-
-    private func told(_ error: PeerError) -> any Error {
-        if let cause = error.cause as? CouchDBError { return refusal(cause) }
-        if let cause = error.cause as? HTTPClientError { return unreached(cause.code.name, cause.message, cause.code) }
-        let status: ExitStatus =
-            switch error.code {
-            case .notFound: .notFound
-            case .conflict: .conflict
-            case .forbidden, .unauthorized, .tooLarge, .badRequest: .refused
-            case .unreachable, .connectionLost, .timedOut, .insecure: .inputOutput
-            case .badAnswer, .attachmentMissing: .damaged
-            case .cancelled: .interrupted
-            default: .failure
-            }
-        return CommandError(error.code.name, error.message, status: status)
-    }
-
-    private func unreached(_ name: String, _ message: String, _ code: HTTPClientErrorCode) -> CommandError {
-        switch code {
-        case .badAnswer, .badRedirect: notCouchDB
-        case .badURL: CommandError.usage(message)
-        case .cancelled: .interrupted
-        case .badRequest, .bodyTooLarge, .failed: CommandError(name, message, status: .failure)
-        case .certificateRejected:
-            CommandError(name, "\(message); --ca FILE names certificates to trust", status: .inputOutput)
-        default: CommandError(name, message, status: .inputOutput)
-        }
     }
 
     private var notCouchDB: CommandError {

@@ -33,78 +33,84 @@ enum ChangesCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let arguments = invocation.arguments
         try arguments.refuse("--follow", with: "--descending")
-        if let remote = try invocation.remote() { return try run(invocation, remote) }
-        var reader = ChangeReader(
-            writer: ChangeWriter(invocation), hasDocuments: arguments.flag("--docs"),
-            style: arguments.flag("--all-leaves") ? .allLeaves : .winner,
-            isDescending: arguments.flag("--descending"),
-            last: UpdateSequence(Int64(try arguments.count("--since") ?? 0)),
-            limit: try arguments.count("--limit") ?? .max)
+        let isFolder = try !invocation.isRemote()
+        // What comes before a position is another thing for each server.
+        if !isFolder { try arguments.refuse("--since", with: "--descending") }
+        var reader = try ChangeReader(invocation)
         guard arguments.flag("--follow") else {
-            try invocation.withDatabase { try reader.write(from: $0) }
+            try invocation.withClient { try reader.read($0) }
             return .success
         }
+        if isFolder {
+            try followFolder(invocation, &reader)
+        } else {
+            try invocation.withClient { try reader.follow($0) }
+        }
+        return .success
+    }
+
+    /// Looks again whenever the files change. The database is open only while it is read, so that other processes can write.
+    private static func followFolder(_ invocation: Invocation, _ reader: inout ChangeReader) throws {
         Interruption.watch()
         let watch = FileWatch(try invocation.path())
         while reader.limit > 0 {
             do {
                 let state = watch.state
-                try invocation.withDatabase { try reader.write(from: $0) }
+                try invocation.withClient { try reader.read($0) }
                 try invocation.console.output.flush()
                 try watch.waitForChange(from: state)
             } catch let error as DatabaseError where error.code == .inUse {
                 try watch.pause()
             }
         }
-        return .success
-    }
-
-    /// Lists the changes of a server.
-    private static func run(_ invocation: Invocation, _ remote: Client) throws -> ExitStatus {
-        let arguments = invocation.arguments
-        // Servers disagree on what `since` means in a descending feed.
-        try arguments.refuse("--since", with: "--descending")
-        let writer = ChangeWriter(invocation)
-        var query: HTTPQuery = ["style": arguments.flag("--all-leaves") ? "all_docs" : "main_only"]
-        if arguments.flag("--docs") { query["include_docs"] = "true" }
-        if arguments.flag("--descending") { query["descending"] = "true" }
-        var left = try arguments.count("--limit") ?? .max
-        if left == 0 { return .success }
-        let changes = RemoteChanges(remote: remote, console: invocation.console, query: query)
-        func write(_ line: ChangeLine) throws -> Bool {
-            try writer.write(line)
-            left -= 1
-            return left > 0
-        }
-        if arguments.flag("--follow") {
-            try changes.follow(since: arguments.text("--since"), write)
-        } else {
-            try changes.forEach(since: arguments.text("--since"), limit: left, write)
-        }
-        return .success
     }
 }
 
-/// Reads the changes of a database on this machine, and remembers its position.
+/// Reads the changes of a database, and remembers where it is.
 private struct ChangeReader {
-    let writer: ChangeWriter
-    let hasDocuments: Bool
-    let style: Change.Style
-    let isDescending: Bool
-    var last: UpdateSequence
-    var limit: Int
+    private let console: Console
+    private let writer: ChangeWriter
+    private let query: HTTPQuery
+    private let isDescending: Bool
+    private var since: String?
+    private(set) var limit: Int
 
-    mutating func write(from database: Database) throws {
+    init(_ invocation: Invocation) throws {
+        let arguments = invocation.arguments
+        (console, writer) = (invocation.console, ChangeWriter(invocation))
+        (since, limit) = (arguments.text("--since"), try arguments.count("--limit") ?? .max)
+        isDescending = arguments.flag("--descending")
+        var query: HTTPQuery = ["style": arguments.flag("--all-leaves") ? "all_docs" : "main_only"]
+        if arguments.flag("--docs") { query["include_docs"] = "true" }
+        if isDescending { query["descending"] = "true" }
+        self.query = query
+    }
+
+    /// Writes the changes there are.
+    mutating func read(_ client: Client) throws {
         guard limit > 0 else { return }
-        let range = SequenceRange(after: last, descending: isDescending)
-        var (newest, left) = (last, limit)
-        defer { (last, limit) = (newest, left) }
-        try database.forEachChange(in: range, style: style, includingDocuments: hasDocuments) { change in
-            try writer.write(ChangeLine(change))
-            newest = change.sequence
-            left -= 1
-            return left > 0
+        let feed = ChangeFeed(client: client, console: console, query: query)
+        // Backwards a folder is read down to this number.
+        let first = isDescending ? since.flatMap { PeerSequence(.string($0)).number } : nil
+        try feed.forEach(since: first == nil ? since : nil, limit: limit) { line in
+            if let first, let number = PeerSequence(line.sequence).number, number <= first { return false }
+            return try write(line)
         }
+    }
+
+    /// Writes the changes there are and those to come at a server.
+    mutating func follow(_ client: Client) throws {
+        guard limit > 0 else { return }
+        try ChangeFeed(client: client, console: console, query: query).follow(since: since) { try write($0) }
+    }
+
+    private mutating func write(_ line: ChangeLine) throws -> Bool {
+        // The last row of a feed has no document.
+        guard line.id != nil else { return true }
+        try writer.write(line)
+        if !isDescending { since = PeerSequence(line.sequence).description }
+        limit -= 1
+        return limit > 0
     }
 }
 

@@ -15,33 +15,34 @@ enum CompactCommand: Command {
             #"{"ok":true,"bodies":N,"attachments":N,"bytes":N}; of a URL {"ok":true}, with "bytes":N unless --no-wait"#)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
-        if let remote = try invocation.remote() {
-            return try RemoteCompaction(remote: remote, console: invocation.console).run(
-                waits: !invocation.arguments.flag("--no-wait"))
-        }
-        if invocation.arguments.flag("--no-wait") {
+        let (console, isWaiting) = (invocation.console, !invocation.arguments.flag("--no-wait"))
+        if !isWaiting, try !invocation.isRemote() {
             throw CommandError.usage("--no-wait is for URLs", verb: spec.name)
         }
-        return try invocation.withDatabase { database in
-            let console = invocation.console
+        return try invocation.withClient { client in
+            guard isWaiting else {
+                try client.startCompaction()
+                try console.print("\(client.name) is being compacted", json: ["ok": true])
+                return .success
+            }
             let bar = ProgressBar(console)
-            let result = try bar.watch("Compacting") { try database.compact(progress: $0) }
+            let done = try client.compact(bar)
+            var json: JSON = ["ok": true]
+            var text = "Compacted"
+            if let removed = done.removed {
+                json["bodies"] = .number(JSONNumber(removed.contents))
+                json["attachments"] = .number(JSONNumber(removed.blobs))
+                let bodies = removed.contents == 1 ? "1 old body" : "\(Quantity.grouped(removed.contents)) old bodies"
+                text = "Removed \(bodies) and \(Quantity.of(removed.blobs, "attachment"))"
+            }
+            json["bytes"] = .number(JSONNumber(done.bytes))
             if console.isJSON {
-                let json: JSON = [
-                    "ok": true, "bodies": .number(JSONNumber(result.contents)),
-                    "attachments": .number(JSONNumber(result.blobs)), "bytes": .number(JSONNumber(result.bytes)),
-                ]
                 try console.print(json.description)
             } else {
-                let removed = [
-                    result.contents == 1 ? "1 old body" : "\(Quantity.grouped(result.contents)) old bodies",
-                    Quantity.of(result.blobs, "attachment"),
-                ].joined(separator: " and ")
                 let size =
-                    result.bytes >= 0
-                    ? "\(Quantity.bytes(result.bytes)) smaller" : "\(Quantity.bytes(-result.bytes)) larger"
-                try console.note(
-                    "Removed \(removed) in \(Quantity.duration(bar.elapsed)); the database is \(size)")
+                    done.bytes >= 0
+                    ? "\(Quantity.bytes(done.bytes)) smaller" : "\(Quantity.bytes(-done.bytes)) larger"
+                try console.note("\(text) in \(Quantity.duration(bar.elapsed)); the database is \(size)")
             }
             return .success
         }

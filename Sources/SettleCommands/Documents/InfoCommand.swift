@@ -16,66 +16,66 @@ enum InfoCommand: Command {
             """)
 
     static func run(_ invocation: Invocation) throws -> ExitStatus {
-        if let remote = try invocation.remote() {
-            let info = try remote.info()
-            let limit = try? remote.json("GET", "_revs_limit")
-            try invocation.console.print(text(info, limit, remote.url), json: json(info, limit, remote.url))
-            return .success
+        try invocation.withClient { client in
+            let shown = Shown(
+                info: try client.info(), limit: try? client.json("GET", "_revs_limit"), url: client.url,
+                folder: try client.database.map { ($0.path ?? "in memory", try $0.info()) })
+            try invocation.console.print(shown.text, json: shown.json)
         }
-        return try invocation.withDatabase { database in
-            let info = try database.info()
-            let path = database.path ?? "in memory"
-            try invocation.console.print(text(info, path), json: json(info, path))
-            return .success
-        }
+        return .success
     }
+}
 
-    /// A server's information, which counts neither conflicts nor attachments.
-    private static func text(_ info: JSON, _ limit: JSON?, _ url: HTTPURL) -> String {
+/// What is known of a database. The API has no members for conflicts and attachments; a folder tells them itself.
+private struct Shown {
+    let info: JSON
+    let limit: JSON?
+    let url: HTTPURL
+    let folder: (path: String, info: DatabaseInfo)?
+
+    var text: String {
         let deletedCount = info["doc_del_count"]?.int ?? 0
         let deleted = deletedCount > 0 ? ", \(Quantity.grouped(deletedCount)) deleted" : ""
         var rows = [
-            ("URL", url.description), ("Documents", Quantity.grouped(info["doc_count"]?.int ?? 0) + deleted),
-            ("Last change", PeerSequence(info["update_seq"] ?? .null).shortened),
+            folder.map { ("Path", $0.path) } ?? ("URL", url.description),
+            ("Documents", Quantity.grouped(info["doc_count"]?.int ?? 0) + deleted),
         ]
-        if let size = info["sizes"]?["file"]?.int { rows.append(("Size", Quantity.bytes(Int64(size)))) }
+        if let more = folder?.info {
+            let files = more.attachmentFilesSize > 0 ? ", \(Quantity.bytes(more.attachmentFilesSize)) in files" : ""
+            rows += [
+                ("Conflicts", more.conflicts == 0 ? "none" : Quantity.of(more.conflicts, "document")),
+                ("Attachments", more.blobs == 0 ? "none" : Quantity.grouped(more.blobs) + files),
+            ]
+        }
+        let last = PeerSequence(info["update_seq"] ?? .null)
+        rows.append(
+            ("Last change", folder == nil ? last.shortened : Quantity.grouped(last.number.map(Int.init) ?? 0)))
+        let size = folder.map { $0.info.fileSize + $0.info.attachmentFilesSize }
+        if let size = size ?? info["sizes"]?["file"]?.int.map(Int64.init) {
+            rows.append(("Size", Quantity.bytes(size)))
+        }
         if let limit = limit?.int { rows.append(("Revisions kept", "\(Quantity.grouped(limit)) a branch")) }
         return Columns.aligned(rows).joined(separator: "\n")
     }
 
-    private static func json(_ info: JSON, _ limit: JSON?, _ url: HTTPURL) -> JSON {
-        var line: JSON = ["path": .string(url.description)]
-        for name in ["doc_count", "doc_del_count", "update_seq"] { line[name] = info[name] }
+    var json: JSON {
+        var line: JSON = ["path": .string(folder?.path ?? url.description)]
+        for name in ["doc_count", "doc_del_count"] { line[name] = info[name] }
+        if let more = folder?.info {
+            line["conflicts"] = .number(JSONNumber(more.conflicts))
+            line["attachments"] = .number(JSONNumber(more.blobs))
+            line["update_seq"] = .number(JSONNumber(more.lastSequence.number))
+        } else {
+            line["update_seq"] = info["update_seq"]
+        }
         line["revs_limit"] = limit
         line["sizes"] = info["sizes"]
+        if let more = folder?.info {
+            line["sizes"] = [
+                "file": .number(JSONNumber(more.fileSize)),
+                "attachments": .number(JSONNumber(more.attachmentFilesSize)),
+            ]
+        }
         return line
-    }
-
-    private static func text(_ info: DatabaseInfo, _ path: String) -> String {
-        let deleted = info.documents.deleted > 0 ? ", \(Quantity.grouped(info.documents.deleted)) deleted" : ""
-        let files = info.attachmentFilesSize > 0 ? ", \(Quantity.bytes(info.attachmentFilesSize)) in files" : ""
-        return Columns.aligned([
-            ("Path", path),
-            ("Documents", Quantity.grouped(info.documents.live) + deleted),
-            ("Conflicts", info.conflicts == 0 ? "none" : Quantity.of(info.conflicts, "document")),
-            ("Attachments", info.blobs == 0 ? "none" : Quantity.grouped(info.blobs) + files),
-            ("Last change", Quantity.grouped(info.lastSequence.number)),
-            ("Size", Quantity.bytes(info.fileSize + info.attachmentFilesSize)),
-            ("Revisions kept", "\(Quantity.grouped(info.revisionLimit)) a branch"),
-        ]).joined(separator: "\n")
-    }
-
-    private static func json(_ info: DatabaseInfo, _ path: String) -> JSON {
-        [
-            "path": .string(path), "doc_count": .number(JSONNumber(info.documents.live)),
-            "doc_del_count": .number(JSONNumber(info.documents.deleted)),
-            "conflicts": .number(JSONNumber(info.conflicts)), "attachments": .number(JSONNumber(info.blobs)),
-            "update_seq": .number(JSONNumber(info.lastSequence.number)),
-            "revs_limit": .number(JSONNumber(info.revisionLimit)),
-            "sizes": [
-                "file": .number(JSONNumber(info.fileSize)),
-                "attachments": .number(JSONNumber(info.attachmentFilesSize)),
-            ],
-        ]
     }
 }

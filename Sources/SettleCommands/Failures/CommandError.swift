@@ -1,4 +1,5 @@
 internal import Settle
+internal import SettleScripting
 
 /// The failure of a command.
 struct CommandError: Error, Sendable {
@@ -27,7 +28,11 @@ struct CommandError: Error, Sendable {
         case let error as InvalidIdentifier:
             self.init("invalid", error.description, status: .refused)
         case let error as HTTPClientError:
-            self.init(error.code.name, error.message, status: error.code == .badURL ? .usage : .failure)
+            let advice = error.code == .certificateRejected ? "; --ca FILE names certificates to trust" : ""
+            self.init(error.code.name, error.message + advice, status: Self.status(of: error.code))
+        case let error as PeerError:
+            self.init(error.code.name, error.message, status: Self.status(of: error.code))
+        case let error as ScriptError: self.init(error.name, error.reason, status: .refused)
         case let error as QueryError: self.init(error.code.name, error.reason, status: .refused)
         case let error as SelectorError: self.init(error.code.name, error.reason, status: .refused)
         case let error as RevisionTreeError:
@@ -44,6 +49,28 @@ struct CommandError: Error, Sendable {
         case .inUse: .inUse
         case .corrupt, .damagedDocument, .notADatabase, .newerFormat, .attachmentMissing: .damaged
         case .diskFull, .inputOutput: .inputOutput
+        default: .failure
+        }
+    }
+
+    private static func status(of code: HTTPClientErrorCode) -> ExitStatus {
+        switch code {
+        case .badURL: .usage
+        case .badAnswer, .badRedirect: .damaged
+        case .cancelled: .interrupted
+        case .badRequest, .bodyTooLarge, .failed: .failure
+        default: .inputOutput
+        }
+    }
+
+    private static func status(of code: PeerError.Code) -> ExitStatus {
+        switch code {
+        case .notFound: .notFound
+        case .conflict: .conflict
+        case .forbidden, .unauthorized, .tooLarge, .badRequest: .refused
+        case .unreachable, .connectionLost, .timedOut, .insecure: .inputOutput
+        case .badAnswer, .attachmentMissing: .damaged
+        case .cancelled: .interrupted
         default: .failure
         }
     }

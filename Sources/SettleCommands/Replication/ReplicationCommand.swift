@@ -79,7 +79,7 @@ struct ReplicationCommand {
         if let cause = error.cause as? DatabaseError { return cause }
         let urls = [first.url, second.url].compactMap(\.self)
         guard let url = urls.first(where: { error.message.contains($0.description) }) ?? urls.first else {
-            return CommandError(error.code.name, error.message, status: .failure)
+            return error
         }
         return ClientFailure(url: url).told(error)
     }

@@ -1,8 +1,8 @@
 internal import Settle
 
-/// Reads the changes of a server: the existing ones, or a continuous feed, which reconnects after lost connections.
-struct RemoteChanges {
-    let remote: Client
+/// Reads the changes of a database: those there are, or a server's feed without end, which goes on over lost connections.
+struct ChangeFeed {
+    let client: Client
     let console: Console
     /// The query parameters except the position.
     var query: HTTPQuery
@@ -14,7 +14,7 @@ struct RemoteChanges {
         var query = query
         query["since"] = since
         if limit < .max { query["limit"] = String(limit) }
-        try remote.forEachElement("results", of: "_changes", query: query) { try body(ChangeLine($0)) }
+        try client.forEachElement("results", of: "_changes", query: query) { try body(client.change($0)) }
     }
 
     /// Calls a closure with existing and future changes, until it returns false or Ctrl-C is pressed.
@@ -44,11 +44,11 @@ struct RemoteChanges {
         query["since"] = since
         query["feed"] = "continuous"
         query["heartbeat"] = String(Self.heartbeat * 1000)
-        let response = try remote.stream("_changes", query: query) {
+        let response = try client.stream("_changes", query: query) {
             $0.idleTimeout = .seconds(3 * Self.heartbeat)
         }
         var line: [UInt8] = []
-        while let piece = try remote.next(of: response) {
+        while let piece = try client.next(of: response) {
             var rest = piece[...]
             while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                 line += rest[..<end]
@@ -58,7 +58,7 @@ struct RemoteChanges {
                     line = []
                     continue
                 }
-                let change = try ChangeLine(line)
+                let change = try client.change(line)
                 line = []
                 guard try body(change) else { return false }
             }
