@@ -102,8 +102,8 @@ let package = Package(
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleReplicationTests",
-            dependencies: ["SettlePlatform", "Settle", "SettleReplication", "SettleServer", "SettleTesting"],
-            swiftSettings: strict),
+            dependencies: ["Settle", "SettleReplication", "SettleServer", "SettleTesting"],
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleCommandsTests",
             dependencies: [

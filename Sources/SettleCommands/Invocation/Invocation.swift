@@ -22,8 +22,9 @@ struct Invocation {
         return !isThere && !path.hasSuffix(".settle") && access(path + ".settle", F_OK) == 0 ? path + ".settle" : path
     }
 
-    /// The client for a URL; `nil` for a folder.
-    func remote() throws -> Client? {
+    /// The database at a server, when a URL was given; `nil` for a folder. Where `serverDatabase` is given, the URL of a server
+    /// stands for that database.
+    func remote(serverDatabase: String? = nil) throws -> Client? {
         let given = try arguments.operand("DB")
         guard Self.isURL(given) else {
             let options = RemoteOptions.options.map(\.name)
@@ -32,12 +33,16 @@ struct Invocation {
             }
             return nil
         }
-        return try Client(HTTPURL(given), arguments: arguments, console: console)
+        var url = try HTTPURL(given)
+        if let serverDatabase, url.databaseName == nil { url = url.appending(HTTPPath(segments: [serverDatabase])) }
+        return try Client(url, arguments: arguments, console: console)
     }
 
-    /// Calls a closure with a client for the URL, or for the folder, which is open meanwhile.
-    func withClient<Result>(warns: Bool = true, _ body: (Client) throws -> Result) throws -> Result {
-        if let remote = try remote() { return try body(remote) }
+    /// Lends the client of the database to a closure: of a URL, or of a folder, which is open meanwhile.
+    func withClient<Result>(
+        warns: Bool = true, serverDatabase: String? = nil, _ body: (Client) throws -> Result
+    ) throws -> Result {
+        if let remote = try remote(serverDatabase: serverDatabase) { return try body(remote) }
         let path = try path()
         return try withDatabase(warns: warns) { try body(Client($0, path: path, console: console)) }
     }

@@ -14,8 +14,8 @@ enum ReplicationsCommand: Command {
             database of its own. DB says who keeps it.
             The URL of a server, http://localhost:5984, stands for its `_replicator` database: the server replicates, also \
             CouchDB, from one URL to another one. What it needs to log in there is written into the document, for \
-            administrators to read: the password of each URL, or that of ~/.netrc. To pause, the document is put aside into \
-            `_local/settle-paused`, with all it says.
+            administrators to read: the password of each URL, or that of ~/.netrc. To pause, the document is moved into \
+            `_local/settle-replications`, with all it says.
             The folder of a database keeps those between it and a URL; it is called `local` then. An app that \
             has the database open runs them, once it has called `resume`. The password is not kept unless --store-password \
             is given.
@@ -64,8 +64,14 @@ enum ReplicationsCommand: Command {
                 nearest.map { "did you mean \($0)?" } ?? "`settle replications list \(given)` lists what there is"
             throw CommandError.usage("there is nothing called \"\(given)\" to do; \(advice)", verb: spec.name)
         }
-        let keeper: any ReplicationsCommand.Keeper =
-            try invocation.isRemote() ? ServerReplications(invocation) : FolderReplications(invocation)
+        return try invocation.withClient(serverDatabase: KeptReplications.serverDatabase) { client in
+            try run(action, KeptReplications(client: client, invocation: invocation), invocation)
+        }
+    }
+
+    private static func run(
+        _ action: Action, _ keeper: KeptReplications, _ invocation: Invocation
+    ) throws -> ExitStatus {
         switch action {
         case .list:
             let all = try keeper.all()
@@ -81,7 +87,7 @@ enum ReplicationsCommand: Command {
 
     /// Changes the one whose id begins as was said.
     private static func change(
-        _ keeper: any ReplicationsCommand.Keeper, _ deed: String, _ invocation: Invocation,
+        _ keeper: KeptReplications, _ deed: String, _ invocation: Invocation,
         _ body: (String) throws -> Void
     ) throws {
         guard let given = invocation.arguments.optionalOperand("SOURCE"), !given.isEmpty else {
@@ -133,25 +139,5 @@ extension ReplicationsCommand {
             members["problem"] = problem.map(JSON.string)
             return .object(members)
         }
-    }
-}
-
-extension ReplicationsCommand {
-    /// Who keeps replications: a server, or the folder of a database.
-    protocol Keeper {
-        /// All of them.
-        func all() throws -> [ReplicationsCommand.Kept]
-
-        /// Keeps another one, as the arguments say; returns its id.
-        func add() throws -> String
-
-        /// Has one wait.
-        func pause(_ id: String) throws
-
-        /// Lets one that waits go on.
-        func resume(_ id: String) throws
-
-        /// Forgets one.
-        func remove(_ id: String) throws
     }
 }

@@ -31,9 +31,11 @@ extension Replications {
         guard let database, configuration.database === database, all.contains(where: { $0 === replicator }) else {
             throw PeerError(.badRequest, "the replication is none of this database's: get it of its replications")
         }
-        let name = try await StoredReplications.name(of: configuration)
-        let members = try StoredReplications.members(of: configuration, withCredentials: storesCredentials)
-        try await database.perform { try StoredReplications(database: $0).set(name, members) }
+        let (name, document) = try await StoredReplications.entry(
+            of: configuration, withCredentials: storesCredentials)
+        try await database.perform { database in
+            try database.changeStoredReplications { $0[name] = document }
+        }
         noteStored(replicator, as: name)
         return name
     }
@@ -60,9 +62,11 @@ extension Replications {
         configure: (inout ReplicationConfiguration) throws -> Void = { _ in }
     ) async throws -> [Replicator] {
         guard let database else { return [] }
-        let stored = try await database.perform { try StoredReplications(database: $0).all() }
+        let stored = try await database.perform { try $0.storedReplications() }
         var started: [Replicator] = []
-        for (name, members) in stored where StoredReplications.state(of: members) == .active {
+        for stored in stored.documents {
+            let (name, members) = (stored.name, stored.value.object ?? JSONObject())
+            guard ReplicationDocument.state(of: members) == .pending else { continue }
             let (document, isPush, url) = try StoredReplications.read(members)
             let endpoint = isPush ? document.target : document.source
             let place = endpoint.told ?? url
@@ -100,13 +104,13 @@ extension Replications {
         if let replicator = running(name), let peer = replicator.configuration.peer as? CouchDBPeer {
             try peer.renew(credentials)
         }
-        try await change(name) { try StoredReplications.renew(&$0, credentials) }
+        try await change(name) { try $0.renew(name, credentials) }
     }
 
     /// How many persistent replications there are, including completed ones.
     ///
     /// - Throws: ``DatabaseError`` if the database can't be read.
     public func persistentCount() throws -> Int {
-        try database.map { try StoredReplications(database: $0).all().count } ?? 0
+        try database?.storedReplications().documents.count ?? 0
     }
 }

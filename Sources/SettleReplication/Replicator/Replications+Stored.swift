@@ -9,12 +9,13 @@ extension Replications {
     ///   replication that can't be read.
     public func persistent() throws -> [PersistentReplication] {
         guard let database else { return [] }
-        return try StoredReplications(database: database).all().map { name, members in
+        return try database.storedReplications().documents.map { stored in
+            let (name, members) = (stored.name, stored.value.object ?? JSONObject())
             let (document, isPush, url) = try StoredReplications.read(members)
             let endpoint = isPush ? document.target : document.source
             return PersistentReplication(
                 name: name, direction: isPush ? .push : .pull, url: (endpoint.told ?? url).withoutPassword,
-                isContinuous: document.isContinuous, state: StoredReplications.state(of: members),
+                isContinuous: document.isContinuous, state: state(of: members, name),
                 hasPassword: endpoint.hasPassword, filter: ReplicationDocument.members(of: document.filter))
         }
     }
@@ -25,7 +26,7 @@ extension Replications {
     /// - Parameter name: Its name.
     /// - Throws: ``PeerError`` with code `notFound` if the name is unknown; ``DatabaseError``.
     public func pausePersistent(_ name: String) async throws {
-        try await change(name) { $0["paused"] = true }
+        try await change(name) { $0.set(.paused, of: name) }
         await running(name)?.stop()
     }
 
@@ -35,10 +36,7 @@ extension Replications {
     /// - Parameter name: Its name.
     /// - Throws: ``PeerError`` with code `notFound` if the name is unknown; ``DatabaseError``.
     public func continuePersistent(_ name: String) async throws {
-        try await change(name) { members in
-            members["paused"] = nil
-            members["_replication_state"] = nil
-        }
+        try await change(name) { $0.set(.pending, of: name) }
         running(name)?.start()
     }
 
@@ -47,16 +45,30 @@ extension Replications {
     /// - Parameter name: Its name.
     /// - Throws: ``PeerError`` with code `notFound` if the name is unknown; ``DatabaseError``.
     public func removePersistent(_ name: String) async throws {
-        if let replicator = running(name) { await remove(replicator) } else { try await change(name, nil) }
+        if let replicator = running(name) {
+            await remove(replicator)
+        } else {
+            try await change(name) { $0[name] = nil }
+        }
     }
 
-    func change(_ name: String, _ body: (@Sendable (inout JSONObject) throws -> Void)?) async throws {
+    private func state(of members: JSONObject, _ name: String) -> ReplicationState {
+        let state = ReplicationDocument.state(of: members)
+        switch running(name)?.status.mode {
+        case .active? where state == .pending, .idle? where state == .pending: return .running
+        case .offline? where state == .pending: return .crashing
+        default: return state
+        }
+    }
+
+    func change(_ name: String, _ body: @escaping @Sendable (inout StoredReplications) throws -> Void) async throws {
         guard let database else { return }
         let isThere = try await database.perform { database in
-            let stored = StoredReplications(database: database)
-            guard try stored.all().contains(where: { $0.name == name }) else { return false }
-            if let body { try stored.update(name, body) } else { try stored.set(name, nil) }
-            return true
+            try database.changeStoredReplications { stored in
+                guard stored[name] != nil else { return false }
+                try body(&stored)
+                return true
+            }
         }
         guard isThere else {
             throw PeerError(.notFound, "the database keeps no replication \"\(name)\"", status: 404)

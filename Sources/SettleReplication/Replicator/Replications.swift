@@ -92,7 +92,11 @@ public final class Replications: Sendable {
             var kept: Set<String> = []
             for replicator in pair { kept.insert(try await StoredReplications.name(of: replicator.configuration)) }
             let names = kept
-            try await database.perform { try StoredReplications(database: $0).removeAll(except: names) }
+            try await database.perform { database in
+                try database.changeStoredReplications { stored in
+                    for name in stored.documents.names where !names.contains(name) { stored[name] = nil }
+                }
+            }
         }
         return pair
     }
@@ -105,13 +109,13 @@ public final class Replications: Sendable {
             entries = entries.filter { $0.value.replicator !== replicator }
             return names
         }
-        for name in stored { change { try $0.set(name, nil) } }
+        for name in stored { change { $0[name] = nil } }
     }
 
     /// Stops and removes all replications, including persistent ones.
     public func removeAll() async {
         for replicator in all { await remove(replicator) }
-        change { try $0.removeAll() }
+        change { $0 = StoredReplications() }
     }
 
     /// The loaded replication that the database stores under a name.
@@ -129,14 +133,12 @@ public final class Replications: Sendable {
     /// Marks a completed replication, so that it is not started again.
     private func noteEnd(of replicator: Replicator, _ name: String) {
         guard replicator.isCompleted.withLock(\.self), !replicator.configuration.isContinuous else { return }
-        change { stored in
-            try stored.update(name) { members in members["_replication_state"] = "completed" }
-        }
+        change { $0.set(.completed, of: name) }
     }
 
-    private func change(_ body: (StoredReplications) throws -> Void) {
+    private func change(_ body: (inout StoredReplications) -> Void) {
         guard let database else { return }
-        do { try body(StoredReplications(database: database)) } catch {
+        do { try database.changeStoredReplications(body) } catch {
             database.warn("the list of persistent replications was not written: \(error)")
         }
     }

@@ -22,17 +22,17 @@ struct ReplicationsCommandTests {
         try room.run("replications", "add", "notes", room.url("hub"), "local", "--store-password")
         let all = try list("notes")
         #expect(all.count == 2 && all[0]["id"]?.string == id)
-        #expect(all[0]["source"] == "local" && all[0]["continuous"] == true && all[0]["state"] == "active")
+        #expect(all[0]["source"] == "local" && all[0]["continuous"] == true && all[0]["state"] == "pending")
         #expect(all[0]["target"]?.string == room.url("hub", "admin@"))
         #expect(all[1]["target"] == "local" && all[1]["continuous"] == false)
         let text = try room.run("replications", "list", "notes")
         #expect(text.lines.count == 2 && !text.output.contains("secret-word"))
         let first = try #require(text.lines.first)
-        #expect(first.contains("local → ") && first.hasSuffix("active, continuous"))
+        #expect(first.contains("local → ") && first.hasSuffix("pending, continuous"))
         #expect(try room.run("replications", "pause", "notes", String(id.prefix(8))).line == "Paused \(id)")
-        #expect(try list("notes").map { $0["state"]?.string } == ["paused", "active"])
+        #expect(try list("notes").map { $0["state"]?.string } == ["paused", "pending"])
         try room.run("replications", "resume", "notes", id)
-        #expect(try list("notes").map { $0["state"]?.string } == ["active", "active"])
+        #expect(try list("notes").map { $0["state"]?.string } == ["pending", "pending"])
         try room.run("replications", "remove", "notes", id)
         #expect(try list("notes").map { $0["target"] } == ["local"])
     }
@@ -64,7 +64,25 @@ struct ReplicationsCommandTests {
         #expect(try room.run("replications", "resume", server, "copy").status == 3)
     }
 
-    @Test func `an impossible request is reported, with an alternative`() throws {
+    @Test(.timeLimit(.minutes(5))) func `what an older tool has paused at a server is resumed`() async throws {
+        try room.run("create", room.url("from"))
+        try room.run("put", room.url("from"), "milk", "{}")
+        let server = room.url("", "admin:secret-word@")
+        let document: JSON = [
+            "source": .string(room.url("from")), "target": .string(room.url("to")), "create_target": true,
+        ]
+        let paused: JSON = ["paused": ["copy": document]]
+        #expect(try room.run("put", room.url("_replicator"), "_local/settle-paused", paused.description).status == 0)
+        #expect(try list(server).map { $0["state"] } == ["paused"])
+        #expect(try room.run("replications", "resume", server, "copy").line == "Resumed copy")
+        try await room.wait { try room.run("docs", room.url("to")).lines.count == 1 }
+        try await room.wait { try list(server).map { $0["state"] } == ["completed"] }
+        for id in ["settle-paused", "settle-replications"] {
+            #expect(try room.run("get", room.url("_replicator"), "_local/\(id)").status == 3)
+        }
+    }
+
+    @Test func `what can't be is told, and what to do instead`() throws {
         try room.run("create", "notes")
         let server = room.url("")
         for (words, status, told) in [

@@ -1,0 +1,201 @@
+internal import Settle
+
+/// The replications that a server or the folder of a database keeps, as `settle replications` changes them.
+///
+///     _local/settle-replications      all of a folder's, and the paused ones of a server
+///     _replicator/orders              one that a server runs: a document of its own
+struct KeptReplications {
+    /// The database in which a server keeps them.
+    static let serverDatabase = "_replicator"
+    private static let most = 10_000
+
+    let client: Client
+    let invocation: Invocation
+
+    private var isServer: Bool { client.database == nil }
+    private var arguments: Arguments { invocation.arguments }
+    private var verb: String { ReplicationsCommand.spec.name }
+
+    /// All of them: those that run, then the stored ones.
+    func all() throws -> [ReplicationsCommand.Kept] {
+        let stored: StoredReplications
+        do { stored = try read().stored } catch let error as CommandError where isServer && error.status == .notFound {
+            // A server without the database keeps none.
+            return []
+        }
+        return try (isServer ? running() : [])
+            + stored.documents.map { member in
+                let document = member.value
+                return ReplicationsCommand.Kept(
+                    id: member.name, source: Self.address(document["source"]), target: Self.address(document["target"]),
+                    isContinuous: document["continuous"] == true,
+                    state: ReplicationDocument.state(of: document.object ?? JSONObject()).rawValue)
+            }
+    }
+
+    /// Keeps another one, as the arguments say; returns its id.
+    func add() throws -> String { isServer ? try addDocument() : try addToFolder() }
+
+    /// Has one wait.
+    func pause(_ id: String) throws {
+        var (stored, revision) = try read()
+        if stored[id] != nil {
+            stored.set(.paused, of: id)
+            return try write(stored, revision)
+        }
+        let document = try client.json("GET", path(id), about: DocumentID(unchecked: id))
+        let members = (document.object ?? JSONObject()).filter { !$0.name.hasPrefix("_") }
+        stored[id] = JSONObject(members.map { ($0.name, $0.value) })
+        stored.set(.paused, of: id)
+        // Stored before it is deleted: whatever happens in between, it is not lost.
+        try write(stored, revision)
+        try delete(id, document["_rev"]?.string)
+    }
+
+    /// Lets one that waits go on.
+    func resume(_ id: String) throws {
+        var (stored, revision) = try read()
+        stored.set(.pending, of: id)
+        guard let document = stored[id] else { throw CommandError.invalid("\"\(id)\" was not paused") }
+        if isServer {
+            try client.json("PUT", path(id), body: .object(document), about: DocumentID(unchecked: id))
+            stored[id] = nil
+        }
+        try write(stored, revision)
+    }
+
+    /// Forgets one.
+    func remove(_ id: String) throws {
+        var (stored, revision) = try read()
+        if stored[id] != nil {
+            stored[id] = nil
+            try write(stored, revision)
+        }
+        guard isServer else { return }
+        do {
+            try delete(id, try client.json("GET", path(id), about: DocumentID(unchecked: id))["_rev"]?.string)
+        } catch let error as CommandError where error.status == .notFound {}
+    }
+}
+
+/// What is stored.
+extension KeptReplications {
+    /// The stored replications, and the revision of the local document.
+    private func read() throws -> (stored: StoredReplications, revision: String?) {
+        if let (revision, body) = try client.localDocument(StoredReplications.id) {
+            return (StoredReplications(body.json), revision)
+        }
+        let old = isServer ? try client.localDocument(StoredReplications.oldPausedID) : nil
+        return (StoredReplications(old?.body.json), nil)
+    }
+
+    private func write(_ stored: StoredReplications, _ revision: String?) throws {
+        var body = stored.body ?? [:]
+        body["_rev"] = revision.map(JSON.string)
+        if stored.body == nil, let revision {
+            try client.json("DELETE", .document(StoredReplications.id), query: ["rev": revision])
+        } else if stored.body != nil {
+            try client.json("PUT", .document(StoredReplications.id), body: body)
+        }
+        if isServer, revision == nil { _ = try client.deleteLocalDocument(StoredReplications.oldPausedID) }
+    }
+
+    private func addToFolder() throws -> String {
+        let (source, target) = (try arguments.operand("SOURCE"), try arguments.operand("TARGET"))
+        let here = StoredReplications.here.string
+        guard let database = client.database, (source == here) != (target == here) else {
+            throw CommandError.usage(
+                "a folder keeps replications between itself, called `local`, and a URL", verb: verb)
+        }
+        if arguments.text("--name") != nil {
+            throw CommandError.usage("--name is for servers; a folder's replications have IDs of their own", verb: verb)
+        }
+        let isPush = source == here
+        let url = try HTTPURL(isPush ? target : source)
+        let keepsPassword = arguments.flag("--store-password")
+        let credentials: Credentials =
+            if keepsPassword {
+                try RemoteOptions.KeptCredentials(console: invocation.console).credentials(for: url)
+            } else { url.user.map { .basic(user: $0, password: "") } ?? .none }
+        let peer = try CouchDBPeer(url.withoutCredentials, credentials: credentials)
+        var configuration: ReplicationConfiguration = isPush ? .push(database, to: peer) : .pull(database, from: peer)
+        try ReplicationOptions(arguments: arguments, verb: verb).apply(to: &configuration)
+        let asked = configuration
+        let entry = try client.wait { _, _ in
+            try await StoredReplications.entry(of: asked, withCredentials: keepsPassword)
+        }
+        var (stored, revision) = try read()
+        stored[entry.name] = entry.document
+        try write(stored, revision)
+        return entry.name
+    }
+}
+
+/// Documents of a server.
+extension KeptReplications {
+    private func running() throws -> [ReplicationsCommand.Kept] {
+        let segments = ["_scheduler", "docs"] + [client.url.databaseName].compactMap(\.self)
+        let known = try client.serverJSON(HTTPPath(segments: segments), query: ["limit": "\(Self.most)"])
+        let rows = known["docs"]?.array ?? []
+        let isContinuous = try continuous(rows.compactMap { $0["doc_id"] })
+        return rows.map { row in
+            let id = row["doc_id"]?.string ?? ""
+            return ReplicationsCommand.Kept(
+                id: id, source: ReplicationDocument.shownAddress(row["source"]).string ?? "",
+                target: ReplicationDocument.shownAddress(row["target"]).string ?? "",
+                isContinuous: isContinuous.contains(id), state: row["state"]?.string ?? "unknown",
+                problem: row["info"]?["error"]?.string)
+        }
+    }
+
+    /// Which documents are continuous, which `_scheduler/docs` does not tell.
+    private func continuous(_ ids: [JSON]) throws -> Set<String> {
+        if ids.isEmpty { return [] }
+        let rows = try client.json("POST", "_all_docs", query: ["include_docs": "true"], body: ["keys": .array(ids)])
+        return Set(
+            (rows["rows"]?.array ?? []).filter { $0["doc"]?["continuous"] == true }.compactMap { $0["id"]?.string })
+    }
+
+    private func addDocument() throws -> String {
+        var members: JSONObject = ["source": try side("SOURCE"), "target": try side("TARGET")]
+        let filter = try ReplicationOptions(arguments: arguments, verb: verb).filter()
+        for member in ReplicationDocument.members(of: filter) { members[member.name] = member.value }
+        if arguments.flag("--continuous") { members["continuous"] = true }
+        if arguments.flag("--create") { members["create_target"] = true }
+        // Servers of old make the database when they replicate first.
+        try client.createUnlessThere()
+        guard let id = try arguments.text("--name").map({ try DocumentID(validating: $0) }) else {
+            return try client.json("POST", body: .object(members))["id"]?.string ?? ""
+        }
+        try client.json("PUT", .document(id), body: .object(members), about: id)
+        return id.string
+    }
+
+    /// One side, with what is needed to log in there.
+    private func side(_ operand: String) throws -> JSON {
+        let given = try arguments.operand(operand)
+        guard Invocation.isURL(given) else {
+            throw CommandError.usage(
+                "\(operand) must be a URL, also of a database of the server itself: http://\(client.url.authority)/\(given)",
+                verb: verb)
+        }
+        let url = try HTTPURL(given)
+        return try ReplicationDocument.endpoint(
+            url, RemoteOptions.KeptCredentials(console: invocation.console).credentials(for: url))
+    }
+
+    private func delete(_ id: String, _ revision: String?) throws {
+        try client.json("DELETE", path(id), query: ["rev": revision ?? ""], about: DocumentID(unchecked: id))
+    }
+
+    private func path(_ id: String) throws -> HTTPPath { .document(try DocumentID(validating: id)) }
+
+    /// An address without a password.
+    private static func address(_ side: JSON?) -> String {
+        guard let text = side?.string ?? side?["url"]?.string, let url = try? HTTPURL(text) else {
+            return ReplicationDocument.shownAddress(side).string ?? ""
+        }
+        let user = url.user.map { "\($0)@" } ?? ""
+        return "\(url.scheme.rawValue)://\(user)\(url.authority)\(url.path)"
+    }
+}

@@ -1,0 +1,126 @@
+package import SettleCore
+internal import SettleDatabase
+internal import SettlePlatform
+
+/// The replication documents that a database keeps without running them itself: in a local document, which no replication copies.
+///
+///     _local/settle-replications
+///     {"replications": {"9f3c…": {"source": {"url": "https://anna@couch.example/notes"}, "target": "local", "continuous": true,
+///                                 "_replication_state": "paused"}}}
+///
+/// A database of an app keeps its persistent replications so; the side `local` is this database. The `_replicator` database of
+/// a server keeps its paused ones so, because a document in it would be run. A password is there only if that was asked for.
+package struct StoredReplications: Sendable, Equatable {
+    /// The id of the local document.
+    package static let id = DocumentID(unchecked: "_local/settle-replications")
+    /// The id of a local document in which older versions of the tool kept the paused replications of a server.
+    package static let oldPausedID = DocumentID(unchecked: "_local/settle-paused")
+    /// How the database's own side is named.
+    package static let here: JSON = "local"
+    private static let member = "replications"
+
+    /// The documents, by name, in the order in which they were stored.
+    package private(set) var documents: JSONObject
+
+    /// Reads the body of a local document, also one that an older version wrote.
+    package init(_ body: JSON? = nil) {
+        let stored = (body?[Self.member] ?? body?["paused"])?.object ?? JSONObject()
+        let isOldPaused = body?[Self.member] == nil
+        documents = JSONObject(
+            stored.compactMap { member in
+                guard var document = member.value.object else { return nil }
+                let wasPaused = document["paused"] == true || isOldPaused
+                document["paused"] = nil
+                if wasPaused { document["_replication_state"] = "paused" }
+                return (member.name, .object(document))
+            })
+    }
+
+    /// The body of the local document; `nil` for none.
+    package var body: JSON? { documents.isEmpty ? nil : [Self.member: .object(documents)] }
+
+    /// The document of a name. Setting `nil` removes it.
+    package subscript(name: String) -> JSONObject? {
+        get { documents[name]?.object }
+        set { documents[name] = newValue.map(JSON.object) }
+    }
+
+    /// Sets the state of a document; pending removes what it says of its state.
+    package mutating func set(_ state: ReplicationState, of name: String) {
+        guard var document = self[name] else { return }
+        document["_replication_state"] = state == .pending ? nil : .string(state.rawValue)
+        self[name] = document
+    }
+}
+
+/// Stored replications of an app's database.
+extension StoredReplications {
+    /// The name and the document of a configuration.
+    ///
+    /// - Throws: ``PeerError`` with code `badRequest` when the peer is not a ``CouchDBPeer``, or its credentials can't be stored.
+    package static func entry(
+        of configuration: ReplicationConfiguration, withCredentials: Bool
+    ) async throws -> (name: String, document: JSONObject) {
+        guard let peer = configuration.peer as? CouchDBPeer else {
+            throw PeerError(
+                .badRequest, "only a replication with a CouchDBPeer can be kept, and \(configuration.peer.name) is none"
+            )
+        }
+        let remote = try endpoint(peer, withCredentials: withCredentials)
+        let isPush = configuration.direction == .push
+        var members: JSONObject = ["source": isPush ? here : remote, "target": isPush ? remote : here]
+        if configuration.isContinuous { members["continuous"] = true }
+        if configuration.createsTarget { members["create_target"] = true }
+        if !configuration.usesCheckpoints { members["use_checkpoints"] = false }
+        if configuration.branching == .refused { members["branching"] = "refused" }
+        members["since_seq"] = configuration.since?.json
+        for member in ReplicationDocument.members(of: configuration.filter) { members[member.name] = member.value }
+        return (try await name(of: configuration), members)
+    }
+
+    /// The name under which a configuration is stored.
+    static func name(of configuration: ReplicationConfiguration) async throws -> String {
+        ReplicationID(
+            source: try await configuration.peer.identity(), target: "\(configuration.direction)",
+            filter: configuration.filter, branching: .allowed
+        ).description
+    }
+
+    /// Replaces stored credentials; where none are stored, none are added.
+    mutating func renew(_ name: String, _ credentials: Credentials) throws {
+        guard var document = self[name],
+            let side = ["source", "target"].first(where: { document[$0] != Self.here }), var endpoint = document[side],
+            endpoint["auth"] != nil, let place = endpoint["url"]?.string
+        else { return }
+        endpoint["auth"] = try ReplicationDocument.endpoint(HTTPURL(place), credentials)["auth"]
+        document[side] = endpoint
+        self[name] = document
+    }
+
+    /// What a stored document says, without the peer.
+    static func read(_ members: JSONObject) throws -> (document: ReplicationDocument, isPush: Bool, url: HTTPURL) {
+        var document: ReplicationDocument
+        do { document = try ReplicationDocument(members) } catch { throw PeerError(.badRequest, error.message) }
+        if case .named(ReplicationDocument.byChannel, let parameters) = document.filter {
+            document.filter = .channels((parameters["channels"]?.string ?? "").split(separator: ",").map(String.init))
+        }
+        guard let url = document.source.url ?? document.target.url else {
+            throw PeerError(.badRequest, "a stored replication has no address")
+        }
+        return (document, document.source.url == nil, url)
+    }
+
+    private static func endpoint(_ peer: CouchDBPeer, withCredentials: Bool) throws -> JSON {
+        let (url, credentials) = (peer.url, peer.credentials)
+        // The user's name is part of what the replication is; the password is not.
+        let place = credentials.user.map { user in
+            "\(url.scheme.rawValue)://\(PercentCoding.encode(user))@\(url.authority)\(url.path)"
+        }
+        var json: JSON = ["url": .string(place ?? "\(url)")]
+        guard withCredentials else { return json }
+        json["auth"] = try ReplicationDocument.endpoint(url, credentials)["auth"]
+        let headers = peer.options.headers.fields.map { ($0.name, JSON.string($0.value)) }
+        if !headers.isEmpty { json["headers"] = .object(JSONObject(headers)) }
+        return json
+    }
+}
