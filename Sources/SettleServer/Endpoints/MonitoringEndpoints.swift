@@ -4,24 +4,24 @@ internal import SettleReplication
 /// What an operator wants to know of the server.
 enum MonitoringEndpoints {
     /// `GET /_active_tasks`: the compaction that runs, if one does, and the replications that run.
-    static let activeTasks: Endpoint = { context in
+    static let activeTasks: Endpoint = .work(\.replications) { replications, context in
         .json(
             .array(
-                context.server.compactions.tasks.map(\.json) + context.server.indexing.json
-                    + context.server.replications.scheduler.runningJobs.map(\.taskJSON)))
+                context.compactions.tasks.map(\.json) + context.indexing.json
+                    + replications.scheduler.runningJobs.map(\.taskJSON)))
     }
 
     /// `GET /_node/{node}/_prometheus`
-    static let prometheus: Endpoint = .work(\.scheduler) { scheduler, context in
-        let text = try metrics(scheduler, context).map(\.text).joined()
+    static let prometheus: Endpoint = .work(\.replications) { replications, context in
+        let text = try metrics(replications, context).map(\.text).joined()
         return HTTPResponse(
             status: 200, headers: ["Content-Type": "text/plain; version=2.0", "Cache-Control": "no-cache"],
             body: .bytes(Array(text.utf8)))
     }
 
     /// `GET /_node/{node}/_stats`
-    static let statistics: Endpoint = .work(\.scheduler) { scheduler, context in
-        var found = JSON.object(try tree(metrics(scheduler, context).flatMap(\.statistics)))
+    static let statistics: Endpoint = .work(\.replications) { replications, context in
+        var found = JSON.object(try tree(metrics(replications, context).flatMap(\.statistics)))
         for name in context.parameter("what").split(separator: "/") {
             guard let inner = found.object?[String(name)] else { throw HTTPError.notFound("missing") }
             found = inner
@@ -29,10 +29,9 @@ enum MonitoringEndpoints {
         return .json(found)
     }
 
-    private static func metrics(_ scheduler: ReplicationScheduler, _ context: RequestContext) throws -> [Metric] {
+    private static func metrics(_ replications: ReplicationService, _ context: RequestContext) throws -> [Metric] {
         try ConfigurationEndpoints.checkNode(context)
-        return context.server.metrics.all(openDatabases: context.server.databases.openCount)
-            + context.server.replications.metrics
+        return context.metrics.all(openDatabases: context.databases.openCount) + replications.metrics
     }
 
     /// Statistics by the parts of their paths.

@@ -6,10 +6,9 @@ internal import SettleReplication
 /// A replication that somebody asks for.
 enum ReplicateEndpoint {
     /// `POST /_replicate`
-    static let replicate: Endpoint = .work(\.scheduler) { scheduler, context in
+    static let replicate: Endpoint = .work(\.replications) { replications, context in
         try context.requireContentType()
         var members = try context.jsonObject()
-        let replications = context.server.replications
         for parameter in members["query_params"]?.object ?? JSONObject() where parameter.value.string == nil {
             throw HTTPError.badRequest("\(parameter.name) value must be a string.")
         }

@@ -8,9 +8,9 @@ enum SchedulerEndpoints {
     private static let states = ReplicationState.allCases.filter { $0 != .paused }.map(\.rawValue)
 
     /// `GET /_scheduler/jobs`
-    static let jobs: Endpoint = .work(\.scheduler) { scheduler, context in
+    static let jobs: Endpoint = .work(\.replications) { replications, context in
         let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
-        let all = context.server.replications.scheduler.jobs
+        let all = replications.scheduler.jobs
         return .json([
             "total_rows": .number(JSONNumber(all.count)), "offset": .number(JSONNumber(min(skip, all.count))),
             "jobs": .array(all.dropFirst(skip).prefix(limit).map(\.json)),
@@ -18,15 +18,15 @@ enum SchedulerEndpoints {
     }
 
     /// `GET /_scheduler/jobs/{id}`
-    static let job: Endpoint = .work(\.scheduler) { scheduler, context in
+    static let job: Endpoint = .work(\.replications) { replications, context in
         // A plus in a path means a blank.
         let id = context.parameter("id").replacing(" ", with: "+")
-        guard let job = context.server.replications.scheduler.job(id) else { throw HTTPError.missing }
+        guard let job = replications.scheduler.job(id) else { throw HTTPError.missing }
         return .json(job.json)
     }
 
     /// `GET /_scheduler/docs/…`: a database, whose slashes may be escaped or not, and a document.
-    static let documents: Endpoint = .work(\.replicatorDocuments) { replications, context in
+    static let documents: Endpoint = .work(\.replications) { replications, context in
         let parts = context.parameter("what").split(separator: "/").map(String.init)
         guard !parts.isEmpty else { return try list("_replicator", replications, context) }
         guard let end = parts.firstIndex(of: "_replicator"), parts.count - end <= 2 else {
@@ -38,14 +38,14 @@ enum SchedulerEndpoints {
         let id = DocumentID(unchecked: parts[end + 1])
         guard let record = try database.record(of: id), record.tree.winner?.isDeleted == false,
             let members = record.content?.body.json.object,
-            let json = context.server.replications.json(.init(database: name, document: id), members)
+            let json = replications.json(.init(database: name, document: id), members)
         else { throw HTTPError.missing }
         return .json(json)
     }
 
     /// Reads a page of documents at a time, and keeps those that are shown.
     private static func list(
-        _ name: String, _ replications: ReplicatorDocuments, _ context: RequestContext
+        _ name: String, _ replications: ReplicationService, _ context: RequestContext
     ) throws -> HTTPResponse {
         let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
         let wanted = try wantedStates(context)
@@ -57,7 +57,7 @@ enum SchedulerEndpoints {
             range.after = last.id
             for record in page where record.tree.winner?.isDeleted == false && !record.id.isDesign {
                 guard shown.count < limit, let members = record.content?.body.json.object,
-                    let json = context.server.replications.json(
+                    let json = replications.json(
                         .init(database: name, document: record.id), members),
                     wanted.isEmpty || wanted.contains(json["state"]?.string ?? "")
                 else { continue }
