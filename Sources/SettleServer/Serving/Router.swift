@@ -1,41 +1,31 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Finds the endpoint of a request, asks whether it may be used, and turns errors into answers.
+/// Finds the endpoint of a request, asks whether it may be used, and runs it on the right thread.
 struct Router: Sendable {
-    /// A request with what is known of it. Each of that is found out once.
-    private struct Call: Sendable {
-        /// The request, with the method it means.
-        var request: HTTPRequest
-        /// The method it came with.
-        let method: String
-        let id: String
-        let match: RouteTree.Match?
-        /// Who sends it, once that is known.
-        var user: User?
-        /// Whether they may use the route.
-        var isAllowed = false
-    }
-
     private let server: ServerState
     private let routes: RouteTree
+    private let rules: ResponseRules
     /// A request with a body up to this size may be answered where it was read.
     private static let shortBody: Int64 = 16 << 10
 
     init(_ server: ServerState, routes: RouteTree = RoutingTable.tree) {
         self.server = server
         self.routes = routes
+        rules = ResponseRules(server.options, server.live, server.metrics)
     }
 
     /// Answers a request; may wait.
-    func respond(to request: HTTPRequest) -> HTTPResponse { respond(to: call(request)) }
+    func respond(to request: HTTPRequest) -> HTTPResponse {
+        respond(to: RoutedRequest(request, routes, server.requestIDs))
+    }
 
     /// Answers a request if that needs no waiting, else has changed nothing and says how a worker goes on.
     ///
     /// Only reading endpoints are tried, with sources that can't wait. They end in ``NotAtHand`` at a database that is not
     /// open, a password that was not verified lately, a long document, and when all readers are lent.
     func plan(_ request: HTTPRequest) -> HTTPHandler.Plan {
-        var call = call(request)
+        var call = RoutedRequest(request, routes, server.requestIDs)
         if let response = answerAtHand(&call) { return .answered(response) }
         return .work { [self, call] in respond(to: call) }
     }
@@ -43,7 +33,7 @@ struct Router: Sendable {
     /// Whether the rest of a request's long body is worth taking, and how long it may be: whether its sender has the right to
     /// do what the request asks for, as far as the head shows. It is asked again when the body has come, which may take hours.
     func admit(_ request: HTTPRequest) -> HTTPHandler.Admission {
-        var call = call(request)
+        var call = RoutedRequest(request, routes, server.requestIDs)
         do {
             let (route, parameters) = try admitted(&call).match
             let isStreamed = parameters["doc"] != nil || parameters["design"] != nil || parameters["local"] != nil
@@ -52,29 +42,23 @@ struct Router: Sendable {
             }
             return .admitted(server.options.largestUpload)
         } catch {
-            return .refused(finished(failure(error, call), call))
+            return .refused(rules.finished(rules.failure(error, call), call))
         }
     }
 
-    private func call(_ request: HTTPRequest) -> Call {
-        var meant = request
-        meant.method = method(of: request)
-        return Call(
-            request: meant, method: request.method, id: requestID(of: request),
-            match: routes.match(request.target.segments))
-    }
-
-    private func respond(to call: Call) -> HTTPResponse {
+    private func respond(to call: RoutedRequest) -> HTTPResponse {
         var call = call
         var response: HTTPResponse
-        do { response = try preflight(call.request) ?? answer(&call) } catch { response = failure(error, call) }
-        guard case .later(let deferred) = response.body else { return finished(response, call) }
-        response.body = .later(deferred.map { [self, call] in finished($0, call) })
+        do { response = try rules.preflight(call.request) ?? answer(&call) } catch {
+            response = rules.failure(error, call)
+        }
+        guard case .later(let deferred) = response.body else { return rules.finished(response, call) }
+        response.body = .later(deferred.map { [self, call] in rules.finished($0, call) })
         return response
     }
 
     /// The answer of a reading endpoint to a request with a short body, unless that would have to wait.
-    private func answerAtHand(_ call: inout Call) -> HTTPResponse? {
+    private func answerAtHand(_ call: inout RoutedRequest) -> HTTPResponse? {
         guard let match = call.match, case .read(let endpoint)? = match.route.endpoint(call.request.method),
             let body = call.request.body as? BufferedBody, (body.declaredLength ?? .max) <= Self.shortBody
         else { return nil }
@@ -86,12 +70,12 @@ struct Router: Sendable {
                 let user = try call.user ?? server.authenticator.userAtHand(of: call.request)
                 call.user = user
                 try allow(&call, user, in: PromptDatabases(server.databases))
-                return finished(try renewing(user, endpoint(PromptContext(context(call, match, user)))), call)
-            } catch is NotAtHand { return nil } catch { return finished(failure(error, call), call) }
+                return rules.finished(try renewing(user, endpoint(PromptContext(context(call, match, user)))), call)
+            } catch is NotAtHand { return nil } catch { return rules.finished(rules.failure(error, call), call) }
         }
     }
 
-    private func context(_ call: Call, _ match: RouteTree.Match, _ user: User) -> RequestContext {
+    private func context(_ call: RoutedRequest, _ match: RouteTree.Match, _ user: User) -> RequestContext {
         RequestContext(
             server: server, request: call.request, parameters: match.parameters, user: user,
             query: QueryParameters(call.request.target.query))
@@ -105,31 +89,7 @@ struct Router: Sendable {
         return response
     }
 
-    /// The answer to an error, which is logged if it is the server's own fault.
-    private func failure(_ error: any Error, _ call: Call) -> HTTPResponse {
-        let told = HTTPError(error)
-        if told.status >= 500, told.status != 501 {
-            server.options.log?.warning("\(told.status) \(told.error): \(error)", ["id": call.id])
-        }
-        var response = HTTPResponse.error(challenged(told, call.request))
-        if told.status >= 500 { response.cause = error }
-        return response
-    }
-
-    /// A response with what all have.
-    private func finished(_ response: HTTPResponse, _ call: Call) -> HTTPResponse {
-        var response = response
-        response.user = call.user?.name
-        server.live.withLock(\.otherOrigins)?.apply(to: &response, call.request)
-        secure(&response)
-        response.headers["Server"] = server.options.serverHeader
-        response.headers["X-Couch-Request-ID"] = call.id
-        response.headers["X-CouchDB-Body-Time"] = "0"
-        server.metrics.answered(call.method, status: response.status)
-        return response
-    }
-
-    private func answer(_ call: inout Call) throws -> HTTPResponse {
+    private func answer(_ call: inout RoutedRequest) throws -> HTTPResponse {
         let (match, user) = try admitted(&call)
         guard let endpoint = match.route.endpoint(call.request.method) else {
             if let database = match.parameters["db"] { _ = try server.databases.open(database) }
@@ -142,14 +102,14 @@ struct Router: Sendable {
         let deferred = DeferredResponse()
         let owner = try DesignDocuments.owner(of: context.database())
         scripts.threads.submit(for: owner) { [self, call] in
-            do { deferred.fulfil(try answer()) } catch { deferred.fulfil(failure(error, call)) }
+            do { deferred.fulfil(try answer()) } catch { deferred.fulfil(rules.failure(error, call)) }
         }
         return HTTPResponse(status: 200, body: .later(deferred))
     }
 
     /// Finds out who sends a request, and sees that they may use its route. A path without a route is open to all who may
     /// send requests.
-    private func admitted(_ call: inout Call) throws -> (match: RouteTree.Match, user: User) {
+    private func admitted(_ call: inout RoutedRequest) throws -> (match: RouteTree.Match, user: User) {
         let user = try call.user ?? server.authenticator.user(of: call.request)
         call.user = user
         try allow(&call, user, in: server.databases)
@@ -157,7 +117,7 @@ struct Router: Sendable {
         return (match, user)
     }
 
-    private func allow(_ call: inout Call, _ user: User, in databases: any DatabaseSource) throws {
+    private func allow(_ call: inout RoutedRequest, _ user: User, in databases: any DatabaseSource) throws {
         guard !call.isAllowed else { return }
         let request = call.request
         // A form stays one whatever method it says that it means.
@@ -168,12 +128,6 @@ struct Router: Sendable {
             call.match?.route.access(request.method) ?? .anyone, user, path: request.target.segments,
             database: call.match?.parameters["db"], method: request.method, in: databases)
         call.isAllowed = true
-    }
-
-    /// The id of a request: the client's, if it has CouchDB's form for one, else a new one.
-    private func requestID(of request: HTTPRequest) -> String {
-        let given = request.headers["X-Couch-Request-ID"]
-        return given.flatMap { RequestIDs.isID($0) ? $0 : nil } ?? server.requestIDs.next()
     }
 
     /// Whether an endpoint may wait for scripts.
@@ -192,42 +146,5 @@ struct Router: Sendable {
             guard let database = try? context.database() else { return false }
             return try !DesignDocuments.validators(of: database).documents.isEmpty
         }
-    }
-
-    /// Has browsers take an answer for what it says it is, and run no script that somebody attached with the rights of
-    /// whoever looks at it.
-    private func secure(_ response: inout HTTPResponse) {
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        guard let type = response.headers["Content-Type"], type != "application/json",
-            response.headers.bare("Content-Type") != "application/json"
-        else { return }
-        response.headers["Content-Security-Policy"] = "sandbox"
-    }
-
-    private func preflight(_ request: HTTPRequest) -> HTTPResponse? {
-        request.method == "OPTIONS" ? server.live.withLock(\.otherOrigins)?.preflight(request) : nil
-    }
-
-    /// An error with the challenge that has a browser ask for a password, where one is wanted.
-    private func challenged(_ error: HTTPError, _ request: HTTPRequest) -> HTTPError {
-        guard error.status == 401 else { return error }
-        let security = server.options.security
-        let isStrict = security.anonymousAccess != .everywhere
-        guard
-            let challenge = request.headers["X-CouchDB-WWW-Authenticate"] ?? security.challenge
-                ?? (isStrict ? "Basic realm=\"server\"" : nil)
-        else { return error }
-        var error = error
-        error.headers["WWW-Authenticate"] = challenge
-        return error
-    }
-
-    /// The method; a POST may say that it means another one.
-    private func method(of request: HTTPRequest) -> String {
-        guard request.method == "POST", let override = request.headers["X-HTTP-Method-Override"] else {
-            return request.method
-        }
-        return ["PUT", "DELETE", "GET", "HEAD", "POST", "COPY"].contains(override.uppercased())
-            ? override.uppercased() : "POST"
     }
 }

@@ -1,0 +1,65 @@
+internal import SettlePlatform
+
+/// What all responses have in common: errors and their log, challenges, and headers.
+final class ResponseRules: Sendable {
+    private let options: ServerOptions
+    private let live: Guarded<LiveSettings>
+    private let metrics: Metrics
+
+    init(_ options: ServerOptions, _ live: Guarded<LiveSettings>, _ metrics: Metrics) {
+        (self.options, self.live, self.metrics) = (options, live, metrics)
+    }
+
+    /// The answer to an error, which is logged if it is the server's own fault.
+    func failure(_ error: any Error, _ call: RoutedRequest) -> HTTPResponse {
+        let told = HTTPError(error)
+        if told.status >= 500, told.status != 501 {
+            options.log?.warning("\(told.status) \(told.error): \(error)", ["id": call.id])
+        }
+        var response = HTTPResponse.error(challenged(told, call.request))
+        if told.status >= 500 { response.cause = error }
+        return response
+    }
+
+    /// A response with what all have.
+    func finished(_ response: HTTPResponse, _ call: RoutedRequest) -> HTTPResponse {
+        var response = response
+        response.user = call.user?.name
+        live.withLock(\.otherOrigins)?.apply(to: &response, call.request)
+        secure(&response)
+        response.headers["Server"] = options.serverHeader
+        response.headers["X-Couch-Request-ID"] = call.id
+        response.headers["X-CouchDB-Body-Time"] = "0"
+        metrics.answered(call.method, status: response.status)
+        return response
+    }
+
+    /// Has browsers take an answer for what it says it is, and run no script that somebody attached with the rights of
+    /// whoever looks at it.
+    private func secure(_ response: inout HTTPResponse) {
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        guard let type = response.headers["Content-Type"], type != "application/json",
+            response.headers.bare("Content-Type") != "application/json"
+        else { return }
+        response.headers["Content-Security-Policy"] = "sandbox"
+    }
+
+    /// The answer to the question of a browser whether it may send a request from another origin.
+    func preflight(_ request: HTTPRequest) -> HTTPResponse? {
+        request.method == "OPTIONS" ? live.withLock(\.otherOrigins)?.preflight(request) : nil
+    }
+
+    /// An error with the challenge that has a browser ask for a password, where one is wanted.
+    private func challenged(_ error: HTTPError, _ request: HTTPRequest) -> HTTPError {
+        guard error.status == 401 else { return error }
+        let security = options.security
+        let isStrict = security.anonymousAccess != .everywhere
+        guard
+            let challenge = request.headers["X-CouchDB-WWW-Authenticate"] ?? security.challenge
+                ?? (isStrict ? "Basic realm=\"server\"" : nil)
+        else { return error }
+        var error = error
+        error.headers["WWW-Authenticate"] = challenge
+        return error
+    }
+}
