@@ -24,7 +24,7 @@ enum ConfigurationEndpoints {
     }
 
     /// `PUT /_node/{node}/_config/{section}/{key}`: the answer is the value it had.
-    static let put: Endpoint = .work({ $0.change }) { change, context in
+    static let put: Endpoint = .work(ServerState.change) { change, context in
         let setting = try changeable(context)
         guard let text = try context.json().string else {
             throw HTTPError.badRequest("the value must be text in quotes")
@@ -33,7 +33,7 @@ enum ConfigurationEndpoints {
     }
 
     /// `DELETE /_node/{node}/_config/{section}/{key}`: the setting is again what the server was started with.
-    static let delete: Endpoint = .work({ $0.change }) { change, context in
+    static let delete: Endpoint = .work(ServerState.change) { change, context in
         let setting = try changeable(context)
         let first = LiveSettings(context.options)
         return try changed(setting, context, change(setting, nil) { try setting.copy(from: first, to: &$0) })

@@ -4,7 +4,7 @@ internal import SettleDatabase
 /// What a database as a whole answers.
 enum DatabaseEndpoints {
     /// `PUT /{db}`
-    static let create: Endpoint = .work({ $0.create }) { create, context in
+    static let create: Endpoint = .work(ServerState.create) { create, context in
         let name = context.parameter("db")
         let longest = name.utf8.split(separator: UInt8(ascii: "/")).map(\.count).max() ?? 0
         guard Store.isName(name) || longest > 238 else {

@@ -30,9 +30,11 @@ struct FindAnswer {
         start = .now
     }
 
-    /// The next piece, which may be empty where much was looked at and nothing found.
+    /// The next piece.
     ///
     /// - Parameter count: How many documents are looked at.
+    /// - Returns: The piece, which may be empty where much was looked at and nothing found.
+    /// - Throws: What reading the documents throws.
     mutating func next(lookingAt count: Int = pageCount) throws -> [UInt8] {
         guard !isDone else { return [] }
         var bytes: [UInt8] = []

@@ -34,9 +34,11 @@ struct ViewAnswer {
         (left, toSkip) = (query.limit, query.skip)
     }
 
-    /// The next piece; `nil` at the end.
+    /// The next piece.
     ///
     /// - Parameter most: After how many rows it ends; groups do not count.
+    /// - Returns: The piece; `nil` at the end.
+    /// - Throws: What reading the index throws.
     mutating func next(most: Int = .max) throws -> WireText? {
         guard !isDone else { return nil }
         var bytes = WireText()
