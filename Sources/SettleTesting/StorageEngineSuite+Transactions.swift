@@ -32,9 +32,11 @@ extension StorageEngineSuite {
         try engine.hold { writer in
             _ = try writer.apply(.insert(record("outer")))
             do {
-                try writer.part {
-                    _ = try writer.apply(.insert(record("inner")))
-                    throw OnPurpose()
+                try engine.hold { inner in
+                    try inner.part {
+                        _ = try writer.apply(.insert(record("inner")))
+                        throw OnPurpose()
+                    }
                 }
             } catch is OnPurpose {}
             _ = try engine.commit { try $0.apply(.insert(record("second"))) }

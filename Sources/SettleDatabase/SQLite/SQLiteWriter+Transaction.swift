@@ -52,7 +52,7 @@ extension SQLiteWriter {
         let outer = doomed
         doomed = nil
         defer { doomed = outer }
-        let actions = commitActions.count
+        let (actions, before) = (commitActions.count, changes)
         try checkTransaction()
         try connection.statement(.savepoint).run()
         do {
@@ -64,6 +64,7 @@ extension SQLiteWriter {
             if !connection.isInTransaction, undone == nil { undone = error }
             forget()
             forgetCommitActions(after: actions)
+            changes = before
             throw error
         }
     }
