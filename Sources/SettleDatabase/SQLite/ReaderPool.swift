@@ -84,9 +84,10 @@ final class ReaderPool: Sendable {
     private static var closed: DatabaseError { DatabaseError(.closed, "the database was closed") }
 
     private func giveBack(_ reader: Lent<SQLiteReader>, from thread: ThreadID) {
+        let isStale = reader.value.isStale
         state.withLock { state in
             state.lent.removeAll { $0.thread == thread }
-            if !state.isClosed { state.idle.append(reader) }
+            if !state.isClosed, !isStale { state.idle.append(reader) }
         }
     }
 }

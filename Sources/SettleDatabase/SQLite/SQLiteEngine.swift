@@ -80,7 +80,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         return try pool.read { reader in
             guard !reader.connection.isInTransaction else { return try body(reader) }
             try reader.connection.statement(.beginSnapshot).run()
-            defer { try? reader.connection.statement(.commit).run() }
+            defer { reader.endSnapshot() }
             return try body(reader)
         }
     }

@@ -3,6 +3,8 @@ internal import SettleCore
 /// Answers questions from one connection.
 class SQLiteReader: StorageReader {
     let connection: SQLiteConnection
+    /// Whether a snapshot could not be ended, so that this must not be used again.
+    private(set) var isStale = false
 
     init(_ connection: SQLiteConnection) { self.connection = connection }
 
@@ -133,6 +135,11 @@ class SQLiteReader: StorageReader {
 }
 
 extension SQLiteReader {
+    /// Ends a snapshot. What was read stays valid if that fails; the pool closes a connection that goes on seeing the old state.
+    func endSnapshot() {
+        do { try connection.statement(.commit).run() } catch { isStale = true }
+    }
+
     /// The row number of a content kept apart; `nil` for an invalid token.
     func number(of token: UInt64) -> Int64? {
         token >= BodyToken.firstApart ? Int64(exactly: token - BodyToken.firstApart + 1) : nil

@@ -1,3 +1,4 @@
+import Settle
 import SettlePlatform
 import SettleTesting
 import Testing
@@ -34,5 +35,21 @@ import Testing
     @Test func `a system failure is passed on`() {
         let pool = ReaderPool(limit: 1) { throw DatabaseError(.inputOutput, "unable to open database file") }
         #expect(code { try pool.read { _ in } } == .inputOutput)
+    }
+
+    @Test func `a connection whose snapshot could not be ended is closed`() throws {
+        try withTemporaryDatabase(.file) { database in
+            let path = (database.path ?? "") + "/database.sqlite"
+            let pool = ReaderPool(limit: 1) { try SQLiteReader(SQLiteConnection(path: path, readOnly: true)) }
+            let before = try pool.read { reader in
+                // There is no transaction yet, and so nothing to commit.
+                reader.endSnapshot()
+                try reader.connection.execute("BEGIN")
+                return try reader.lastSequence
+            }
+            #expect(before == 0)
+            try database.add("a")
+            #expect(try pool.read { try $0.lastSequence } == 1)
+        }
     }
 }
