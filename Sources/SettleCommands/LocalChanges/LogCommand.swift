@@ -44,7 +44,7 @@ enum LogCommand: Command {
         let id = try arguments.optionalOperand("ID").map { try DocumentID(validating: $0) }
         return try invocation.withJournal { _, journal in
             let history = try id.map { try journal.history(of: $0).suffix(limit) } ?? journal.newest(limit)[...]
-            let pending = id.map { journal.pending(of: $0).map { [$0] } ?? [] } ?? journal.pending
+            let pending = try id.map { try journal.pending(of: $0).map { [$0] } ?? [] } ?? journal.pending
             if console.isJSON {
                 let line: JSON = [
                     "history": .array(history.map(JournalJSON.entry)),

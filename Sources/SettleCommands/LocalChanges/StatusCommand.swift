@@ -22,7 +22,7 @@ enum StatusCommand: Command {
     static func run(_ invocation: Invocation) throws -> ExitStatus {
         let console = invocation.console
         return try invocation.withJournal { _, journal in
-            let pending = journal.pending
+            let pending = try journal.pending
             let table = JournalTable(width: console.width, styled: console.styled)
             for change in pending {
                 let old = try journal.history(of: change.documentID).first?.old

@@ -56,8 +56,7 @@ extension Journal {
     /// Updates the cache after entries were removed.
     private func tell(of removed: [JournalEntry], with writer: any StorageWriter) throws {
         for id in Set(removed.map(\.documentID)) {
-            let kept = try cache.entries(of: id, in: writer)
-            writer.afterCommit { [cache] in cache.set(id, to: kept) }
+            cache.set(id, to: try cache.stored(of: id, in: writer), after: writer)
         }
     }
 

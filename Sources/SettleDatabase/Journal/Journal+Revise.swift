@@ -83,7 +83,7 @@ extension Journal {
             for entry in try cache.stored(of: id, in: editor.writer) {
                 try editor.writer.remove(.journal(entry.number))
             }
-            editor.writer.afterCommit { [cache] in cache.set(id, to: []) }
+            cache.set(id, to: [], after: editor.writer)
         }
     }
 
@@ -97,7 +97,7 @@ extension Journal {
             }
             try database.purgeLeaves(of: id, but: nil, with: editor.writer)
             try lay(moved, of: new, with: editor)
-            editor.writer.afterCommit { [cache] in cache.set(id, to: []) }
+            cache.set(id, to: [], after: editor.writer)
             // Reads page by page; references are rewritten when all are found, because that moves entries.
             var referring: [DocumentID] = []
             var last: Int64 = 0
@@ -140,17 +140,17 @@ extension Journal {
     /// Writes the result of each operation on the document, without recording it, and updates the entries with the new
     /// revisions.
     private func lay(_ entries: [JournalEntry], of id: DocumentID, with editor: DocumentEditor) throws {
-        var laid: [JournalEntry] = []
+        var laid: [StoredJournalEntry] = []
         for entry in entries {
             try show(entry.new, of: id, with: editor)
             var entry = entry
             if let winner = try editor.writer.record(of: id, withContent: false)?.tree.winner {
                 entry.revision = winner.revision
             }
-            try editor.writer.put(.journal(StoredJournalEntry(entry)))
-            laid.append(entry)
+            laid.append(StoredJournalEntry(entry))
+            try editor.writer.put(.journal(laid[laid.count - 1]))
         }
-        editor.writer.afterCommit { [cache, laid] in cache.set(id, to: laid) }
+        cache.set(id, to: laid, after: editor.writer)
     }
 
     private func show(_ content: RevisionContent?, of id: DocumentID, with editor: DocumentEditor) throws {

@@ -52,14 +52,43 @@ public struct Journal: Sendable {
         try database.engine.snapshot { try cache.entries(of: id, in: $0) }
     }
 
-    /// The pending changes, in the order of the documents' first operations, as of the last commit; they are kept in
-    /// memory.
+    /// The pending changes, in the order of the documents' first operations.
     ///
-    /// - Complexity: O(*n* log *n*) in documents with operations.
-    public var pending: [PendingChange] { cache.changes().changes }
+    /// Only ids and numbers of operations stay in memory, so this reads the journal and the documents it refers to.
+    ///
+    /// - Throws: ``DatabaseError`` if the storage fails.
+    /// - Complexity: O(*n* log *m*) for *n* operations on *m* documents.
+    public var pending: [PendingChange] {
+        get throws {
+            var documents: [PendingDocument] = []
+            var places: [DocumentID: Int] = [:]
+            try database.engine.snapshot { reader in
+                var last: Int64 = 0
+                while case let page = try reader.journalEntries(after: last, limit: 100), let end = page.last {
+                    for entry in try reader.resolved(page) {
+                        if let place = places[entry.documentID] {
+                            documents[place].take(entry)
+                        } else {
+                            places[entry.documentID] = documents.count
+                            documents.append(PendingDocument(entry))
+                        }
+                    }
+                    last = end.number
+                }
+            }
+            return documents.compactMap(\.change)
+        }
+    }
 
     /// The pending change of one document; `nil` if there is none.
-    public func pending(of id: DocumentID) -> PendingChange? { cache.change(of: id) }
+    ///
+    /// - Throws: ``DatabaseError`` if the storage fails.
+    public func pending(of id: DocumentID) throws -> PendingChange? {
+        let entries = try history(of: id)
+        guard var document = entries.first.map(PendingDocument.init) else { return nil }
+        for entry in entries.dropFirst() { document.take(entry) }
+        return document.change
+    }
 
     /// Whether there is no operation, not even operations that cancel each other out.
     public var isEmpty: Bool { cache.isEmpty }
@@ -68,7 +97,17 @@ public struct Journal: Sendable {
     public var count: Int { cache.count }
 
     /// Observes the pending changes: first the current ones, then the new ones after each change.
-    public func observePending() -> PendingObservation { PendingObservation(cache: cache) }
+    public func observePending() -> PendingObservation { PendingObservation(journal: self) }
+
+    /// Waits until there is an operation; false if the database is closed or the task is cancelled.
+    package func waitForOperation() async -> Bool {
+        while !Task.isCancelled {
+            let seen = cache.version
+            if !isEmpty { return true }
+            guard await cache.notifier.wait(after: seen) else { return false }
+        }
+        return false
+    }
 }
 
 extension Database {
@@ -88,13 +127,13 @@ extension Journal {
     /// - Parameter member: The member with the type, which is not among the changes.
     /// - Returns: The changes of each document of each type, in the order in which attributes were first changed.
     /// - Throws: ``DatabaseError`` if the storage fails.
-    /// - Complexity: O(*n* log *m*) for *n* pending documents of *m*; ``pending`` reads no documents.
+    /// - Complexity: O(*n* log *m*) for *n* pending documents of *m*.
     public func pendingByType(
         _ member: String = "type"
     ) throws -> [String: [DocumentID: [PendingChange.Attribute]]] {
         try database.snapshot {
             var types: [String: [DocumentID: [PendingChange.Attribute]]] = [:]
-            for change in pending {
+            for change in try pending {
                 let attributes = change.attributes.filter { !$0.name.utf8.elementsEqual(member.utf8) }
                 types[try type(of: change, member), default: [:]][change.documentID] = attributes
             }
@@ -110,7 +149,7 @@ extension Journal {
 
 /// The pending changes, each time they have changed, without end.
 ///
-///     for await changes in journal.observePending() {
+///     for try await changes in journal.observePending() {
 ///         badge.count = changes.count
 ///     }
 ///
@@ -119,26 +158,31 @@ extension Journal {
 /// Nothing is buffered: a slow observer gets the current changes and misses intermediate states. It ends if the
 /// database is closed or the task is cancelled.
 public struct PendingObservation: AsyncSequence, Sendable {
-    let cache: PendingCache
+    let journal: Journal
 
     /// Starts observing.
-    public func makeAsyncIterator() -> Iterator { Iterator(cache: cache) }
+    public func makeAsyncIterator() -> Iterator { Iterator(journal: journal) }
 
     /// The position of one observer.
     public struct Iterator: AsyncIteratorProtocol {
-        private let cache: PendingCache
+        private let journal: Journal
         private var seen: UpdateSequence?
 
-        init(cache: PendingCache) { self.cache = cache }
+        init(journal: Journal) { self.journal = journal }
 
         /// The pending changes; waits until they differ from the last ones returned. `nil` if the database is closed or
         /// the task is cancelled.
-        public mutating func next() async -> [PendingChange]? {
+        ///
+        /// - Throws: ``DatabaseError`` if the storage fails.
+        public mutating func next() async throws -> [PendingChange]? {
             if Task.isCancelled { return nil }
-            if let seen, !(await cache.notifier.wait(after: seen)) { return nil }
-            let (changes, version) = cache.changes()
-            seen = version
-            return changes
+            if let seen, !(await journal.cache.notifier.wait(after: seen)) { return nil }
+            seen = journal.cache.version
+            let journal = journal
+            do { return try await journal.database.perform { _ in try journal.pending } } catch let error
+                as DatabaseError
+                where error.code == .closed
+            { return nil }
         }
     }
 }

@@ -19,9 +19,6 @@ struct JournalRecorder {
         )
         guard contents.old != nil || contents.new != nil else { return }
         // Attribute clocks are removed when the entry is read.
-        let entry = JournalEntry(
-            number: cache.takeNumber(for: record.id), documentID: record.id, revision: edit.revision,
-            old: contents.old, new: contents.new, time: now())
         let keepsNew = after?.revision == edit.revision
         let keepsOld =
             before?.revision == edit.parent
@@ -30,11 +27,12 @@ struct JournalRecorder {
             guard let content else { return .none }
             return isKept ? .kept : .given(content.withoutClocks)
         }
-        let stored = StoredJournalEntry(
-            number: entry.number, documentID: entry.documentID, revision: entry.revision,
-            old: content(entry.old, isKept: keepsOld), new: content(entry.new, isKept: keepsNew), time: entry.time)
-        try editor.writer.put(.journal(stored))
-        editor.writer.afterCommit { [cache, entry] in cache.append(entry) }
+        let entry = StoredJournalEntry(
+            number: cache.takeNumber(for: record.id), documentID: record.id, revision: edit.revision,
+            old: content(contents.old, isKept: keepsOld), new: content(contents.new, isKept: keepsNew), time: now())
+        try editor.writer.put(.journal(entry))
+        let (operation, id) = (PendingCache.Operation(entry), record.id)
+        editor.writer.afterCommit { [cache] in cache.append(operation, of: id) }
     }
 
     /// The content that an app sees; `nil` for a document that is deleted or never existed.
@@ -53,11 +51,9 @@ struct JournalRecorder {
             Self.isPart(index, of: revision, entries, in: record.tree)
         }.map { entries[$0] }
         for entry in acknowledged { try editor.writer.remove(.journal(entry.number)) }
-        let left = try editor.writer.resolved(entries.filter { entry in !acknowledged.contains(entry) })
-        var kept = left
-        try catchUp(&kept, with: revision, in: record, with: editor)
-        guard !acknowledged.isEmpty || kept != left else { return }
-        editor.writer.afterCommit { [cache, kept] in cache.set(record.id, to: kept) }
+        var left = entries.filter { entry in !acknowledged.contains(entry) }
+        let isChanged = try catchUp(&left, with: revision, in: record, with: editor)
+        if isChanged || !acknowledged.isEmpty { cache.set(record.id, to: left, after: editor.writer) }
     }
 
     /// Whether an entry's revision is a given one or an ancestor of it. An unknown revision was stemmed; it is an
@@ -74,50 +70,60 @@ struct JournalRecorder {
 
     /// Ensures that the entries start from the content that a peer has acknowledged, if an operation was undone since:
     /// adjusts the first entry, or adds one if none is left.
+    ///
+    /// - Returns: Whether it changed anything.
     private func catchUp(
-        _ entries: inout [JournalEntry], with revision: RevisionID, in old: DocumentRecord, with editor: DocumentEditor
-    ) throws {
+        _ entries: inout [StoredJournalEntry], with revision: RevisionID, in old: DocumentRecord,
+        with editor: DocumentEditor
+    ) throws -> Bool {
         let last = entries.first?.revision ?? old.tree.winner?.revision
         // If several peers have acknowledged revisions, the newest counts.
         guard let last, last != revision,
             old.tree.history(of: last)?.revisions.first(where: { old.tree[$0]?.isShared == true }) == revision,
             let record = try editor.writer.record(of: old.id, withContent: true),
             let content = try editor.content(of: revision, in: record)
-        else { return }
+        else { return false }
         let base = record.tree[revision]?.isDeleted == true ? nil : content.withoutClocks
-        guard let first = entries.first else {
+        guard let stored = entries.first, var first = try editor.writer.resolved([stored]).first else {
             let now = Self.seen(record)
-            guard !base.isSame(as: now) else { return }
-            var entry = JournalEntry(documentID: record.id, revision: last, old: base, new: now, time: self.now())
-            entry.number = cache.takeNumber(for: record.id)
-            try editor.writer.put(.journal(StoredJournalEntry(entry)))
+            guard !base.isSame(as: now) else { return false }
+            let entry = StoredJournalEntry(
+                JournalEntry(
+                    number: cache.takeNumber(for: record.id), documentID: record.id, revision: last, old: base,
+                    new: now,
+                    time: self.now()))
+            try editor.writer.put(.journal(entry))
             entries = [entry]
-            return
+            return true
         }
-        guard !base.isSame(as: first.old) else { return }
+        guard !base.isSame(as: first.old) else { return false }
         if base == nil, first.new == nil {
             // It deletes a document that is deleted at the peer already.
             entries.removeFirst()
-            return try editor.writer.remove(.journal(first.number))
+            try editor.writer.remove(.journal(first.number))
+            return true
         }
-        entries[0].old = base
-        try editor.writer.put(.journal(StoredJournalEntry(entries[0])))
+        first.old = base
+        entries[0] = StoredJournalEntry(first)
+        try editor.writer.put(.journal(entries[0]))
+        return true
     }
 
     /// Replaces a document's operations with one entry after a conflict was settled: what remains of them on top of the
     /// peers' leaf; none if that leaf stayed.
     func settle(_ record: DocumentRecord, from leaves: [RevisionNode], with editor: DocumentEditor) throws {
-        let entries = try cache.entries(of: record.id, in: editor.writer)
-        guard var entry = entries.last, let winner = record.tree.winner,
+        let entries = try cache.stored(of: record.id, in: editor.writer)
+        guard let last = entries.last, let winner = record.tree.winner,
             let theirs = leaves.first(where: { $0.isShared && !$0.marks.contains(.closing) })
         else { return }
         for entry in entries { try editor.writer.remove(.journal(entry.number)) }
-        entry.old = theirs.isDeleted ? nil : try editor.content(of: theirs.revision, in: record)?.withoutClocks
-        entry.new = Self.seen(record)
-        entry.revision = winner.revision
-        let isLeft = !entry.old.isSame(as: entry.new)
-        if isLeft { try editor.writer.put(.journal(StoredJournalEntry(entry))) }
-        editor.writer.afterCommit { [cache, entry] in cache.set(entry.documentID, to: isLeft ? [entry] : []) }
+        let entry = JournalEntry(
+            number: last.number, documentID: record.id, revision: winner.revision,
+            old: theirs.isDeleted ? nil : try editor.content(of: theirs.revision, in: record)?.withoutClocks,
+            new: Self.seen(record), time: last.time)
+        let left = entry.old.isSame(as: entry.new) ? [] : [StoredJournalEntry(entry)]
+        for entry in left { try editor.writer.put(.journal(entry)) }
+        cache.set(record.id, to: left, after: editor.writer)
     }
 
     /// Removes the operations whose revisions were purged.
@@ -126,7 +132,6 @@ struct JournalRecorder {
         let doomed = entries.filter { revisions?.contains($0.revision) ?? true }
         guard !doomed.isEmpty else { return }
         for entry in doomed { try writer.remove(.journal(entry.number)) }
-        let kept = try writer.resolved(entries.filter { !doomed.contains($0) })
-        writer.afterCommit { [cache] in cache.set(id, to: kept) }
+        cache.set(id, to: entries.filter { !doomed.contains($0) }, after: writer)
     }
 }

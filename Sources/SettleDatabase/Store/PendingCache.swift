@@ -1,14 +1,23 @@
 internal import SettleCore
 internal import SettlePlatform
 
-/// The pending changes, in memory: updated with each write, so that reading them needs no storage access
-/// (SEMANTICS 154).
+/// Which documents have operations in the journal, in memory: the numbers and revisions of their entries, but no contents,
+/// which are read when they are asked for (SEMANTICS 154).
 ///
-/// It receives entries after the commit of their transaction, in commit order, and before the writers that wait for
+/// It receives operations after the commit of their transaction, in commit order, and before the writers that wait for
 /// that commit continue.
 final class PendingCache: Sendable {
+    /// An entry of the journal, without its contents.
+    struct Operation {
+        let number: Int64
+        let revision: RevisionID
+
+        init(_ entry: StoredJournalEntry) { (number, revision) = (entry.number, entry.revision) }
+    }
+
     private struct State {
-        var documents: [DocumentID: PendingDocument] = [:]
+        /// The operations of each document that has some, in order.
+        var documents: [DocumentID: [Operation]] = [:]
         var version: UpdateSequence = 0
         /// The highest number of a committed entry.
         var newestNumber: Int64 = 0
@@ -44,23 +53,21 @@ final class PendingCache: Sendable {
         try engine.snapshot { reader in
             var last: Int64 = 0
             while case let page = try reader.journalEntries(after: last, limit: 500), let end = page.last {
-                for entry in try reader.resolved(page) { append(entry) }
+                for entry in page { append(entry) }
                 last = end.number
             }
         }
     }
 
     /// Adds an entry that was written after all others.
-    func append(_ entry: JournalEntry) {
-        change { state in
-            state.noteCommit(of: entry.number)
-            Self.file(entry, in: &state.documents[entry.documentID])
-        }
-    }
+    func append(_ entry: StoredJournalEntry) { append(Operation(entry), of: entry.documentID) }
 
-    /// Takes the document's slot in the table, so that it is looked up once.
-    private static func file(_ entry: JournalEntry, in place: inout PendingDocument?) {
-        if let document = place { document.take(entry) } else { place = PendingDocument(entry) }
+    /// Adds an operation that was written after all others.
+    func append(_ operation: Operation, of id: DocumentID) {
+        change { state in
+            state.noteCommit(of: operation.number)
+            state.documents[id, default: []].append(operation)
+        }
     }
 
     /// The number for the next entry; none is given twice while the database is open.
@@ -93,7 +100,7 @@ final class PendingCache: Sendable {
     /// chosen.
     private func numbers(of id: DocumentID, where isChosen: (RevisionID) -> Bool) -> [Int64] {
         let (committed, others) = state.withLock { state in
-            (state.documents[id]?.operations ?? [], state.uncommitted(of: id))
+            (state.documents[id] ?? [], state.uncommitted(of: id))
         }
         let known = committed.filter { isChosen($0.revision) }.map(\.number)
         guard !others.isEmpty else { return known }
@@ -123,11 +130,14 @@ final class PendingCache: Sendable {
         }
     }
 
-    /// Replaces a document's entries with the remaining ones.
-    func set(_ id: DocumentID, to entries: [JournalEntry]) {
-        change { state in
-            state.documents[id] = PendingDocument(entries)
-            for entry in entries { state.noteCommit(of: entry.number) }
+    /// Replaces a document's operations with the remaining ones once a write is committed.
+    func set(_ id: DocumentID, to entries: [StoredJournalEntry], after writer: any StorageWriter) {
+        let operations = entries.map(Operation.init)
+        writer.afterCommit { [self] in
+            change { state in
+                state.documents[id] = operations.isEmpty ? nil : operations
+                for operation in operations { state.noteCommit(of: operation.number) }
+            }
         }
     }
 
@@ -146,14 +156,6 @@ final class PendingCache: Sendable {
     /// How many entries there are.
     var count: Int { state.withLock { state in state.documents.values.reduce(0) { $0 + $1.count } } }
 
-    /// The pending change of one document.
-    func change(of id: DocumentID) -> PendingChange? { state.withLock { $0.documents[id]?.change(of: id) } }
-
-    /// The pending changes, in the order of the documents' first operations, and the number of updates so far.
-    func changes() -> (changes: [PendingChange], version: UpdateSequence) {
-        state.withLock { state in
-            let ordered = state.documents.sorted { $0.value.firstNumber < $1.value.firstNumber }.map(\.key)
-            return (ordered.compactMap { state.documents[$0]?.change(of: $0) }, state.version)
-        }
-    }
+    /// The number of changes so far.
+    var version: UpdateSequence { state.withLock(\.version) }
 }

@@ -9,21 +9,15 @@ internal import SettleCore
 ///     delete       update, all of it   –                   –
 ///     nothing      create              –                   –
 ///
-/// Some entries are kept unprocessed until the change is read, because comparing contents takes longer than writing
-/// them. Values are kept as their stored JSON text. Most documents have one operation, which takes one allocation.
-///
-/// It belongs to a ``PendingCache``; callers must hold that cache's lock.
-final class PendingDocument {
-    private struct Attribute: Sendable {
+/// Values are kept as their stored JSON text.
+struct PendingDocument {
+    private struct Attribute {
         var value: [UInt8]?
         var time: Int64
         let place: Int
     }
 
-    private let first: (number: Int64, revision: RevisionID)
-    private var later: [(number: Int64, revision: RevisionID)] = []
-    /// The first entry, while it is unprocessed and the only one.
-    private var alone: JournalEntry?
+    private let id: DocumentID
     private var operation: JournalEntry.Operation?
     private var attributes: [[UInt8]: Attribute] = [:]
     private var nextPlace = 0
@@ -31,55 +25,15 @@ final class PendingDocument {
     private var gone: [[UInt8]] = []
     private var revision: RevisionID
     private var time: Int64
-    /// Entries that were not processed yet.
-    private var waiting: [JournalEntry] = []
-    private static let mostWaiting = 16
 
     /// Starts with an entry.
     init(_ entry: JournalEntry) {
-        first = (entry.number, entry.revision)
-        revision = entry.revision
-        time = entry.time
-        alone = entry
+        (id, revision, time) = (entry.documentID, entry.revision, entry.time)
+        take(entry)
     }
-
-    /// Takes entries in order; `nil` if there are none.
-    convenience init?(_ entries: [JournalEntry]) {
-        guard let first = entries.first else { return nil }
-        self.init(first)
-        for entry in entries.dropFirst() { take(entry) }
-    }
-
-    /// The number of the first entry, which determines the order of documents.
-    var firstNumber: Int64 { first.number }
-    /// The entries that were taken.
-    var operations: [(number: Int64, revision: RevisionID)] { [first] + later }
-    /// How many entries were taken.
-    var count: Int { 1 + later.count }
 
     /// Takes the next entry.
-    func take(_ entry: JournalEntry) {
-        later.append((entry.number, entry.revision))
-        if let alone {
-            waiting.append(alone)
-            self.alone = nil
-        }
-        waiting.append(entry)
-        if waiting.count > Self.mostWaiting { combine() }
-    }
-
-    /// Combines the unprocessed entries.
-    private func combine() {
-        if let alone { combine(alone) }
-        alone = nil
-        for entry in waiting { combine(entry) }
-        waiting = []
-    }
-
-    private func combine(_ given: JournalEntry) {
-        var entry = given
-        entry.old = entry.old?.withoutClocks
-        entry.new = entry.new?.withoutClocks
+    mutating func take(_ entry: JournalEntry) {
         revision = entry.revision
         time = entry.time
         switch (operation, entry.new) {
@@ -103,14 +57,14 @@ final class PendingDocument {
         if operation == .create { attributes = attributes.filter { $0.value.value != nil } }
     }
 
-    private func set(_ name: [UInt8], to value: [UInt8]?, at time: Int64) {
+    private mutating func set(_ name: [UInt8], to value: [UInt8]?, at time: Int64) {
         let place = attributes[name]?.place ?? nextPlace
         attributes[name] = Attribute(value: value, time: time, place: place)
         if place == nextPlace { nextPlace += 1 }
     }
 
     /// Records each attribute whose value differs.
-    private func note(from old: RevisionContent?, to new: RevisionContent, at time: Int64) {
+    private mutating func note(from old: RevisionContent?, to new: RevisionContent, at time: Int64) {
         let before = BodyMembers(old?.body)
         let after = BodyMembers(new.body)
         for (index, name) in after.names.enumerated() {
@@ -156,8 +110,7 @@ final class PendingDocument {
     }
 
     /// The pending change; `nil` if the operations cancel each other out, or changed nothing.
-    func change(of id: DocumentID) -> PendingChange? {
-        combine()
+    var change: PendingChange? {
         guard let operation, operation != .update || !attributes.isEmpty else { return nil }
         let ordered = attributes.sorted { $0.value.place < $1.value.place }
         return PendingChange(

@@ -60,8 +60,7 @@ extension OfflineSession {
         return await withTaskGroup(of: OfflineMachine.Event?.self) { group in
             defer { group.cancelAll() }
             group.addTask { [journal] in
-                for await _ in journal.observePending() where !journal.isEmpty { return .changed }
-                return nil
+                await journal.waitForOperation() ? .changed : nil
             }
             group.addTask { [server] in
                 do {

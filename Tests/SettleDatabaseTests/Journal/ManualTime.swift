@@ -23,7 +23,7 @@ final class ManualTime: Sendable {
 
 extension Database {
     /// The pending changes, a line for each document: `UPDATE a n=2@30 text=-@20`.
-    var pendingLines: [String] { journal?.pending.map(\.line) ?? ["no journal"] }
+    var pendingLines: [String] { get throws { try journal?.pending.map(\.line) ?? ["no journal"] } }
 
     /// The journal, a line for each operation: `UPDATE a {"n":1} {"n":2}`.
     func historyLines() throws -> [String] { try journal?.history().map(\.line) ?? ["no journal"] }

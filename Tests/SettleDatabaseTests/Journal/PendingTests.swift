@@ -28,7 +28,7 @@ struct PendingTests {
         time.now = 1_423_083_525
         try database.add("other", ["budget": "50.00"])
         #expect(
-            database.pendingLines == [
+            try database.pendingLines == [
                 #"CREATE envelope name="A New Name"@1423083473"#, #"CREATE other budget="50.00"@1423083525"#,
             ])
         #expect(try database.document("envelope")?.json == ["name": "A New Name"])
@@ -70,7 +70,7 @@ struct PendingTests {
         try database.set("a", "text", "y")
         time.now = 30
         try database.set("a", "n", 3)
-        #expect(database.pendingLines == [#"UPDATE a n=3@30 text="y"@20"#])
+        #expect(try database.pendingLines == [#"UPDATE a n=3@30 text="y"@20"#])
         #expect(try database.journal?.history().count == 3)
     }
 
@@ -83,7 +83,7 @@ struct PendingTests {
         document["n"] = 2
         document["gone"] = nil
         try database.save(document, onConflict: .fail)
-        #expect(database.pendingLines == ["CREATE b n=2@5"])
+        #expect(try database.pendingLines == ["CREATE b n=2@5"])
     }
 
     // SEMANTICS 152
@@ -91,10 +91,10 @@ struct PendingTests {
         let database = try database()
         try database.add("b")
         try database.delete("b")
-        #expect(database.pendingLines == [])
+        #expect(try database.pendingLines == [])
         #expect(try database.historyLines() == [#"CREATE b - {"v":1}"#, #"DELETE b {"v":1} -"#])
         try database.add("b", ["v": 2])
-        #expect(database.pendingLines == ["CREATE b v=2@0"])
+        #expect(try database.pendingLines == ["CREATE b v=2@0"])
     }
 
     // SEMANTICS 152
@@ -102,16 +102,16 @@ struct PendingTests {
         let database = try database()
         try database.set("a", "more", 1)
         try database.delete("a")
-        #expect(database.pendingLines == ["DELETE a"])
+        #expect(try database.pendingLines == ["DELETE a"])
         time.now = 9
         try database.add("a", ["n": 7])
-        let pending = try #require(database.journal?.pending(of: "a"))
+        let pending = try #require(try database.journal?.pending(of: "a"))
         #expect(pending.operation == .update)
         let values = Dictionary(uniqueKeysWithValues: pending.attributes.map { ($0.name, $0.value) })
         #expect(values == ["n": 7, "text": nil, "more": nil])
         #expect(pending.attributes.allSatisfy { $0.time == 9 })
         try database.delete("a")
-        #expect(database.pendingLines == ["DELETE a"])
+        #expect(try database.pendingLines == ["DELETE a"])
     }
 
     // SEMANTICS 153
@@ -121,21 +121,22 @@ struct PendingTests {
         try database.set("a", "n", 2)
         time.now = 20
         try database.set("a", "n", 1)
-        #expect(database.pendingLines == ["UPDATE a n=1@20"])
+        #expect(try database.pendingLines == ["UPDATE a n=1@20"])
         try database.set("a", "n", 1)
-        #expect(database.pendingLines == ["UPDATE a n=1@20"])
+        #expect(try database.pendingLines == ["UPDATE a n=1@20"])
     }
 
     // SEMANTICS 147, 154
-    @Test func `the pending documents are known without reading`() throws {
+    @Test func `how much is to be sent is known without reading`() throws {
         let engine = CountingEngine(try SQLiteStorage.inMemory())
         let database = try Database.make(on: engine, options: time.options)
         try database.add("a", ["n": 1])
         let reads = engine.reads
-        #expect(database.pendingLines == ["CREATE a n=1@0"])
         #expect(database.journal?.count == 1)
         #expect(database.journal?.isEmpty == false)
         #expect(engine.reads == reads)
+        #expect(try database.pendingLines == ["CREATE a n=1@0"])
+        #expect(engine.reads > reads, "contents are not kept in memory")
     }
 
     // SEMANTICS 155
@@ -152,7 +153,7 @@ struct PendingTests {
                 throw Nonsense()
             }
         }
-        #expect(database.pendingLines == [])
+        #expect(try database.pendingLines == [])
         #expect(try database.historyLines() == [])
         try database.transaction {
             try database.set("a", "n", 3)
@@ -160,9 +161,9 @@ struct PendingTests {
                 try database.set("a", "n", 4)
                 throw Nonsense()
             }
-            #expect(database.pendingLines == [])
+            #expect(try database.pendingLines == ["UPDATE a n=3@0"])
         }
-        #expect(database.pendingLines == ["UPDATE a n=3@0"])
+        #expect(try database.pendingLines == ["UPDATE a n=3@0"])
         #expect(try database.historyLines() == [#"UPDATE a {"n":1,"text":"x"} {"n":3,"text":"x"}"#])
         #expect(code { try database.save(Document(id: "a", body: ["n": 9]), onConflict: .fail) } == .conflict)
         #expect(try database.historyLines().count == 1)
@@ -176,9 +177,9 @@ struct PendingTests {
         try temporary.database.set("a", "n", 2)
         try temporary.database.add("b")
         try temporary.database.delete("b")
-        let before = (temporary.database.pendingLines, try temporary.database.historyLines())
+        let before = try (temporary.database.pendingLines, temporary.database.historyLines())
         try temporary.reopen()
-        #expect(temporary.database.pendingLines == before.0)
+        #expect(try temporary.database.pendingLines == before.0)
         #expect(try temporary.database.historyLines() == before.1)
         #expect(before.0 == ["UPDATE a n=2@4"])
     }
@@ -191,7 +192,7 @@ struct PendingTests {
         time.now = 20
         try database.set("a", "text", "y")
         try database.markShared([("a", try #require(sent.revision))])
-        #expect(database.pendingLines == [#"UPDATE a text="y"@20"#])
+        #expect(try database.pendingLines == [#"UPDATE a text="y"@20"#])
         #expect(try database.historyLines() == [#"UPDATE a {"n":2,"text":"x"} {"n":2,"text":"y"}"#])
         try database.markShared([("a", try #require(try database.document("a")?.revision))])
         #expect(database.journal?.isEmpty == true)
@@ -220,20 +221,20 @@ struct PendingTests {
         try database.set("a", "n", 2)
         try database.purge("a")
         #expect(try database.historyLines() == [])
-        #expect(database.pendingLines == [])
+        #expect(try database.pendingLines == [])
     }
 
     @Test func `observers get each state, the first at once`() async throws {
         let database = try database()
         var pending = try #require(database.journal).observePending().makeAsyncIterator()
-        #expect(await pending.next() == [])
+        #expect(try await pending.next() == [])
         try database.set("a", "n", 2)
-        #expect(await pending.next()?.map(\.line) == ["UPDATE a n=2@0"])
+        #expect(try await pending.next()?.map(\.line) == ["UPDATE a n=2@0"])
         try database.set("a", "n", 3)
         try database.set("a", "n", 4)
-        #expect(await pending.next()?.map(\.line) == ["UPDATE a n=4@0"])
+        #expect(try await pending.next()?.map(\.line) == ["UPDATE a n=4@0"])
         database.close()
-        #expect(await pending.next() == nil)
+        #expect(try await pending.next() == nil)
     }
 }
 

@@ -33,7 +33,7 @@ import Testing
         try await world.session.discard()
         #expect(try await world.session.goOnline().state == .online)
         try world.set("1", "name", "later")
-        for await changes in world.session.journal.observePending() where changes.isEmpty { break }
+        for try await changes in world.session.journal.observePending() where changes.isEmpty { break }
         #expect(try await world.server() == ["1 later 9:00 false"])
         await world.session.stop()
     }
