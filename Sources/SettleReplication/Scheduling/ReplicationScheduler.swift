@@ -8,7 +8,7 @@ package final class ReplicationScheduler: Sendable {
     private struct State: Sendable {
         var schedule: ReplicationSchedule
         var jobs: [String: ReplicationJob] = [:]
-        var runs: [Int: (task: Task<Void, Never>, replicator: Replicator?)] = [:]
+        var runs: [Int: (job: String, task: Task<Void, Never>, replicator: Replicator?)] = [:]
         var counts = Counts()
         var observers: [@Sendable (ReplicationNotice) -> Void] = []
         /// What is done once the lock is released.
@@ -110,13 +110,13 @@ extension ReplicationScheduler {
             job.note("started")
             state.jobs[id] = job
             state.counts.started += 1
-            state.runs[run] = (Task { [self, job] in await perform(job, run) }, nil)
+            state.runs[run] = (id, Task { [self, job] in await perform(job, run) }, nil)
             notify(.started(job), &state)
         case .stop(let run):
             guard let task = state.runs[run]?.task else { return }
             state.effects.append { task.cancel() }
         case .suspend(let run):
-            guard let (task, replicator) = state.runs[run] else { return }
+            guard let (_, task, replicator) = state.runs[run] else { return }
             state.effects.append {
                 Task {
                     await replicator?.suspend()
@@ -236,7 +236,13 @@ extension ReplicationScheduler {
     }
 
     /// The jobs that run, ordered by id.
-    package var runningJobs: [ReplicationJob] { jobs.filter(\.isRunning) }
+    package var runningJobs: [ReplicationJob] {
+        let running = state.withLock { state in
+            // A run of a removed job has no job, or one that waits.
+            state.runs.values.compactMap { state.jobs[$0.job] }.map { Self.now($0, state) }.filter(\.isRunning)
+        }
+        return running.sorted { $0.id < $1.id }
+    }
 
     private static func now(_ job: ReplicationJob, _ state: State) -> ReplicationJob {
         var job = job

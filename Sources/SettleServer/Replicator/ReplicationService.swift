@@ -15,8 +15,8 @@ final class ReplicationService: Sendable {
     ///   - log: Where runs and problems are written.
     init(_ options: ReplicatorOptions, isAdmin: @escaping @Sendable (String) -> Bool, log: ServerLog?) {
         var retry = RetryPolicy()
-        (retry.firstDelay, retry.maximumDelay) = (.seconds(options.retryDelay), .seconds(options.longestRetryDelay))
-        scheduler = ReplicationScheduler(room: options.jobs, turn: .seconds(options.turn), retry: retry)
+        (retry.firstDelay, retry.maximumDelay) = (Self.time(options.retryDelay), Self.time(options.longestRetryDelay))
+        scheduler = ReplicationScheduler(room: options.jobs, turn: Self.time(options.turn), retry: retry)
         let policy = TargetPolicy(options)
         self.policy = policy
         scheduler.observe { log?.write($0) }
@@ -34,6 +34,9 @@ final class ReplicationService: Sendable {
                 log?.warning(message, ["document": "\(origin.database)/\(origin.document)"])
             })
     }
+
+    /// A number of seconds, at most a year, which can be doubled without an overflow.
+    private static func time(_ seconds: Double) -> Duration { .seconds(min(seconds, 31_536_000)) }
 
     /// Begins to run the replications for which a database's documents ask.
     func watch(_ name: String, _ database: Database) { documents.watch(name, database) }

@@ -160,6 +160,7 @@ struct DocumentCommandTests {
         #expect(lines[1]["deleted"] == true && lines[1]["changes"]?[0]?["rev"] == .string(gone))
         #expect(lines[0]["doc"]?["_id"] == "b")
         #expect(try room.run("changes", "g", "--since", "2").lines.count == 1)
+        #expect(try room.run("changes", "g", "--since", "2", "--descending").lines.count == 1)
         #expect(try room.run("changes", "g", "--descending", "--limit", "1").output.hasSuffix("  \(gone)  deleted\n"))
     }
 

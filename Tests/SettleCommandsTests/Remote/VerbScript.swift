@@ -64,7 +64,7 @@ struct VerbScript: CustomTestStringConvertible, Sendable {
                 "docs DB --prefix n:1 --from n:15 --descending", "docs DB --descending --limit 2", "docs DB --deleted",
                 "docs DB --deleted --bodies --descending", "docs DB --conflicts", "changes DB --json --limit 5",
                 "changes DB --descending --limit 3 --docs --json", "changes DB",
-                "changes DB --json --all-leaves --docs",
+                "changes DB --json --all-leaves --docs", "changes DB --since 28 --json", "changes DB --limit 0",
                 "export DB --no-deleted", "export DB out.jsonl", "export DB --local",
             ]),
         VerbScript(

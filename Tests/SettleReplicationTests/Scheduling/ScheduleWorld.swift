@@ -50,6 +50,8 @@ struct ScheduleWorld {
             events += [.ended(run: run, .completed), .ended(run: run, .failed)]
         }
         events += crashing.map { .retryDue($0.key, run: $0.value.run) }
+        // The delay of a job that was removed, and is there again.
+        events.append(.retryDue("a", run: 0))
         if isRinging {
             for progress in [ReplicationSchedule.Progress.beginning, .working] {
                 events.append(.turn(running.mapValues { _ in progress }))
@@ -95,8 +97,8 @@ struct ScheduleWorld {
             if let name = leaving.removeValue(forKey: run), blocked.remove(name) != nil, !isStopped {
                 waiting.append(name)
             }
-        case .retryDue(let name, _) where !isStopped:
-            if crashing[name] != nil { waiting.append(name) }
+        case .retryDue(let name, let run) where crashing[name]?.run == run && !isStopped:
+            waiting.append(name)
             crashing[name] = nil
         case .stopping: isStopped = true
         case .retryDue, .turn: break
