@@ -98,7 +98,8 @@ let package = Package(
             name: "SettleCoreTests", dependencies: ["SettleCore", "CZlib", "CTestWidth"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
-            name: "SettleDatabaseTests", dependencies: ["SettlePlatform", "Settle", "SettleTesting", "CSQLite", "CrashTool"],
+            name: "SettleDatabaseTests",
+            dependencies: ["SettlePlatform", "Settle", "SettleTesting", "CSQLite", "CrashTool"],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "SettleReplicationTests",

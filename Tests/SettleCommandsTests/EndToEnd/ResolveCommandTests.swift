@@ -27,7 +27,7 @@ struct ResolveCommandTests {
         #expect(milk["count"] == 7 && milk["name"] == "Oat milk" && milk["note"] == nil)
         #expect(milk["_attachments"]?["oats.txt"]?["length"] == 17)
         #expect(try get("b", "bread")["price"] == 3 && get("b", "bread")["weight"] == 750)
-        #expect(try room.run("conflicts", "a").output.hasPrefix("No document is in conflict; in 1 a deletion"))
+        #expect(try room.run("conflicts", "a").output.hasPrefix("No document is in conflict; in 1 there is a deletion"))
         #expect(try room.run("resolve", "a", "--all", "--policy", "deletesWin", "--json").json["settled"] == 1)
         #expect(try room.run("get", "a", "gone").status == 3)
     }

@@ -40,4 +40,3 @@ final class PageServer: Sendable {
         close(socket)
     }
 }
-
