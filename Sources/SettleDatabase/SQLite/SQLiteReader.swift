@@ -151,7 +151,7 @@ extension SQLiteReader {
     ) throws -> SQLiteStatement {
         let bounds = [(">=", range.from), (">", range.after), ("<=", range.through), ("<", range.before)]
         let used = bounds.filter { $0.1 != nil }
-        // The index of flags has only those above zero, and SQLite wants to be told so.
+        // The index has only flags above zero, and SQLite uses it only if the condition says the same.
         let kind = flags.map { ["flags = \($0.rawValue)", "flags > 0"] } ?? []
         let conditions = kind + used.enumerated().map { "id \($0.element.0) ?\($0.offset + 1)" }
         let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
