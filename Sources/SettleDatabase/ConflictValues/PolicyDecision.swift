@@ -1,3 +1,5 @@
+public import SettleCore
+
 /// A policy's decision about a conflict, with the reason.
 public struct PolicyDecision: Sendable {
     /// The resolution of the conflict.
@@ -14,5 +16,47 @@ public struct PolicyDecision: Sendable {
         self.resolution = resolution
         self.reason = reason
         self.members = members
+    }
+}
+
+/// A merge's decision about one member, with the reason.
+public struct MemberDecision: Sendable, Hashable {
+    /// One side's value.
+    public struct Side: Sendable, Hashable {
+        /// The revision, or `merge of …` if branches were merged before.
+        public let name: String
+        /// Its value; `nil` if the member is absent.
+        public let value: JSON?
+    }
+
+    /// The member as a JSON pointer, such as `/address/city`; attachments are under `/_attachments`.
+    public let path: String
+    /// The value at the base; `nil` if the member was absent.
+    public let base: JSON?
+    /// The values of the sides, the winner's first.
+    public let sides: [Side]
+    /// The resulting value; `nil` if the member is removed, or left in conflict.
+    public let result: JSON?
+    /// The reason, in human-readable form.
+    public let reason: String
+    /// Whether the member was changed differently on several sides.
+    public let isClash: Bool
+    /// Whether the member was left in conflict, and with it the document.
+    public let isLeft: Bool
+
+    init(_ decision: MergeDecision, names: [String]) {
+        func name(_ index: Int) -> String { names.indices.contains(index) ? names[index] : "side \(index)" }
+        path = decision.path
+        base = decision.base
+        sides = decision.versions.enumerated().map { Side(name: name($0.offset), value: $0.element) }
+        result = decision.result
+        reason = decision.reason.explained(naming: name)
+        isLeft = decision.reason.isLeft
+        isClash =
+            switch decision.reason {
+            case .onlyOneChanged, .sameChange, .mergedInside: false
+            case .latest: Set(decision.versions.filter { $0 != decision.base }).count > 1
+            case .rule, .fellBack, .left: true
+            }
     }
 }

@@ -32,3 +32,45 @@ public struct HTTPClientError: Error, Sendable, CustomStringConvertible {
     /// The code, the message and the cause in one line.
     public var description: String { "\(code): \(message)" + (cause.map { " (\($0))" } ?? "") }
 }
+
+/// The kinds of failure of an HTTP client; more may be added.
+public struct HTTPClientErrorCode: Hashable, Sendable, CustomStringConvertible {
+    /// The code's name, as `--json` output has it.
+    public let name: String
+
+    /// An address is invalid, or not allowed.
+    public static let badURL = HTTPClientErrorCode(name: "bad_url")
+    /// A request has an invalid method or header.
+    public static let badRequest = HTTPClientErrorCode(name: "bad_request")
+    /// The host name is unknown, or no resolver could be reached.
+    public static let cannotResolve = HTTPClientErrorCode(name: "cannot_resolve")
+    /// No server listens at the address, or it can't be reached.
+    public static let cannotConnect = HTTPClientErrorCode(name: "cannot_connect")
+    /// The TLS handshake failed, or a file for TLS can't be read.
+    public static let tlsFailed = HTTPClientErrorCode(name: "tls_failed")
+    /// The server's certificate is not trusted, is for another host, or does not have the pinned key.
+    public static let certificateRejected = HTTPClientErrorCode(name: "certificate_rejected")
+    /// Nothing arrived for too long, or the request took too long.
+    public static let timedOut = HTTPClientErrorCode(name: "timed_out")
+    /// The connection ended before the response was complete.
+    public static let connectionLost = HTTPClientErrorCode(name: "connection_lost")
+    /// The response is not HTTP.
+    public static let badAnswer = HTTPClientErrorCode(name: "bad_answer")
+    /// A body is longer than the caller accepts.
+    public static let bodyTooLarge = HTTPClientErrorCode(name: "body_too_large")
+    /// The request body could not be produced; the cause is the producer's error.
+    public static let bodyFailed = HTTPClientErrorCode(name: "body_failed")
+    /// The task was cancelled.
+    public static let cancelled = HTTPClientErrorCode(name: "cancelled")
+    /// The proxy can't be reached, or refuses the request.
+    public static let proxyFailed = HTTPClientErrorCode(name: "proxy_failed")
+    /// A server redirects too often, or to an address that is not allowed.
+    public static let badRedirect = HTTPClientErrorCode(name: "bad_redirect")
+    /// The client failed in another way.
+    public static let failed = HTTPClientErrorCode(name: "failed")
+
+    init(name: String) { self.name = name }
+
+    /// The code's name.
+    public var description: String { name }
+}

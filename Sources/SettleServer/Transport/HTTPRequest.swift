@@ -17,3 +17,29 @@ struct HTTPRequest: Sendable {
     /// The address it comes from, without a port.
     var peer = ""
 }
+
+/// The body of a request, which has come as a whole, read piece by piece by one thread at a time.
+protocol RequestBody: AnyObject, Sendable {
+    /// How many bytes there will be, where the client said so.
+    var declaredLength: Int64? { get }
+
+    /// The next piece, never empty, or `nil` at the end.
+    ///
+    /// - Throws: ``DatabaseError`` when it can't be read.
+    func read() throws -> [UInt8]?
+}
+
+extension RequestBody {
+    /// All that is left of the body.
+    ///
+    /// - Throws: ``HTTPRequest/BodyError/tooLarge`` above a limit.
+    func readAll(limit: Int) throws -> [UInt8] {
+        if let declaredLength, declaredLength > limit { throw HTTPRequest.BodyError.tooLarge }
+        var all: [UInt8] = []
+        while let piece = try read() {
+            guard all.count + piece.count <= limit else { throw HTTPRequest.BodyError.tooLarge }
+            if all.isEmpty { all = piece } else { all += piece }
+        }
+        return all
+    }
+}

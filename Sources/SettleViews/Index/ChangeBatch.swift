@@ -19,3 +19,9 @@ struct ChangeBatch {
         }
     }
 }
+
+/// A document's current emissions, none if it was removed.
+struct IndexChange {
+    let id: DocumentID
+    let emissions: [Emission]
+}

@@ -1,4 +1,4 @@
-internal import SettleCore
+package import SettleCore
 internal import SettleDatabase
 
 /// Reads snapshots of a search index.
@@ -135,4 +135,14 @@ final class TextReader {
         statements[sql] = made
         return made
     }
+}
+
+/// A document that matches a search.
+package struct TextRow: Sendable {
+    /// The document.
+    package let id: DocumentID
+    /// Its relevance; higher is better.
+    package let score: Double
+    /// For each column a snippet with the markers of ``TextReader``; empty if not requested.
+    var pieces: [String] = []
 }
