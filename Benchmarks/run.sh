@@ -3,6 +3,8 @@
 #
 #   Benchmarks/run.sh                 all of it, a few minutes
 #   RUNS=9 Benchmarks/run.sh store    one of: store, clocks, journal, conflicts, json, tree, views, find, million, server, replication
+#   SIZES=100000,1000000,10000000 Benchmarks/run.sh growth
+#                                     how the cost of a request grows with the database; not a part of all
 set -euo pipefail
 cd "$(dirname "$0")"
 runs=${RUNS:-5}
@@ -122,4 +124,8 @@ if wants replication; then
     if [[ -n ${server:-} && -e /proc/$server/status ]]; then
         echo "peak memory of the server: $(awk '/VmHWM/ { print int($2 / 1024) }' "/proc/$server/status") MiB"
     fi
+fi
+if [[ $what == growth ]]; then
+    prepare_serving
+    python3 server/growth.py --settle "$settle" --folder "$data" --sizes "${SIZES:-100000,1000000}"
 fi

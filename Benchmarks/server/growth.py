@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""How the cost of a request grows with the database: the same requests at several sizes, and the ratio of the largest to the
+smallest.
+
+    growth.py --settle PATH --folder FOLDER [--sizes 100000,1000000] [--times 101] [--json]
+
+Each size has a folder and a server of its own, on a free port. Documents have about 450 bytes and ids in random order; all
+are imported before anything is measured. A request is made `times` times with other keys each time; its figure is the median
+in milliseconds. A database that is there already from an earlier run is used again.
+"""
+import argparse
+import json
+import os
+import random
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import time
+
+from connection import Connection, content
+
+options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
+options.add_argument("--settle", required=True, help="the tool, built for release")
+options.add_argument("--folder", required=True, help="where databases are made; 10 million documents take 10 GB")
+options.add_argument("--sizes", default="100000,1000000")
+options.add_argument("--times", type=int, default=101)
+options.add_argument("--json", action="store_true", help="prints the figures as JSON")
+given = options.parse_args()
+sizes = [int(size) for size in given.sizes.split(",")]
+PASSWORD = "growth"
+
+
+def identifier(number):
+    """Ids in random order, the same for the same number."""
+    return f"{number * 0x9E3779B97F4A7C15 % 2**64:016x}"
+
+
+def document(number):
+    text = "lorem ipsum dolor sit amet consetetur sadipscing elitr " * 6
+    return {
+        "_id": identifier(number), "type": "item", "n": number, "group": number % 100,
+        "owner": {"id": number % 1000, "name": f"Owner {number % 1000}"}, "text": text[:300],
+    }
+
+
+class Server:
+    """A server on a folder, and a connection to it."""
+
+    def __init__(self, folder):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.log = open(os.path.join(folder, "server.log"), "ab")
+        self.process = subprocess.Popen(
+            [given.settle, "serve", "--quiet", "--data", folder, "--port", str(self.port), "--admin", "admin"],
+            env=os.environ | {"SETTLE_ADMIN_PASSWORD": PASSWORD}, stdout=subprocess.DEVNULL, stderr=self.log)
+        self.url = f"http://127.0.0.1:{self.port}"
+        while True:
+            try:
+                self.connection = Connection(self.url, "admin", PASSWORD)
+                break
+            except OSError:
+                if self.process.poll() is not None:
+                    sys.exit(f"the server did not start; {self.log.name} says why")
+                time.sleep(0.005)
+
+    def ask(self, method, path, body=None, good=(200, 201, 202, 404, 412)):
+        data = b"" if body is None else json.dumps(body).encode()
+        return json.loads(content(self.connection.ask(method, path, data, good=good)))
+
+    def milliseconds(self, requests):
+        """The median of the times these take, each after the other; the requests are made before the clock starts."""
+        made = [self.connection.request(method, path, b"" if body is None else json.dumps(body).encode())
+                for method, path, body in requests]
+        times = []
+        for request in made:
+            start = time.perf_counter()
+            status, answer = self.connection.exchange(request)
+            times.append((time.perf_counter() - start) * 1000)
+            if status >= 400:
+                sys.exit(f"{request[:200]!r}: {status} {answer[:200]!r}")
+        return statistics.median(times)
+
+    def stop(self):
+        self.connection.socket.close()
+        self.process.terminate()
+        self.process.wait()
+        self.log.close()
+
+
+def fill(server, size):
+    """Imports the documents of a size, unless they are there."""
+    count = server.ask("GET", "/big").get("doc_count", 0)
+    if count >= size:
+        return None
+    server.ask("PUT", "/big")
+    began = time.perf_counter()
+    for start in range(count - count % 1000, size, 1000):
+        documents = [document(number) for number in range(start, min(start + 1000, size))]
+        server.ask("POST", "/big/_bulk_docs", {"docs": documents})
+        if start % 100_000 == 0:
+            print(f"  {start:,} of {size:,} documents", file=sys.stderr, flush=True)
+    return (size - count) / (time.perf_counter() - began)
+
+
+def measure(size):
+    folder = os.path.join(given.folder, f"growth-{size}")
+    os.makedirs(folder, exist_ok=True)
+    chance = random.Random(size)
+    server = Server(folder)
+    figures = {}
+    rate = fill(server, size)
+    if rate:
+        figures["import, microseconds a document"] = 1e6 / rate
+    server.ask("POST", "/big/_index", {"index": {"fields": ["n"]}, "name": "by-n", "ddoc": "by-n"})
+    views = {"by_n": {"map": "function (doc) { emit(doc.n, null) }", "reduce": "_count"}}
+    server.ask("PUT", "/big/_design/views", {"views": views})
+    print("  the view and the index are built", file=sys.stderr, flush=True)
+    server.ask("GET", "/big/_design/views/_view/by_n?limit=1&reduce=false")
+    server.ask("POST", "/big/_find", {"selector": {"n": 5}, "use_index": "by-n"})
+
+    times = range(given.times)
+    some = [chance.randrange(size) for _ in times]
+    newest = int(str(server.ask("GET", "/big")["update_seq"]).split("-")[0])
+    sequences = [str(chance.randrange(max(1, newest - 1000))) for _ in times]
+    # Sequences of the server name the database; those it gave are asked for, at random places.
+    marks = [server.ask("GET", f"/big/_changes?limit=1&since={sequence}")["last_seq"] for sequence in sequences]
+    ask = server.milliseconds
+    quoted = ['"' + identifier(number) + '"' for number in some]
+    figures |= {
+        "GET a document": ask([("GET", f"/big/{identifier(n)}", None) for n in some]),
+        "PUT a new document": ask([("PUT", f"/big/new-{chance.getrandbits(64):016x}", {"n": 1}) for _ in times]),
+        "PUT a change": ask([
+            ("PUT", f"/big/{identifier(n)}", {"n": n, "_rev": server.ask("GET", f"/big/{identifier(n)}")["_rev"]})
+            for n in dict.fromkeys(some)]),
+        "the database's info": ask([("GET", "/big", None) for _ in times]),
+        "_all_docs, 100 rows from a random id": ask(
+            [("GET", f"/big/_all_docs?limit=100&startkey={key}", None) for key in quoted]),
+        "_all_docs, 100 rows after 90 % are skipped": ask(
+            [("GET", f"/big/_all_docs?limit=100&skip={size * 9 // 10}", None) for _ in times]),
+        "_changes, 100 rows from a random place": ask(
+            [("GET", f"/big/_changes?limit=100&since={mark}", None) for mark in marks]),
+        "_changes, the newest": ask([("GET", "/big/_changes?limit=1&descending=true", None) for _ in times]),
+        "_revs_diff of 100 documents": ask([
+            ("POST", "/big/_revs_diff", {identifier(chance.randrange(size)): ["1-abc"] for _ in range(100)})
+            for _ in times]),
+        "_bulk_get of 100 documents": ask([
+            ("POST", "/big/_bulk_get", {"docs": [{"id": identifier(chance.randrange(size))} for _ in range(100)]})
+            for _ in times]),
+        "a view, 100 rows from a random key": ask(
+            [("GET", f"/big/_design/views/_view/by_n?reduce=false&limit=100&startkey={n}", None) for n in some]),
+        "a view, 100 rows after 90 % are skipped": ask(
+            [("GET", f"/big/_design/views/_view/by_n?reduce=false&limit=100&skip={size * 9 // 10}", None)
+             for _ in times]),
+        "a view, _count of a random half": ask(
+            [("GET", f"/big/_design/views/_view/by_n?startkey={n // 2}&endkey={n // 2 + size // 2}", None)
+             for n in some]),
+        "_find, 25 documents of an index": ask(
+            [("POST", "/big/_find", {"selector": {"n": {"$gte": n}}, "use_index": "by-n", "limit": 25}) for n in some]),
+    }
+    figures["a replication that has nothing to do"] = replication(server, folder)
+    server.stop()
+    opened = []
+    for _ in range(5):
+        server = Server(folder)
+        # The first request derives a key from the password, which takes a tenth of a second.
+        server.ask("GET", "/_session")
+        start = time.perf_counter()
+        server.ask("GET", "/big/" + identifier(1))
+        opened.append((time.perf_counter() - start) * 1000)
+        server.stop()
+    figures["opening, and one document"] = statistics.median(opened)
+    return figures
+
+
+def replication(server, folder):
+    """Milliseconds of a replication to a copy of the database that has all of it."""
+    copy = os.path.join(folder, "copy.settle")
+    if not os.path.exists(copy):
+        server.stop()
+        shutil.copytree(os.path.join(folder, "big.settle"), copy, ignore=shutil.ignore_patterns("views", "lock"))
+        server.__init__(folder)
+    job = {"source": f"http://admin:{PASSWORD}@127.0.0.1:{server.port}/big",
+           "target": f"http://admin:{PASSWORD}@127.0.0.1:{server.port}/copy"}
+    print("  the first replication", file=sys.stderr, flush=True)
+    server.ask("POST", "/_replicate", job)
+    return server.milliseconds([("POST", "/_replicate", job)] * 5)
+
+
+os.makedirs(given.folder, exist_ok=True)
+table = {}
+for size in sizes:
+    print(f"{size:,} documents", file=sys.stderr, flush=True)
+    table[size] = measure(size)
+if given.json:
+    print(json.dumps(table, indent=2))
+else:
+    print(f"{'milliseconds, medians':48}" + "".join(f"{size:>14,}" for size in sizes) + f"{'ratio':>8}")
+    for name in table[sizes[-1]]:
+        row = [table[size].get(name, float("nan")) for size in sizes]
+        print(f"{name:48}" + "".join(f"{value:14.2f}" for value in row) + f"{row[-1] / row[0]:8.1f}")
