@@ -87,7 +87,7 @@ enum ConflictJSON {
         ]
     }
 
-    /// A revision, or `null` if there is none.
+    /// A revision, or `null` for `nil`.
     static func revision(_ revision: RevisionID?) -> JSON { revision.map { .string($0.description) } ?? .null }
 
     /// A document in CouchDB's form.

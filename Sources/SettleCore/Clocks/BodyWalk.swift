@@ -22,7 +22,7 @@ struct BodyWalk {
         return true
     }
 
-    /// The members of the object at the current position; `nil` if there is none, or a name contains an escape.
+    /// The members of the object at the current position; `nil` for another value or a name with an escape.
     mutating func members() -> [Member]? {
         var members: [Member] = []
         members.reserveCapacity(16)

@@ -13,7 +13,7 @@ struct StringCollator: Sendable {
 
     #if canImport(Darwin)
     private let locale = Locale(identifier: "")
-    // Unchecked, no lock: as on Linux.
+    // Unchecked, no lock: opened once, never closed and immutable since.
     private nonisolated(unsafe) static let keys = settle_collator_open()
 
     /// The version of the order.

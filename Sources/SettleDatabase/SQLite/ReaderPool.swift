@@ -33,7 +33,7 @@ final class ReaderPool: Sendable {
 
     /// Lends a reader that is open and free.
     ///
-    /// - Throws: ``NotAtHand`` when there is none.
+    /// - Throws: ``NotAtHand`` if all open readers are lent.
     func readIfFree<Result>(_ body: (SQLiteReader) throws -> Result) throws -> Result {
         let thread = ThreadID.current
         if let own = reader(of: thread) { return try body(own.value) }

@@ -9,8 +9,8 @@ internal import SettlePlatform
 /// When the disk is full SQLite may undo the whole transaction at once. Then every write in it fails, and none is committed
 /// alone.
 ///
-/// Unchecked: `writer` belongs to the thread that performs an action of `commits`, one at a time; the rest is constant or guarded
-/// by a lock of its own (`Guarded`).
+/// Unchecked: the lock of `commits` gives `writer` to the thread that performs an action, one at a time; the rest is constant
+/// or guarded by a lock of its own (`Guarded`).
 final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     private let commits: Guarded<GroupCommit<WriteTurn>>
     private var writer: SQLiteWriter

@@ -72,7 +72,7 @@ extension StorageReader {
         }
     }
 
-    /// A content of an attachment; `nil` if there is none.
+    /// The content of an attachment; `nil` if no blob has the digest.
     public func blob(_ digest: BlobDigest) throws -> BlobRecord? {
         if case .blob(let blob)? = try sideRecord(.blob(digest)) { blob } else { nil }
     }

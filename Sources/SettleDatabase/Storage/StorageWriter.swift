@@ -27,14 +27,14 @@ public protocol StorageWriter: StorageReader {
     /// Runs a closure whose changes are undone if it throws, without failing the write around it.
     func part<Result>(_ body: () throws -> Result) throws -> Result
 
-    /// Does something once this write is committed, before whoever waits for it goes on; never if it is undone. Actions are
+    /// Runs an action after this write is committed and before its writer continues; never if the write is undone. Actions are
     /// done in the order of commits and must not use the engine.
     func afterCommit(_ action: @escaping @Sendable () -> Void)
 }
 
 /// A change of one document. It expects the stored document to have the sequence of the given record.
 public enum DocumentChange: Sendable {
-    /// Writes a document with its content under the next sequence; expects that there is none of its id.
+    /// Writes a document with its content under the next sequence; expects that no document has its id.
     case insert(DocumentRecord)
     /// Writes a document with its content under the next sequence.
     case update(DocumentRecord)

@@ -2,7 +2,7 @@
 ///
 /// The compiler can't see that an object which was taken from a ``Guarded`` value comes back before anybody else gets it.
 ///
-/// Unchecked: the lock or the pool that keeps the value gives it to one thread at a time.
+/// Unchecked, no lock of its own: the `Guarded` lock of the pool that keeps the value hands it to one thread at a time.
 package struct Lent<Value>: @unchecked Sendable {
     package let value: Value
 

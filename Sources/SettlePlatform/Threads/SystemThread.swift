@@ -1,6 +1,6 @@
 /// A thread of the system, which may block. It is either joined or detached, once.
 ///
-/// Unchecked: the handle is immutable.
+/// Unchecked, no lock: the handle is immutable.
 package struct SystemThread: @unchecked Sendable {
     private let handle: pthread_t
 

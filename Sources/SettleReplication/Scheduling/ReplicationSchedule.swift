@@ -110,7 +110,7 @@ struct ReplicationSchedule: Sendable {
     /// How many runs have not ended.
     var runningCount: Int { runs.count }
 
-    /// What a job does; `nil` if there is none of the name.
+    /// The state of a job; `nil` for an unknown name.
     func state(of job: String) -> ReplicationState? {
         switch jobs[job]?.phase {
         case .waiting?, .blocked?: .pending

@@ -53,7 +53,8 @@ final class Administration: Sendable {
     /// Unlocks the folder.
     func unload() { lock.release() }
 
-    /// Creates an administrator with a random password if there are none; returns the password, which is not stored.
+    /// Creates an administrator with a random password if the server has no administrator; returns the password, which is not
+    /// stored.
     func makeFirst() throws -> String? {
         try load()
         guard state.withLock({ $0.others.isEmpty && $0.settings.admins.isEmpty }) else { return nil }
