@@ -10,7 +10,9 @@ struct ConflictQueue: Sendable {
     private var reports: [DocumentID: DocumentReport] = [:]
     private let atOnce: Int
     /// Whether the search for existing conflicts is still running.
-    var isSweeping = false
+    private(set) var isSweeping = false
+    /// The documents whose conflicts could not be settled while the search was running, which may find them again.
+    private var failed: Set<DocumentID> = []
 
     init(atOnce: Int) { self.atOnce = max(1, atOnce) }
 
@@ -26,6 +28,22 @@ struct ConflictQueue: Sendable {
     /// Adds a document; one that is being settled is added again.
     mutating func add(_ id: DocumentID) {
         if isWaiting.insert(id).inserted { waiting.append(id) }
+    }
+
+    /// Begins the search for existing conflicts.
+    mutating func beginSweep() { isSweeping = true }
+
+    /// Adds the documents that the search found, and says whether it goes on. A conflict that failed since the search began has
+    /// had its attempt.
+    mutating func take(_ found: [DocumentID], goesOn: Bool) {
+        for id in found where !failed.contains(id) { add(id) }
+        isSweeping = goesOn
+        if !goesOn { failed = [] }
+    }
+
+    /// Remembers that a conflict could not be settled, as long as the search may find it.
+    mutating func noteFailure(_ id: DocumentID) {
+        if isSweeping { failed.insert(id) }
     }
 
     /// Keeps a document's report until its conflict is settled.
@@ -52,6 +70,6 @@ struct ConflictQueue: Sendable {
 
     /// Removes all waiting documents.
     mutating func clear() {
-        (waiting, isWaiting, isSweeping) = (Queue(), [], false)
+        (waiting, isWaiting, isSweeping, failed) = (Queue(), [], false, [])
     }
 }

@@ -18,8 +18,7 @@ extension FlowExecutor {
 
     /// Takes conflicts that were here before (SEMANTICS 31, 32), and looks for more when these are nearly settled.
     mutating func take(_ ids: [DocumentID], next: ConflictSettler.Place?, _ group: inout TaskGroup<Event>) {
-        for id in ids { conflicts.add(id) }
-        conflicts.isSweeping = next != nil
+        conflicts.take(ids, goesOn: next != nil)
         guard let settler, let next else { return }
         group.addTask { await settler.sweep(from: next) }
     }
@@ -43,6 +42,7 @@ extension FlowExecutor {
         case .failure(let error):
             guard error.code != .closed else { return }
             flow.counts.conflictsFailed += 1
+            conflicts.noteFailure(id)
             state.note { $0.note(id, nil, .conflicted, reason: error.message, status: nil) }
             send(report, .unsettled(error))
         }

@@ -93,7 +93,7 @@ struct FlowExecutor {
         let orders = orders
         group.addTask { .order(await orders.next()) }
         if let settler {
-            conflicts.isSweeping = true
+            conflicts.beginSweep()
             group.addTask { await settler.sweep(from: settler.start) }
         }
         perform(flow.handle(.begin, jitter: 0), &group)

@@ -1,0 +1,28 @@
+import Settle
+import Testing
+
+@testable import SettleReplication
+
+@Suite struct ConflictQueueTests {
+    @Test func `a conflict that failed is not tried again by the search that finds it later`() {
+        var queue = ConflictQueue(atOnce: 2)
+        queue.beginSweep()
+        queue.add("stored")
+        #expect(queue.next() == "stored")
+        _ = queue.finish("stored")
+        queue.noteFailure("stored")
+        queue.take(["old", "stored"], goesOn: true)
+        #expect(queue.next() == "old")
+        #expect(queue.next() == nil)
+        // One that changes is tried again.
+        queue.add("stored")
+        #expect(queue.next() == "stored")
+        queue.take([], goesOn: false)
+        queue.noteFailure("stored")
+        _ = (queue.finish("old"), queue.finish("stored"))
+        #expect(queue.isEmpty)
+        queue.beginSweep()
+        queue.take(["stored"], goesOn: false)
+        #expect(queue.next() == "stored", "a new search tries all that it finds")
+    }
+}
