@@ -6,7 +6,8 @@ smallest.
 
 Each size has a folder and a server of its own, on a free port. Documents have about 450 bytes and ids in random order; all
 are imported before anything is measured. A request is made `times` times with other keys each time; its figure is the median
-in milliseconds. A database that is there already from an earlier run is used again.
+in milliseconds. A database that is there already from an earlier run is used again. Beside the many documents there are one
+with 4,000 leaves and one with 20,000 edits, in a database of their own.
 """
 import argparse
 import json
@@ -105,6 +106,26 @@ def fill(server, size):
     return (size - count) / (time.perf_counter() - began)
 
 
+def grow_revisions(server):
+    """A document with 4,000 leaves and one with 20,000 edits, unless they are there."""
+    if server.ask("PUT", "/long").get("error"):
+        return
+    leaves = [{"_id": "wide", "_rev": f"1-{number:032x}", "n": number} for number in range(4000)]
+    server.ask("POST", "/long/_bulk_docs", {"docs": leaves, "new_edits": False})
+    revision = server.ask("PUT", "/long/deep", {"n": 0})["rev"]
+    for number in range(1, 20_000):
+        revision = server.ask("PUT", "/long/deep", {"n": number, "_rev": revision})["rev"]
+
+
+def edits_of_deep(server, times):
+    """Milliseconds of one more edit of the document with many."""
+    taken = []
+    for number in range(times):
+        revision = server.ask("GET", "/long/deep")["_rev"]
+        taken.append(server.milliseconds([("PUT", "/long/deep", {"n": -number, "_rev": revision})]))
+    return statistics.median(taken)
+
+
 def measure(size):
     folder = os.path.join(given.folder, f"growth-{size}")
     os.makedirs(folder, exist_ok=True)
@@ -157,9 +178,16 @@ def measure(size):
         "a view, _count of a random half": ask(
             [("GET", f"/big/_design/views/_view/by_n?startkey={n // 2}&endkey={n // 2 + size // 2}", None)
              for n in some]),
+        "a view, the row of one key": ask(
+            [("GET", f"/big/_design/views/_view/by_n?reduce=false&key={n}", None) for n in some]),
+        "_find, one document of an index": ask(
+            [("POST", "/big/_find", {"selector": {"n": n}, "use_index": "by-n", "limit": 1}) for n in some]),
         "_find, 25 documents of an index": ask(
             [("POST", "/big/_find", {"selector": {"n": {"$gte": n}}, "use_index": "by-n", "limit": 25}) for n in some]),
     }
+    grow_revisions(server)
+    figures["GET a document with 4,000 leaves"] = ask([("GET", "/long/wide", None) for _ in times])
+    figures["PUT an edit after 20,000"] = edits_of_deep(server, given.times)
     figures["a replication that has nothing to do"] = replication(server, folder)
     server.stop()
     opened = []

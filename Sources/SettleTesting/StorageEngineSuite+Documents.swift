@@ -60,8 +60,44 @@ extension StorageEngineSuite {
         report.expect(try count(.documents(DocumentRange(from: "a", before: "é"))) == 2, "a range of ids is counted")
         report.expect(try count(.deleted(DocumentRange(before: "b"))) == 0, "deleted documents of a range are counted")
         report.expect(try count(.changes(SequenceRange(after: 2, through: 4))) == 2, "a range of changes is counted")
+        report.expect(
+            try count(.live(DocumentRange(after: "a", through: "é"))) == 1, "live documents are counted alone")
+        let live = try engine.read { try $0.ids(.live(DocumentRange(descending: true)), limit: 4) }
+        report.expect(
+            live == ["\u{10000}", "\u{ffff}", "é", "a"], "live documents are listed without the deleted ones")
+        func place(_ place: Int, _ range: DocumentRange) throws -> DocumentID? {
+            try engine.read { try $0.liveID(at: place, in: range) }
+        }
+        report.expect(try place(1, DocumentRange(from: "a")) == "é", "a live document is found by its place")
+        report.expect(
+            try place(0, DocumentRange(before: "é", descending: true)) == "a", "and by its place from the end")
+        report.expect(try place(2, DocumentRange(through: "b")) == nil, "no document is past the last")
         let deleted = try engine.read { try $0.records(.deleted(DocumentRange()), limit: 9, withContent: true) }
         report.expect(deleted.map(\.id) == ["b"] && deleted[0].content != nil, "deleted documents are found")
+    }
+
+    /// Documents enough that an engine may keep sums, and changes of all kinds between two counts.
+    static func manyCounts(_ engine: any StorageEngine, _ report: inout Report) throws {
+        func id(_ number: Int) -> DocumentID { DocumentID(unchecked: String(number + 10_000)) }
+        try engine.hold { writer in
+            for number in 0..<3000 { _ = try writer.apply(.insert(record(id(number)))) }
+        }
+        try engine.hold { writer in
+            for number in stride(from: 0, to: 3000, by: 3) {
+                guard let found = try writer.record(of: id(number), withContent: false) else { continue }
+                switch number % 2 {
+                case 0: try writer.remove(found)
+                default: try writer.put(at(found.sequence, record(id(number), ["2-b"], isDeleted: true)))
+                }
+            }
+        }
+        func count(_ scan: DocumentScan) throws -> Int { try engine.read { try $0.count(scan) } }
+        let all = DocumentRange()
+        report.expect(try count(.live(all)) == 2000 && count(.deleted(all)) == 500, "many documents are counted")
+        let part = DocumentRange(from: id(600), before: id(1200))
+        report.expect(try count(.live(part)) == 400 && count(.deleted(part)) == 100, "and those of a range")
+        report.expect(try count(.changes(SequenceRange(after: 1500))) == 1500, "and changes after one")
+        report.expect(try engine.read { try $0.liveID(at: 1000, in: all) } == id(1501), "and one is found by its place")
     }
 
     static func removal(_ engine: any StorageEngine, _ report: inout Report) throws {

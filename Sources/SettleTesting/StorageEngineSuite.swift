@@ -39,7 +39,8 @@ public enum StorageEngineSuite {
 
     private static var checks: [(String, Check)] {
         [
-            ("records", records), ("order", order), ("rollback", rollback), ("parts", parts), ("removal", removal),
+            ("records", records), ("order", order), ("many counts", manyCounts), ("rollback", rollback),
+            ("parts", parts), ("removal", removal),
             ("contents", contents), ("conflicts", conflicts), ("local documents", locals), ("blobs", blobs),
             ("settings", settings), ("journal", journal), ("actions after a commit", commitActions),
             ("snapshots", snapshots), ("commits", commits), ("threads", threads),

@@ -16,6 +16,7 @@ final class Floor {
             PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000;
             CREATE TABLE IF NOT EXISTS documents(sequence INTEGER PRIMARY KEY, id BLOB NOT NULL, body BLOB NOT NULL);
             CREATE UNIQUE INDEX IF NOT EXISTS documents_by_id ON documents(id);
+            CREATE TABLE IF NOT EXISTS contents(number INTEGER PRIMARY KEY, body BLOB NOT NULL);
             """)
         let newest = prepare("SELECT max(sequence) FROM documents")
         if sqlite3_step(newest) == SQLITE_ROW { sequence = sqlite3_column_int64(newest, 0) }
@@ -43,6 +44,15 @@ final class Floor {
 
     func update(_ id: [UInt8], _ body: [UInt8]) {
         write("UPDATE documents SET sequence = ?1, body = ?3 WHERE id = ?2", id, body)
+    }
+
+    /// An update that keeps the old body, as every store does whose old revisions stay readable.
+    func supersede(_ id: [UInt8], _ body: [UInt8]) {
+        let statement = prepare("INSERT INTO contents(body) VALUES(?1)")
+        bind(statement, 1, get(id))
+        precondition(sqlite3_step(statement) == SQLITE_DONE)
+        sqlite3_reset(statement)
+        update(id, body)
     }
 
     private func write(_ sql: String, _ id: [UInt8], _ body: [UInt8]) {

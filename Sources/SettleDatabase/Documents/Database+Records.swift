@@ -15,6 +15,11 @@ extension Database {
         noting(try engine.read { try $0.records(in: range, limit: limit, withContent: withContent) })
     }
 
+    /// The id of a document by its place among the live ones of a range, in the range's order and from 0; `nil` past the last.
+    package func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID? {
+        try engine.snapshot { try $0.liveID(at: place, in: range) }
+    }
+
     /// Documents in the order of their last changes, at most `limit`; damaged ones as above.
     package func records(
         changedIn range: SequenceRange, limit: Int, withContent: Bool
@@ -26,13 +31,13 @@ extension Database {
     package func counts() throws -> DocumentCounts { try engine.snapshot { try $0.counts() } }
 
     /// How many documents of a range are not deleted.
-    package func countLive(in range: DocumentRange) throws -> Int {
-        try engine.snapshot { try $0.counts(in: range).live }
+    package func countLive(in range: DocumentRange = DocumentRange()) throws -> Int {
+        try engine.snapshot { try $0.count(.live(range)) }
     }
 
     /// How many documents were changed in a range.
     package func count(changedIn range: SequenceRange) throws -> Int {
-        try engine.read { try $0.count(.changes(range)) }
+        try engine.snapshot { try $0.count(.changes(range)) }
     }
 
     /// A setting by name; `nil` if it was never set.

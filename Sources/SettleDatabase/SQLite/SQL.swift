@@ -5,7 +5,10 @@ enum SQL: Int, CaseIterable {
     case headsBySequence, headsBySequenceDescending
     case insertRecord, updateRecord, updateTree, removeRecord
     case content, contentTokens, newestContentTokens, insertContent, insertContentBeyond, removeContent
-    case countChanges, newestSequence
+    case countChanges, newestSequence, writtenDocuments
+    case sumOfSequences, sequencesOfBucket, setSequences, removeSequences, firstSequence, sealSequences, sealLevel
+    case topOfIDs, rangeOfID, rangeAfterID, sumOfIDs, countIDs, countFlaggedIDs, idAt, liveIDAt
+    case rangesOfIDs, countRanges, rangeAt, setIDs, removeIDs
     case local, locals, putLocal, removeLocal
     case blob, blobs, putBlob, removeBlob
     case expiration, expirations, putExpiration, removeExpiration
@@ -35,7 +38,11 @@ enum SQL: Int, CaseIterable {
             ON CONFLICT(id) DO NOTHING
             """
         case .updateRecord:
-            "UPDATE documents SET sequence = ?1, flags = ?3, tree = ?4, attachments = ?5, body = ?6 WHERE sequence = ?2"
+            """
+            UPDATE documents SET sequence = ?1, flags = ?3, counted = iif(?2 <= ?7, ?2 * 4 + (flags & 3), counted),
+                tree = ?4, attachments = ?5, body = ?6
+            WHERE sequence = ?2
+            """
         case .updateTree: "UPDATE documents SET tree = ?2, flags = ?3 WHERE sequence = ?1"
         case .removeRecord: "DELETE FROM documents WHERE sequence = ?1"
         case .content: "SELECT attachments, body FROM contents WHERE number = ?1"
@@ -50,6 +57,55 @@ enum SQL: Int, CaseIterable {
             """
         case .removeContent: "DELETE FROM contents WHERE number = ?1"
         case .countChanges: "SELECT count(*) FROM documents WHERE sequence > ?1 AND sequence <= ?2"
+        case .writtenDocuments:
+            "SELECT id, sequence, flags, counted FROM documents WHERE sequence > ?1 AND sequence <= ?2"
+        case .sumOfSequences:
+            "SELECT sum(documents) FROM sequence_counts WHERE level = ?1 AND bucket >= ?2 AND bucket < ?3"
+        case .sequencesOfBucket: "SELECT documents FROM sequence_counts WHERE level = ?1 AND bucket = ?2"
+        case .setSequences: "INSERT OR REPLACE INTO sequence_counts(level, bucket, documents) VALUES(?1, ?2, ?3)"
+        case .removeSequences: "DELETE FROM sequence_counts WHERE level = ?1 AND bucket = ?2"
+        case .firstSequence:
+            "SELECT sequence FROM documents WHERE sequence > ?1 AND sequence <= ?2 ORDER BY sequence LIMIT 1"
+        case .sealSequences:
+            """
+            INSERT INTO sequence_counts(level, bucket, documents)
+            SELECT 0, ?1 >> ?3, count(*) FROM documents WHERE sequence > ?1 AND sequence <= ?2
+            """
+        case .sealLevel:
+            """
+            INSERT INTO sequence_counts(level, bucket, documents) SELECT ?4, bucket >> ?3, sum(documents)
+            FROM sequence_counts WHERE level = ?4 - 1 AND bucket >= ?1 AND bucket < ?2 GROUP BY 2
+            """
+        case .topOfIDs: "SELECT max(level) FROM id_counts"
+        case .rangeOfID:
+            "SELECT first, \(Self.kinds) FROM id_counts WHERE level = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1"
+        case .rangeAfterID: "SELECT first FROM id_counts WHERE level = ?1 AND first > ?2 ORDER BY first LIMIT 1"
+        case .sumOfIDs:
+            """
+            SELECT sum(plain), sum(deleted), sum(conflicted), sum(contested) FROM id_counts
+            WHERE level = ?1 AND first >= ?2 AND first < ?3
+            """
+        case .countIDs: "SELECT count(*) FROM documents WHERE id >= ?1 AND id < ?2"
+        case .countFlaggedIDs:
+            "SELECT count(*) FROM documents WHERE flags = ?3 AND flags > 0 AND id >= ?1 AND id < ?2"
+        case .idAt: "SELECT id FROM documents WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT 1 OFFSET ?3"
+        case .liveIDAt:
+            """
+            SELECT id FROM documents WHERE id >= ?1 AND id < ?2
+                AND id NOT IN (SELECT id FROM documents WHERE flags = 1 AND flags > 0 AND id >= ?1 AND id < ?2)
+            ORDER BY id LIMIT 1 OFFSET ?3
+            """
+        case .rangesOfIDs:
+            """
+            SELECT first, \(Self.kinds) FROM id_counts WHERE level = ?1 AND first >= ?2 AND first < ?3 ORDER BY first
+            """
+        case .countRanges: "SELECT count(*) FROM id_counts WHERE level = ?1 AND first >= ?2 AND first < ?3"
+        case .rangeAt:
+            """
+            SELECT first FROM id_counts WHERE level = ?4 AND first >= ?1 AND first < ?2 ORDER BY first LIMIT 1 OFFSET ?3
+            """
+        case .setIDs: "INSERT OR REPLACE INTO id_counts(level, first, \(Self.kinds)) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"
+        case .removeIDs: "DELETE FROM id_counts"
         case .newestSequence: "SELECT max(sequence) FROM documents"
         case .local: "SELECT id, revision, body FROM locals WHERE id = ?1"
         case .locals: "SELECT id, revision, body FROM locals WHERE id > ?1 ORDER BY id LIMIT ?2"
@@ -91,6 +147,8 @@ enum SQL: Int, CaseIterable {
         FROM (SELECT *, length(body) + length(tree) + ifnull(length(attachments), 0) AS length
             FROM documents WHERE id = ?1)
         """
+
+    private static let kinds = "plain, deleted, conflicted, contested"
 
     private static let journalColumns =
         "number, id, revision, time, old, old_attachments, new, new_attachments, kept"

@@ -30,7 +30,9 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     /// Opens a file that is a database; `nil` stands for memory, where an empty one is made.
     ///
     /// Nothing is written before the file was looked at.
-    init(path: String?, durability: Durability, cacheBytes: Int, readers: Int = 4) throws {
+    init(
+        path: String?, durability: Durability, cacheBytes: Int, readers: Int = 4, sizes: CountSizes = CountSizes()
+    ) throws {
         let connection = try SQLiteConnection(path: path ?? ":memory:")
         if let path {
             guard try connection.integer("SELECT count(*) FROM sqlite_schema") ?? 0 > 0 else {
@@ -40,19 +42,19 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
             let reader = SQLiteReader(connection)
             _ = (try reader.lastSequence, try reader.expirations(through: .max, limit: 1))
             try SQLiteSchema.migrate(connection)
-            try connection.execute("PRAGMA journal_mode = WAL")
+            try SQLiteSchema.useLog(connection)
         } else {
             try SQLiteSchema.create(on: connection)
         }
         try SQLiteSchema.configure(connection, durability: durability, cacheBytes: cacheBytes)
-        writer = SQLiteWriter(connection)
+        writer = SQLiteWriter(connection, sizes)
         commits = Guarded(GroupCommit(largestBatch: path == nil ? 1 : Self.largestBatch))
         let readerCache = min(cacheBytes, max(cacheBytes / 4, Self.leastReaderCache))
         pool = path.map { path in
             ReaderPool(limit: readers) {
                 let connection = try SQLiteConnection(path: path, readOnly: true)
                 try SQLiteSchema.configure(connection, durability: durability, cacheBytes: readerCache)
-                return SQLiteReader(connection)
+                return SQLiteReader(connection, sizes)
             }
         }
     }
@@ -247,6 +249,7 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
         var report = MaintenanceReport()
         report.isDurable = try exclusively {
             // The copy that is made meanwhile is as large as the file, and belongs on the disk.
+            try joined { _ in try writer.rebuildCounts() }
             try writer.connection.execute("PRAGMA temp_store = FILE")
             defer { try? writer.connection.execute("PRAGMA temp_store = MEMORY") }
             try writer.connection.execute("VACUUM")

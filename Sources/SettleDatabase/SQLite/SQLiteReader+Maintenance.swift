@@ -23,7 +23,10 @@ extension SQLiteReader {
             let count = try connection.integer("SELECT count(*) FROM \(rows)") ?? 0
             return count == 0 ? nil : "\(count) \(problem)"
         }
-        return (rows == ["ok"] ? [] : rows) + odd
+        let wrong = try wrongCounts()
+        let counts =
+            wrong == 0 ? [] : ["\(wrong) kept counts are not what the documents add up to; compact makes them anew"]
+        return (rows == ["ok"] ? [] : rows) + odd + counts
     }
 
     private func payload() throws -> StoragePayload {

@@ -3,10 +3,14 @@ internal import SettleCore
 /// Answers questions from one connection.
 class SQLiteReader: StorageReader {
     let connection: SQLiteConnection
+    let sizes: CountSizes
     /// Whether a snapshot could not be ended, so that this must not be used again.
     private(set) var isStale = false
 
-    init(_ connection: SQLiteConnection) { self.connection = connection }
+    init(_ connection: SQLiteConnection, _ sizes: CountSizes = CountSizes()) {
+        self.connection = connection
+        self.sizes = sizes
+    }
 
     var lastSequence: UpdateSequence {
         get throws {
@@ -54,17 +58,15 @@ class SQLiteReader: StorageReader {
     }
 
     func records(_ scan: DocumentScan, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
-        let (range, flags): (DocumentRange, RecordFlags?)
-        switch scan {
+        let (range, kind): (DocumentRange, DocumentKind)
+        switch scan.part {
         case .changes(let range): return try records(changedIn: range, limit: limit, withContent: withContent)
-        case .documents(let all): (range, flags) = (all, nil)
-        case .deleted(let all): (range, flags) = (all, .deleted)
-        case .conflicted(let kind, let all): (range, flags) = (all, RecordFlags(kind))
+        case .documents(let found, let of): (range, kind) = (found, of)
         }
         let columns = "sequence, id, tree" + (withContent ? ", attachments, body" : "")
         // Rows whose id is damaged do not count, so it is not SQLite that ends the page.
         let order = "ORDER BY id \(range.descending ? "DESC" : "ASC")"
-        let statement = try statement("SELECT \(columns)", in: range, flags, order)
+        let statement = try statement("SELECT \(columns)", in: range, kind, order)
         return try statement.all(
             limit: limit, by: \.id, beyond: range.descending ? range.before : range.after,
             descending: range.descending
@@ -75,35 +77,37 @@ class SQLiteReader: StorageReader {
     }
 
     func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID] {
-        let (range, flags): (DocumentRange, RecordFlags?)
-        switch scan {
+        let (range, kind): (DocumentRange, DocumentKind)
+        switch scan.part {
         case .changes(let range): return try records(changedIn: range, limit: limit, withContent: false).map(\.id)
-        case .documents(let all): (range, flags) = (all, nil)
-        case .deleted(let all): (range, flags) = (all, .deleted)
-        case .conflicted(let kind, let all): (range, flags) = (all, RecordFlags(kind))
+        case .documents(let found, let of): (range, kind) = (found, of)
         }
         let order = "ORDER BY id \(range.descending ? "DESC" : "ASC")"
-        return try statement("SELECT id", in: range, flags, order).all(
+        return try statement("SELECT id", in: range, kind, order).all(
             limit: limit, by: \.self, beyond: range.descending ? range.before : range.after,
             descending: range.descending
         ) { try $0.id(0) }
     }
 
-    /// Counts by an index alone.
     func count(_ scan: DocumentScan) throws -> Int {
-        let statement: SQLiteStatement
-        switch scan {
-        case .documents(let range): statement = try self.statement("SELECT count(*)", in: range, nil)
-        case .deleted(let range): statement = try self.statement("SELECT count(*)", in: range, .deleted)
-        case .conflicted(let kind, let range):
-            statement = try self.statement("SELECT count(*)", in: range, RecordFlags(kind))
-        case .changes(let range):
-            statement = try connection.statement(.countChanges)
-            statement.bind(1, range.after.number)
-            statement.bind(2, range.through.number)
+        try prepareCounts()
+        switch scan.part {
+        case .changes(let range): return try sequenceCounts.count(in: range)
+        case .documents(let range, let kind): return try Int(idCounts().count(kind, from: range.low, to: range.high))
         }
-        return Int(try statement.first { $0.integer(0) } ?? 0)
     }
+
+    func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID? {
+        try prepareCounts()
+        let counts = try idCounts()
+        let inside = try counts.count(.live, from: range.low, to: range.high)
+        guard place >= 0, place < inside else { return nil }
+        let before = try counts.count(.live, from: [], to: range.low)
+        return try counts.liveID(at: before + (range.descending ? inside - 1 - Int64(place) : Int64(place)))
+    }
+
+    /// Brings the sums up to date, as a reader finds them.
+    func prepareCounts() throws {}
 
     private func records(changedIn range: SequenceRange, limit: Int, withContent: Bool) throws -> [DocumentRecord] {
         let statement: SQLiteStatement
@@ -135,6 +139,13 @@ class SQLiteReader: StorageReader {
 }
 
 extension SQLiteReader {
+    var sequenceCounts: SequenceCounts { SequenceCounts(connection: connection, sizes: sizes) }
+
+    func idCounts() throws -> IDCounts {
+        let written = try sequenceCounts.written(after: sequenceCounts.sealed())
+        return IDCounts(connection: connection, sizes: sizes, written: written)
+    }
+
     /// Ends a snapshot. What was read stays valid if that fails; the pool closes a connection that goes on seeing the old state.
     func endSnapshot() {
         do { try connection.statement(.commit).run() } catch { isStale = true }
@@ -147,13 +158,18 @@ extension SQLiteReader {
 
     /// A statement about documents whose ids are in a range, and which are of one kind.
     private func statement(
-        _ select: String, in range: DocumentRange, _ flags: RecordFlags?, _ order: String = ""
+        _ select: String, in range: DocumentRange, _ kind: DocumentKind, _ order: String
     ) throws -> SQLiteStatement {
         let bounds = [(">=", range.from), (">", range.after), ("<=", range.through), ("<", range.before)]
         let used = bounds.filter { $0.1 != nil }
+        let flags: [String]
+        switch kind {
+        case .any: flags = []
+        case .live: flags = ["flags <> \(RecordFlags.deleted.rawValue)"]
         // The index has only flags above zero, and SQLite uses it only if the condition says the same.
-        let kind = flags.map { ["flags = \($0.rawValue)", "flags > 0"] } ?? []
-        let conditions = kind + used.enumerated().map { "id \($0.element.0) ?\($0.offset + 1)" }
+        case .flagged(let one): flags = ["flags = \(one.rawValue)", "flags > 0"]
+        }
+        let conditions = flags + used.enumerated().map { "id \($0.element.0) ?\($0.offset + 1)" }
         let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
         let statement = try connection.statement("\(select) FROM documents \(condition) \(order)")
         for (index, bound) in used.enumerated() { statement.bind(Int32(index + 1), utf8: bound.1?.string) }
@@ -185,6 +201,40 @@ extension SQLiteReader {
     private func content(_ row: SQLiteStatement, attachments: Int32, body: Int32) throws -> RevisionContent {
         let list = row.isNull(attachments) ? [] : try Attachment.unpack(row.bytes(attachments))
         return RevisionContent(body: DocumentBody(unchecked: row.bytes(body)), attachments: list)
+    }
+}
+
+/// The part of the documents that a scan is about: those of a kind in a range of ids, or those of a range of changes.
+private enum ScanPart {
+    case documents(DocumentRange, DocumentKind)
+    case changes(SequenceRange)
+}
+
+extension DocumentScan {
+    fileprivate var part: ScanPart {
+        switch self {
+        case .documents(let range): .documents(range, .any)
+        case .live(let range): .documents(range, .live)
+        case .deleted(let range): .documents(range, .flagged(.deleted))
+        case .conflicted(let kind, let range): .documents(range, .flagged(RecordFlags(kind)))
+        case .changes(let range): .changes(range)
+        }
+    }
+}
+
+extension DocumentRange {
+    /// The bytes from which ids are in the range.
+    fileprivate var low: [UInt8] {
+        let past = after.map { Array("\($0)\0".utf8) } ?? []
+        let first = from.map { Array($0.string.utf8) } ?? []
+        return first.precedes(past) ? past : first
+    }
+
+    /// The bytes from which ids are past the range.
+    fileprivate var high: [UInt8] {
+        let past = through.map { Array("\($0)\0".utf8) } ?? IDCounts.end
+        let end = before.map { Array($0.string.utf8) } ?? IDCounts.end
+        return past.precedes(end) ? past : end
     }
 }
 

@@ -5,7 +5,7 @@ enum SQLiteSchema {
     /// The number in the file's header that says it is a Settle database: "Setl".
     static let applicationID: Int64 = 0x5365_746C
     /// The newest format this version writes; the file's `user_version`.
-    static let version: Int64 = 3
+    static let version: Int64 = 4
     /// How many pages the write-ahead log has when SQLite copies it into the database.
     private static let pagesBeforeCheckpoint = 4000
 
@@ -15,8 +15,8 @@ enum SQLiteSchema {
             """
             BEGIN IMMEDIATE;
             CREATE TABLE documents(
-                sequence INTEGER PRIMARY KEY, id BLOB NOT NULL, flags INTEGER NOT NULL, tree BLOB NOT NULL,
-                attachments BLOB, body BLOB NOT NULL);
+                sequence INTEGER PRIMARY KEY, id BLOB NOT NULL, flags INTEGER NOT NULL,
+                \(counted), tree BLOB NOT NULL, attachments BLOB, body BLOB NOT NULL);
             CREATE UNIQUE INDEX documents_by_id ON documents(id);
             CREATE INDEX documents_by_flags ON documents(flags, id) WHERE flags > 0;
             CREATE TABLE contents(number INTEGER PRIMARY KEY, attachments BLOB, body BLOB NOT NULL);
@@ -28,6 +28,7 @@ enum SQLiteSchema {
             CREATE TABLE settings(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
             \(journal)
             \(journalReferences)
+            \(counts)
             PRAGMA application_id = \(applicationID);
             PRAGMA user_version = \(version);
             COMMIT;
@@ -44,14 +45,53 @@ enum SQLiteSchema {
     /// What format 3 has besides: which contents of an operation stand with the document.
     private static let journalReferences = "ALTER TABLE journal ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;"
 
-    /// Brings an older file up to the newest format, step by step, each in a transaction of its own.
+    /// What format 4 has besides: the state of a document that the sums have, if it was written since they were made.
+    private static let counted = "counted INTEGER NOT NULL DEFAULT 0"
+
+    /// What format 4 has besides: sums, so that documents need not be counted.
+    private static let counts = """
+        CREATE TABLE sequence_counts(
+            level INTEGER NOT NULL, bucket INTEGER NOT NULL, documents INTEGER NOT NULL,
+            PRIMARY KEY(level, bucket)) WITHOUT ROWID;
+        CREATE TABLE id_counts(
+            level INTEGER NOT NULL, first BLOB NOT NULL, plain INTEGER NOT NULL, deleted INTEGER NOT NULL,
+            conflicted INTEGER NOT NULL, contested INTEGER NOT NULL, PRIMARY KEY(level, first)) WITHOUT ROWID;
+        INSERT INTO id_counts VALUES(0, x'', 0, 0, 0, 0);
+        """
+
+    /// Brings an older file up to the newest format, step by step, in one transaction: a file that can't be brought up stays
+    /// as it is.
     ///
     /// A later format adds its step here and a fixture of the one before to the tests.
     static func migrate(_ connection: SQLiteConnection) throws {
-        let steps: [Int64: String] = [1: journal, 2: journalReferences]
-        while let found = try connection.integer("PRAGMA user_version"), let step = steps[found] {
-            try connection.execute("BEGIN IMMEDIATE; \(step) PRAGMA user_version = \(found + 1); COMMIT;")
+        let found = try connection.integer("PRAGMA user_version") ?? 0
+        guard found < version else { return }
+        try connection.execute("BEGIN IMMEDIATE")
+        if found < 2 { try connection.execute(journal) }
+        if found < 3 { try connection.execute(journalReferences) }
+        if found < 4 {
+            try connection.execute("ALTER TABLE documents ADD COLUMN \(counted); \(counts)")
+            try SQLiteWriter(connection).rebuildCounts()
         }
+        try readJournal(connection)
+        try connection.execute("PRAGMA user_version = \(version); COMMIT;")
+    }
+
+    /// Sees that the file has a write-ahead log, which changes a file that had none; one that can't be opened then is not changed.
+    static func useLog(_ connection: SQLiteConnection) throws {
+        let mode = try SQLiteStatement("PRAGMA journal_mode", on: connection).first { $0.string(0) }
+        guard mode != "wal" else { return }
+        try readJournal(connection)
+        let damage = try SQLiteStatement("PRAGMA quick_check(1)", on: connection).first { $0.string(0) } ?? ""
+        guard damage == "ok" else { throw DatabaseError(.corrupt, "the database file is damaged: \(damage)") }
+        try connection.execute("PRAGMA journal_mode = WAL")
+    }
+
+    /// Reads the journal as opening a database does.
+    private static func readJournal(_ connection: SQLiteConnection) throws {
+        let reader = SQLiteReader(connection)
+        var last: Int64 = 0
+        while let newest = try reader.journalEntries(after: last, limit: 500).last { last = newest.number }
     }
 
     /// Sees that a file has a format that is known.

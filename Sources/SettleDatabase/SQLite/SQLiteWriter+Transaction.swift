@@ -11,6 +11,7 @@ extension SQLiteWriter {
     /// - Throws: ``DatabaseError`` of the storage; the caller rolls back then.
     func commit() throws {
         try checkTransaction()
+        try sealCounts()
         try connection.statement(.commit).run()
         hasBegun = false
     }

@@ -4,6 +4,8 @@ internal import SettleCore
 final class SQLiteWriter: SQLiteReader, StorageWriter {
     /// The newest sequence, those of the open transaction included.
     private var newest: UpdateSequence?
+    /// The last sealed sequence, if it was read.
+    var sealed: Int64?
     /// The settings that were read in the open transaction.
     var settings: [String: String?] = [:]
     private var lastRead: DocumentRecord?
@@ -31,6 +33,7 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     /// Forgets what was cached of a transaction that was rolled back.
     func forget() {
         newest = nil
+        sealed = nil
         settings = [:]
         lastRead = nil
     }
@@ -45,6 +48,8 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
         defer { commitActions.removeAll(keepingCapacity: true) }
         return commitActions
     }
+
+    override func prepareCounts() throws { try sealCounts() }
 
     override func setting(_ name: String) throws -> String? {
         if let known = settings[name] { return known }
@@ -64,41 +69,52 @@ final class SQLiteWriter: SQLiteReader, StorageWriter {
     func apply(_ change: DocumentChange) throws -> UpdateSequence? {
         changes += 1
         lastRead = nil
+        try sealIfMany()
         let before = newest
-        let sequence: UpdateSequence
+        let (sequence, isExpected): (UpdateSequence, Bool)
         switch change {
         case .insert(let record):
             let statement = try connection.statement(.insertRecord)
             sequence = try nextSequence()
             statement.bind(2, utf8: record.id.string)
             try write(record, sequence, with: statement)
+            isExpected = connection.changedRows == 1
         case .update(let record):
             let statement = try connection.statement(.updateRecord)
             sequence = try nextSequence()
             statement.bind(2, record.sequence.number)
+            try statement.bind(7, sealedSequence())
             try write(record, sequence, with: statement)
+            isExpected = connection.changedRows == 1
         case .updateTree(let record):
-            let statement = try connection.statement(.updateTree)
             sequence = record.sequence
-            statement.bind(1, sequence.number)
-            statement.bind(2, record.tree.packed())
-            statement.bind(3, RecordFlags(record.tree).rawValue)
-            try statement.run()
+            isExpected = try rewrite(.updateTree, record, now: RecordFlags(record.tree)) { statement in
+                statement.bind(2, record.tree.packed())
+                statement.bind(3, RecordFlags(record.tree).rawValue)
+            }
         case .remove(let record):
             // Taken first: once the record is gone, the file may not know any more how far the sequence was.
             sequence = try nextSequence()
-            let statement = try connection.statement(.removeRecord)
-            statement.bind(1, record.sequence.number)
-            try statement.run()
-            if connection.changedRows == 1 {
-                try put(.setting(name: "last_sequence", value: sequence.description))
-                return sequence
-            }
+            isExpected = try rewrite(.removeRecord, record, now: nil)
+            if isExpected { try put(.setting(name: "last_sequence", value: sequence.description)) }
         }
-        if connection.changedRows == 1 { return sequence }
+        if isExpected { return sequence }
         newest = before
         changes -= 1
         return nil
+    }
+
+    /// Changes or removes the row of a document under the sequence it has, and the sums with it; false if there is none.
+    private func rewrite(
+        _ sql: SQL, _ record: DocumentRecord, now flags: RecordFlags?, _ bind: (SQLiteStatement) -> Void = { _ in }
+    ) throws -> Bool {
+        guard let before = try countedDocument(at: record.sequence) else { return false }
+        let statement = try connection.statement(sql)
+        statement.bind(1, record.sequence.number)
+        bind(statement)
+        try statement.run()
+        try recount(before, now: flags)
+        return true
     }
 
     private func write(_ record: DocumentRecord, _ sequence: UpdateSequence, with statement: SQLiteStatement) throws {

@@ -6,6 +6,8 @@ public import SettleCore
 public enum DocumentScan: Sendable {
     /// All documents of a range, deleted ones included, in the order of their ids' bytes.
     case documents(DocumentRange)
+    /// Documents of a range that have a live leaf, in the order of their ids' bytes.
+    case live(DocumentRange)
     /// Documents of a range whose leaves are all tombstones, in the order of their ids' bytes.
     case deleted(DocumentRange)
     /// Documents of a range in a conflict of one kind, in the order of their ids' bytes.
@@ -84,7 +86,6 @@ extension StorageReader {
 
     /// How many documents a range has.
     public func counts(in range: DocumentRange = DocumentRange()) throws -> DocumentCounts {
-        let deleted = try count(.deleted(range))
-        return DocumentCounts(live: try count(.documents(range)) - deleted, deleted: deleted)
+        DocumentCounts(live: try count(.live(range)), deleted: try count(.deleted(range)))
     }
 }

@@ -26,7 +26,14 @@ public protocol StorageReader {
     func ids(_ scan: DocumentScan, limit: Int) throws -> [DocumentID]
 
     /// How many documents a scan has.
+    ///
+    /// - Complexity: O(log *n*) in the documents of the database, however many the scan has.
     func count(_ scan: DocumentScan) throws -> Int
+
+    /// The id of a live document by its place among those of a range, in the range's order and from 0; `nil` past the last.
+    ///
+    /// - Complexity: O(log *n*) in the documents of the database.
+    func liveID(at place: Int, in range: DocumentRange) throws -> DocumentID?
 
     /// The content of a revision that is kept apart from the document's record.
     ///

@@ -15,14 +15,13 @@ struct DocumentListing {
         var range = DocumentRange()
         var keys: ArraySlice<JSON>?
         var left = 0
-        var toSkip = 0
         var isEmpty = false
         var page = PageSize()
     }
 
     /// The text before the rows, without the bracket that opens them, and the rows' first position.
     func begin() throws -> (head: String, position: Position) {
-        var position = Position(left: query.limit, toSkip: query.skip)
+        var position = Position(left: query.limit)
         if let keys = query.keys {
             let names = (query.isDescending ? keys.reversed() : keys).dropFirst(query.skip).prefix(query.limit)
             position.keys = ArraySlice(names.filter(namespace.contains))
@@ -43,7 +42,15 @@ struct DocumentListing {
             if query.start?.string == nil { return (try head(offset: 0), position) }
         }
         let before = query.start == nil ? 0 : try database.countLive(in: skipped)
+        if query.skip > 0, !position.isEmpty { try skip(query.skip, &position) }
         return (try head(offset: before), position)
+    }
+
+    /// Moves the position to a live document by its place among those that are left.
+    private func skip(_ place: Int, _ position: inout Position) throws {
+        let first = try database.liveID(at: place, in: position.range)
+        if query.isDescending { position.range.through = first } else { position.range.from = first }
+        position.isEmpty = first == nil
     }
 
     /// The rows of the next page, possibly none; advances the position. `nil` at the end.
@@ -51,27 +58,21 @@ struct DocumentListing {
         if position.isEmpty || position.left <= 0 { return nil }
         if position.keys != nil { return try nextKeys(&position) }
         if namespace == .local { return try nextLocal(&position) }
-        let limit = min(position.page.count, max(position.left + position.toSkip, 1))
+        let limit = min(position.page.count, position.left)
         let page = try database.records(in: position.range, limit: limit, withContent: query.hasDocuments)
         guard let last = page.last else { return nil }
         if query.isDescending { position.range.before = last.id } else { position.range.after = last.id }
-        var rows: [WireText] = []
-        for record in page where !record.tree.isDeleted && !record.tree.isEmpty && position.left > 0 {
-            if position.toSkip > 0 {
-                position.toSkip -= 1
-                continue
-            }
-            position.left -= 1
-            rows.append(try row(record))
-        }
+        let rows = try page.filter { !$0.tree.isDeleted && !$0.tree.isEmpty }.map(row)
+        position.left -= rows.count
+        // There may be any number of deleted documents before the next live one.
+        if rows.isEmpty { try skip(0, &position) }
         position.page.learn(count: page.count, bytes: rows.reduce(0) { $0 + $1.count })
         return rows
     }
 
     private func head(offset: Int?) throws -> String {
         if namespace == .local { return "{\"total_rows\":null,\"offset\":null,\"rows\":[\r\n" }
-        let total =
-            namespace == .all ? try database.counts().live : try database.countLive(in: namespace.range)
+        let total = try database.countLive(in: namespace.range)
         let shown = offset.map { String(min(total, $0 + min(query.skip, total))) } ?? "null"
         var sequence = ""
         if query.hasUpdateSequence {
@@ -130,7 +131,7 @@ struct DocumentListing {
             after = last.id
         }
         if query.isDescending { all.reverse() }
-        return all.dropFirst(position.toSkip).prefix(position.left).map(row)
+        return all.dropFirst(query.skip).prefix(position.left).map(row)
     }
 
     private func missing(_ key: JSON, _ error: String = "not_found") -> WireText {

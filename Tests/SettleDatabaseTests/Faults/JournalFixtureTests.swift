@@ -4,7 +4,7 @@ import SettleTesting
 import Testing
 
 /// Databases of formats that have a journal; `FormatFixtureTests` opens one of format 1. In format 2 the journal holds all
-/// contents itself, in format 3 those that documents don't keep.
+/// contents itself, from format 3 those that documents don't keep.
 struct JournalFixtureTests {
     let folder: TemporaryFolder
 
@@ -19,7 +19,7 @@ struct JournalFixtureTests {
         return try Database.open(folder.path("example.settle"))
     }
 
-    @Test(arguments: [2, 3]) func `an old file opens with its journal, is sound and writable`(format: Int) throws {
+    @Test(arguments: [2, 3, 4]) func `an old file opens with its journal, is sound and writable`(format: Int) throws {
         let database = try open(format)
         let report = try database.verify()
         #expect(report.problems == [])

@@ -8,7 +8,7 @@ import Testing
     func `a database agrees with a naive model`(kind: DatabaseKind) throws {
         for round in 0..<3 {
             let run = ModelRun(seed: SeededRandom.seed &+ UInt64(round), try TemporaryDatabase(kind))
-            do { try run.go(steps: 80) } catch { Issue.record("\(run.story): \(error)") }
+            do { try run.go(steps: 160) } catch { Issue.record("\(run.story): \(error)") }
         }
     }
 }
@@ -170,5 +170,13 @@ private final class ModelRun {
         let live = ids.count { !model.liveLeaves($0).isEmpty }
         #expect(
             try database.info().documents == DocumentCounts(live: live, deleted: model.trees.count - live), story)
+        let changed = Int64(number(Int(try database.lastSequence().number) + 1))
+        let range = SequenceRange(after: UpdateSequence(changed))
+        let recounted = try database.records(changedIn: range, limit: .max, withContent: false).count
+        #expect(try database.count(changedIn: range) == recounted, story)
+        let start = ids[number(ids.count)]
+        let after = ids.filter { $0 >= start && !model.liveLeaves($0).isEmpty }.sorted()
+        #expect(try database.countLive(in: DocumentRange(from: start)) == after.count, story)
+        #expect(try database.liveID(at: 1, in: DocumentRange(from: start)) == after.dropFirst().first, story)
     }
 }

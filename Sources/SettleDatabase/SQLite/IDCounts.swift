@@ -1,0 +1,176 @@
+internal import SettleCore
+internal import SettlePlatform
+
+/// How many documents of each kind have ids in a range, from sums that are kept in the file.
+///
+/// The ids, in the order of their bytes, fall into ranges of at most 1,024, each with a row that holds how many documents it
+/// has of each kind. More than 512 ranges fall into larger ranges of the next level, and so on. A range ends where the next of
+/// its level begins; the first of each level begins at the empty id.
+///
+///     level 1    │ "" : 262,140                                    │ "m-77" : 201,007
+///     level 0    │ "" : 1,020 │ "a-33" : 600 │ … │ "m-50" : 731    │ "m-77" : 512 │ …
+///     documents  │ a-1 a-2 …  │ a-33 a-34 …
+///
+/// The documents before an id are those of the whole ranges before it, level by level, and what an index counts in the last
+/// range: at most 511 rows of each level and 1,023 entries. The sums have the documents up to the last sealed sequence; what
+/// was written since is added one by one.
+struct IDCounts {
+    let connection: SQLiteConnection
+    let sizes: CountSizes
+    /// The documents that were written after the last sealed sequence.
+    let written: [CountedDocument]
+
+    /// Above all ids, since no UTF-8 has this byte.
+    static let end: [UInt8] = [0xFF]
+
+    /// How many documents of a kind have an id from one up to another.
+    ///
+    /// - Complexity: O(log *n*).
+    func count(_ kind: DocumentKind, from low: [UInt8], to high: [UInt8]) throws -> Int64 {
+        guard low.precedes(high) else { return 0 }
+        let (first, last) = try (border(of: low), border(of: high))
+        if first.start == last.start { return try entries(kind, from: low, to: high) }
+        let whole = last.before &- first.before &+ difference(from: first.start, to: last.start)
+        return try kind.number(in: whole) + entries(kind, from: last.start, to: high)
+            - entries(kind, from: first.start, to: low)
+    }
+
+    /// The beginning of the range an id is in, and the sums of all before it.
+    private func border(of id: [UInt8]) throws -> (start: [UInt8], before: KindCounts) {
+        if id.isEmpty { return ([], KindCounts()) }
+        if id == Self.end { return try (Self.end, sum(of: top(), from: [], to: Self.end)) }
+        var (total, start) = (KindCounts(), [UInt8]())
+        for level in try (0...top()).reversed() {
+            let next = try range(of: id, level).start
+            if next != start { total &+= try sum(of: level, from: start, to: next) }
+            start = next
+        }
+        return (start, total)
+    }
+
+    /// What the sums of whole ranges lack.
+    func difference(from start: [UInt8], to end: [UInt8]) -> KindCounts {
+        written.reduce(into: KindCounts()) { sum, document in
+            if !document.id.precedes(start), document.id.precedes(end) {
+                sum &+= document.difference
+            }
+        }
+    }
+
+    /// The highest level.
+    func top() throws -> Int64 { try connection.statement(.topOfIDs).first { $0.integer(0) } ?? 0 }
+
+    /// Where the range of a level begins that an id falls into, and its sums.
+    func range(of id: [UInt8], _ level: Int64) throws -> (start: [UInt8], sums: KindCounts) {
+        let statement = try connection.statement(.rangeOfID)
+        statement.bind(1, level)
+        statement.bind(2, id)
+        return try statement.first { ($0.bytes(0), KindCounts($0, from: 1)) } ?? ([], KindCounts())
+    }
+
+    /// The sum of whole ranges of a level.
+    func sum(of level: Int64, from start: [UInt8], to end: [UInt8]) throws -> KindCounts {
+        let statement = try connection.statement(.sumOfIDs)
+        statement.bind(1, level)
+        statement.bind(2, start)
+        statement.bind(3, end)
+        return try statement.first { KindCounts($0, from: 0) } ?? KindCounts()
+    }
+
+    /// How many documents an index has, counted one by one.
+    func entries(_ kind: DocumentKind, from start: [UInt8], to end: [UInt8]) throws -> Int64 {
+        guard start.precedes(end) else { return 0 }
+        switch kind {
+        case .any: return try entries(nil, start, end)
+        case .live: return try entries(nil, start, end) - entries(.deleted, start, end)
+        case .flagged(let flags): return try entries(flags, start, end)
+        }
+    }
+
+    private func entries(_ flags: RecordFlags?, _ start: [UInt8], _ end: [UInt8]) throws -> Int64 {
+        let statement = try connection.statement(flags == nil ? .countIDs : .countFlaggedIDs)
+        statement.bind(1, start)
+        statement.bind(2, end)
+        if let flags { statement.bind(3, flags.rawValue) }
+        return try statement.first { $0.integer(0) } ?? 0
+    }
+}
+
+extension IDCounts {
+    /// The id of the live document that has a number of others before it; `nil` past the last.
+    ///
+    /// - Complexity: O(log *n*).
+    func liveID(at rank: Int64) throws -> DocumentID? {
+        var (start, end, left) = ([UInt8](), Self.end, rank)
+        for level in try (0...top()).reversed() {
+            guard let found = try liveRange(at: left, level, from: start, to: end) else { return nil }
+            (start, end, left) = found
+        }
+        let statement = try connection.statement(.liveIDAt)
+        statement.bind(1, start)
+        statement.bind(2, end)
+        statement.bind(3, left)
+        return try statement.first { try $0.id(0) }
+    }
+
+    /// The range of a level in which the live document stands that has a number of others before it.
+    private func liveRange(
+        at rank: Int64, _ level: Int64, from start: [UInt8], to end: [UInt8]
+    ) throws -> (start: [UInt8], end: [UInt8], left: Int64)? {
+        let kind = DocumentKind.live
+        let statement = try connection.statement(.rangesOfIDs)
+        statement.bind(1, level)
+        statement.bind(2, start)
+        statement.bind(3, end)
+        let ranges = try statement.all { ($0.bytes(0), kind.number(in: KindCounts($0, from: 1))) }
+        var changes = written.map { (id: $0.id, number: kind.number(in: $0.difference)) }
+            .filter { $0.number != 0 && !$0.id.precedes(start) }
+            .sorted { $0.id.precedes($1.id) }[...]
+        var left = rank
+        for (index, range) in ranges.enumerated() {
+            let next = index + 1 < ranges.count ? ranges[index + 1].0 : end
+            let inside = changes.prefix { $0.id.precedes(next) }
+            changes = changes.dropFirst(inside.count)
+            let size = inside.reduce(range.1) { $0 + $1.number }
+            if left < size { return (range.0, next, left) }
+            left -= size
+        }
+        return nil
+    }
+}
+
+extension [UInt8] {
+    /// Whether these bytes come before others, as SQLite orders them.
+    func precedes(_ other: [UInt8]) -> Bool {
+        let order = memcmp(self, other, Swift.min(count, other.count))
+        return order == 0 ? count < other.count : order < 0
+    }
+}
+
+/// How many documents there are of each kind, by the number of ``RecordFlags``.
+typealias KindCounts = SIMD4<Int64>
+
+extension KindCounts {
+    /// Reads four columns of a row.
+    init(_ row: SQLiteStatement, from column: Int32) {
+        self.init(
+            row.integer(column), row.integer(column + 1), row.integer(column + 2), row.integer(column + 3))
+    }
+}
+
+/// Which documents of a range count.
+enum DocumentKind {
+    case any
+    /// Those that have a live leaf.
+    case live
+    case flagged(RecordFlags)
+
+    /// How many of them there are.
+    func number(in counts: KindCounts) -> Int64 {
+        switch self {
+        case .any: counts.wrappedSum()
+        case .live: counts.wrappedSum() - counts[Int(RecordFlags.deleted.rawValue)]
+        case .flagged(let flags): counts[Int(flags.rawValue)]
+        }
+    }
+}

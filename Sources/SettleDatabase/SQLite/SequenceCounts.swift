@@ -1,0 +1,181 @@
+internal import SettleCore
+
+/// How many documents have sequences in a range, from sums that are kept in the file.
+///
+/// Sequences fall into buckets of 128, those into larger buckets of 128 buckets, and so on. A bucket is *sealed*, that is, it
+/// has a row with its sum, once the newest sequence is at or past its end. A document that is changed later leaves its bucket
+/// for a new sequence; the sum loses it when the new sequence is sealed, and until then the document's row says what it left.
+///
+///     level 1   │            1 … 16,384: 9,211            │
+///     level 0   │ 1 … 128: 90 │ 129 … 256: 71 │ …         │ 16,385 … 16,512: 128 │
+///     documents │                                         │                      │ 16,513 … : read one by one
+///                                                                     sealed ────┘
+///
+/// A bucket without documents has no row. A count adds at most 127 rows of each level, and reads fewer than 384 documents.
+struct SequenceCounts {
+    let connection: SQLiteConnection
+    let sizes: CountSizes
+
+    /// Levels 0 to 7 cover 2⁵⁶ sequences.
+    private static let levels = 0..<Int64(8)
+    /// The level of the one row that says up to where buckets are sealed.
+    private static let sealedLevel: Int64 = -1
+
+    private func shift(_ level: Int64) -> Int64 { sizes.bits * (level + 1) }
+
+    /// The end of the last bucket of level 0 that ends at or before a sequence.
+    func lastEnd(through sequence: Int64) -> Int64 { (sequence >> sizes.bits) << sizes.bits }
+
+    /// The last sequence of the last sealed bucket, 0 for none.
+    func sealed() throws -> Int64 { try documents(Self.sealedLevel, 0) ?? 0 }
+
+    /// The documents whose sequences are in a range, with what the sums have of them.
+    func written(after first: Int64, through last: Int64 = .max) throws -> [CountedDocument] {
+        let statement = try connection.statement(.writtenDocuments)
+        statement.bind(1, first)
+        statement.bind(2, last)
+        return try statement.all { CountedDocument($0) }
+    }
+
+    /// How many documents have a sequence of a range.
+    ///
+    /// - Complexity: O(log *n*) in the newest sequence.
+    func count(in range: SequenceRange) throws -> Int {
+        let (after, through) = (max(range.after.number, 0), range.through.number)
+        guard after < through else { return 0 }
+        let sealed = try sealed()
+        let (low, high) = (min(lastEnd(through: after), sealed), min(lastEnd(through: through), sealed))
+        if low == high { return Int(try rows(after: after, through: through)) }
+        let left = try written(after: sealed).count {
+            $0.counted.map { $0.sequence > low && $0.sequence <= high } ?? false
+        }
+        let whole = try sum(through: high) - sum(through: low) - Int64(left)
+        return try Int(whole + rows(after: high, through: through) - rows(after: low, through: after))
+    }
+
+    private func rows(after first: Int64, through last: Int64) throws -> Int64 {
+        guard first < last else { return 0 }
+        let statement = try connection.statement(.countChanges)
+        statement.bind(1, first)
+        statement.bind(2, last)
+        return try statement.first { $0.integer(0) } ?? 0
+    }
+
+    /// The sum of all buckets up to the end of one.
+    private func sum(through end: Int64) throws -> Int64 {
+        var (total, position): (Int64, Int64) = (0, 0)
+        for level in Self.levels.reversed() {
+            let shift = shift(level)
+            guard end >> shift > position >> shift else { continue }
+            let sum = try connection.statement(.sumOfSequences)
+            sum.bind(1, level)
+            sum.bind(2, position >> shift)
+            sum.bind(3, end >> shift)
+            total += try sum.first { $0.integer(0) } ?? 0
+            position = (end >> shift) << shift
+        }
+        return total
+    }
+
+    private func documents(_ level: Int64, _ bucket: Int64) throws -> Int64? {
+        let statement = try connection.statement(.sequencesOfBucket)
+        statement.bind(1, level)
+        statement.bind(2, bucket)
+        return try statement.first { $0.integer(0) }
+    }
+
+    private func set(_ level: Int64, _ bucket: Int64, _ documents: Int64) throws {
+        let statement = try connection.statement(documents == 0 ? .removeSequences : .setSequences)
+        statement.bind(1, level)
+        statement.bind(2, bucket)
+        if documents != 0 { statement.bind(3, documents) }
+        try statement.run()
+    }
+
+    /// Takes documents out of the sums of sealed buckets.
+    ///
+    /// - Returns: Whether the sums had them; otherwise they are damaged.
+    func remove(_ sequences: [Int64]) throws -> Bool {
+        guard !sequences.isEmpty else { return true }
+        let sealed = try sealed()
+        for level in Self.levels {
+            let shift = shift(level)
+            var removed: [Int64: Int64] = [:]
+            for sequence in sequences where (sequence - 1) >> shift < sealed >> shift {
+                removed[(sequence - 1) >> shift, default: 0] += 1
+            }
+            if removed.isEmpty { break }
+            for (bucket, count) in removed {
+                guard let before = try documents(level, bucket), before >= count else { return false }
+                try set(level, bucket, before - count)
+            }
+        }
+        return true
+    }
+
+    /// The first sequence of a document in a range. Buckets without any are passed over: a damaged sequence may be very high.
+    private func first(after position: Int64, through end: Int64) throws -> Int64? {
+        let statement = try connection.statement(.firstSequence)
+        statement.bind(1, position)
+        statement.bind(2, end)
+        return try statement.first { $0.integer(0) }
+    }
+
+    /// Adds the sums of the buckets between two ends.
+    func seal(from start: Int64, through end: Int64) throws {
+        let bucket = try connection.statement(.sealSequences)
+        bucket.bind(3, sizes.bits)
+        var position = start
+        while let sequence = try first(after: position, through: end) {
+            bucket.bind(1, lastEnd(through: sequence - 1))
+            position = lastEnd(through: sequence - 1) + (1 << sizes.bits)
+            bucket.bind(2, position)
+            try bucket.run()
+        }
+        let level = try connection.statement(.sealLevel)
+        level.bind(3, sizes.bits)
+        for number in Self.levels.dropFirst() {
+            let shift = shift(number)
+            guard end >> shift > start >> shift else { break }
+            level.bind(1, (start >> shift) << sizes.bits)
+            level.bind(2, (end >> shift) << sizes.bits)
+            level.bind(4, number)
+            try level.run()
+        }
+        try set(Self.sealedLevel, 0, end)
+    }
+}
+
+/// A document's row as far as counts need it.
+struct CountedDocument {
+    let id: [UInt8]
+    let sequence: Int64
+    /// The kind it is of, as the number of its flags.
+    let kind: Int
+    /// What the sums have of a document that was written after the last sealed sequence, if they have it.
+    let counted: (sequence: Int64, kind: Int)?
+
+    init(_ row: SQLiteStatement) {
+        (id, sequence, kind) = (row.bytes(0), row.integer(1), Int(row.integer(2) & 3))
+        let old = row.integer(3)
+        counted = old == 0 ? nil : (old >> 2, Int(old & 3))
+    }
+
+    /// What the sums lack: one of its kind, and one less of the kind they have it in.
+    var difference: KindCounts {
+        var difference = KindCounts()
+        difference[kind] += 1
+        if let counted { difference[counted.kind] -= 1 }
+        return difference
+    }
+}
+
+/// How large the parts are of which sums are kept; a file has the same from its beginning.
+struct CountSizes {
+    /// The binary digits of a sequence that a level of buckets covers.
+    var bits: Int64 = 7
+    /// The most ids of a range of level 0.
+    var capacity: Int64 = 1024
+    /// The most ranges of a level in one of the next.
+    var fan: Int64 = 512
+}
