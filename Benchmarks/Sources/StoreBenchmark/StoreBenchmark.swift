@@ -4,7 +4,7 @@ import Settle
 
 /// Settle's store against the floor, in the same run: `StoreBenchmark [documents] [runs]`; or only the documents, as JSON
 /// lines for the tool: `StoreBenchmark documents [count]`; or the cost of stamping changes: `StoreBenchmark clocks [count]`;
-/// or only the journal: `StoreBenchmark journal [documents] [runs]`.
+/// or only the journal: `StoreBenchmark journal [documents] [runs]`; or an import of random ids: `StoreBenchmark import [documents]`.
 @main
 struct StoreBenchmark {
     static func main() throws {
@@ -20,6 +20,9 @@ struct StoreBenchmark {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         if CommandLine.arguments.dropFirst().first == "journal" {
             return try JournalComparison(count: count, measuring: measuring, folder: folder).run()
+        }
+        if CommandLine.arguments.dropFirst().first == "import" {
+            return try ImportComparison(count: count, folder: folder).run()
         }
         try StoreComparison(count: count, measuring: measuring, folder: folder).run()
     }

@@ -57,9 +57,8 @@ extension IDCounts {
         try split(parent, above, ranges(of: level, from: parent, to: range(after: parent, above)))
     }
 
-    /// What the sums of a range have to be: those of the level below, or the documents as far as they are sealed.
-    ///
-    /// - Parameter size: How many documents it has on level 0, if that is known.
+    /// What the sums of a range have to be: those of the level below, or the documents as far as they are sealed. On level 0
+    /// `size` is how many documents the range has, if that is known.
     private func contents(
         of level: Int64, from start: [UInt8], to end: [UInt8], _ size: Int64?
     ) throws -> KindCounts {

@@ -36,11 +36,8 @@ extension SQLiteWriter {
         try sequenceCounts.written(after: sequence.number - 1, through: sequence.number).first
     }
 
-    /// Brings the sums up to date with a document that was removed, or is of another kind now at the same sequence.
-    ///
-    /// - Parameters:
-    ///   - document: The document as it was.
-    ///   - flags: What it is now; `nil` for one that was removed.
+    /// Brings the sums up to date with a document that was removed, or is of another kind now at the same sequence: `flags`, or
+    /// `nil` for one that was removed.
     func recount(_ document: CountedDocument, now flags: RecordFlags?) throws {
         let isSealed = try document.sequence <= sealedSequence()
         let known =
