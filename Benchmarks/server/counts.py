@@ -109,11 +109,14 @@ def measured(server):
             "POST", "/db/_bulk_docs", {"docs": [{**DOCUMENT, "_id": f"bulk-{next(numbers)}"} for _ in range(20)]}),
         "list 20 documents": lambda: server.ask("GET", "/full/_all_docs?limit=20&include_docs=true"),
         "list 20 changes": lambda: server.ask("GET", "/full/_changes?limit=20"),
+        "find a document": lambda: server.ask("POST", "/full/_find", {"selector": {"n": next(numbers) % 100}}),
     }
     server.ask("PUT", "/db")
     server.ask("PUT", "/full")
     server.ask("PUT", "/db/read", DOCUMENT)
-    server.ask("POST", "/full/_bulk_docs", {"docs": [{**DOCUMENT, "_id": f"a-{number}"} for number in range(100)]})
+    server.ask("POST", "/full/_bulk_docs", {
+        "docs": [{**DOCUMENT, "_id": f"a-{number}", "n": number} for number in range(100)]})
+    server.ask("POST", "/full/_index", {"index": {"fields": ["n"]}})
     counts = {}
     for name, request in kinds.items():
         for _ in range(20):

@@ -10,6 +10,7 @@ in milliseconds. A database that is there already from an earlier run is used ag
 with 4,000 leaves and one with 20,000 edits, in a database of their own.
 """
 import argparse
+import atexit
 import json
 import os
 import random
@@ -57,6 +58,7 @@ class Server:
         self.process = subprocess.Popen(
             [given.settle, "serve", "--quiet", "--data", folder, "--port", str(self.port), "--admin", "admin"],
             env=os.environ | {"SETTLE_ADMIN_PASSWORD": PASSWORD}, stdout=subprocess.DEVNULL, stderr=self.log)
+        atexit.register(self.process.kill)
         self.url = f"http://127.0.0.1:{self.port}"
         while True:
             try:
@@ -67,7 +69,7 @@ class Server:
                     sys.exit(f"the server did not start; {self.log.name} says why")
                 time.sleep(0.005)
 
-    def ask(self, method, path, body=None, good=(200, 201, 202, 404, 412)):
+    def ask(self, method, path, body=None, good=(200, 201, 202, 404, 409, 412)):
         data = b"" if body is None else json.dumps(body).encode()
         return json.loads(content(self.connection.ask(method, path, data, good=good)))
 
@@ -101,7 +103,7 @@ def fill(server, size):
     for start in range(count - count % 1000, size, 1000):
         documents = [document(number) for number in range(start, min(start + 1000, size))]
         server.ask("POST", "/big/_bulk_docs", {"docs": documents})
-        if start % 100_000 == 0:
+        if start % max(100_000, size // 10) == 0:
             print(f"  {start:,} of {size:,} documents", file=sys.stderr, flush=True)
     return (size - count) / (time.perf_counter() - began)
 
@@ -152,7 +154,7 @@ def measure(size):
     quoted = ['"' + identifier(number) + '"' for number in some]
     figures |= {
         "GET a document": ask([("GET", f"/big/{identifier(n)}", None) for n in some]),
-        "PUT a new document": ask([("PUT", f"/big/new-{chance.getrandbits(64):016x}", {"n": 1}) for _ in times]),
+        "PUT a new document": ask([("PUT", f"/big/new-{os.urandom(8).hex()}", {"n": 1}) for _ in times]),
         "PUT a change": ask([
             ("PUT", f"/big/{identifier(n)}", {"n": n, "_rev": server.ask("GET", f"/big/{identifier(n)}")["_rev"]})
             for n in dict.fromkeys(some)]),

@@ -68,7 +68,7 @@ extension IDCounts {
             counts[Int(flags.rawValue)] = try entries(.flagged(flags), from: start, to: end)
         }
         counts[0] = try (size ?? entries(.any, from: start, to: end)) - counts.wrappedSum()
-        return counts &- difference(from: start, to: end)
+        return try counts &- difference(from: start, to: end)
     }
 
     private func ranges(of level: Int64, from start: [UInt8], to end: [UInt8]) throws -> Int64 {

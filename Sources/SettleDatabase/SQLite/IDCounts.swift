@@ -17,8 +17,8 @@ internal import SettlePlatform
 struct IDCounts {
     let connection: SQLiteConnection
     let sizes: CountSizes
-    /// The documents that were written after the last sealed sequence.
-    let written: [CountedDocument]
+    /// The last sequence that the sums have.
+    let sealed: Int64
 
     /// Above all ids, since no UTF-8 has this byte.
     static let end: [UInt8] = [0xFF]
@@ -30,7 +30,7 @@ struct IDCounts {
         guard low.precedes(high) else { return 0 }
         let (first, last) = try (border(of: low), border(of: high))
         if first.start == last.start { return try entries(kind, from: low, to: high) }
-        let whole = last.before &- first.before &+ difference(from: first.start, to: last.start)
+        let whole = try last.before &- first.before &+ difference(from: first.start, to: last.start)
         return try kind.number(in: whole) + entries(kind, from: last.start, to: high)
             - entries(kind, from: first.start, to: low)
     }
@@ -49,12 +49,18 @@ struct IDCounts {
     }
 
     /// What the sums of whole ranges lack.
-    func difference(from start: [UInt8], to end: [UInt8]) -> KindCounts {
-        written.reduce(into: KindCounts()) { sum, document in
-            if !document.id.precedes(start), document.id.precedes(end) {
-                sum &+= document.difference
+    func difference(from start: [UInt8], to end: [UInt8]) throws -> KindCounts {
+        var sum = KindCounts()
+        let statement = try connection.statement(.writtenDocuments)
+        statement.bind(1, sealed)
+        statement.bind(2, .max)
+        while try statement.step() {
+            let isInside = statement.withBytes(0) { id in
+                (start.isEmpty || !id.precedes(start)) && (end == Self.end || id.precedes(end))
             }
+            if isInside { sum &+= CountedDocument.difference(statement) }
         }
+        return sum
     }
 
     /// The highest level.
@@ -123,9 +129,11 @@ extension IDCounts {
         statement.bind(2, start)
         statement.bind(3, end)
         let ranges = try statement.all { ($0.bytes(0), kind.number(in: KindCounts($0, from: 1))) }
-        var changes = written.map { (id: $0.id, number: kind.number(in: $0.difference)) }
-            .filter { $0.number != 0 && !$0.id.precedes(start) }
-            .sorted { $0.id.precedes($1.id) }[...]
+        var changes = try SequenceCounts(connection: connection, sizes: sizes).written(after: sealed).map {
+            (id: $0.id, number: kind.number(in: $0.difference))
+        }
+        .filter { $0.number != 0 && !$0.id.precedes(start) }
+        .sorted { $0.id.precedes($1.id) }[...]
         var left = rank
         for (index, range) in ranges.enumerated() {
             let next = index + 1 < ranges.count ? ranges[index + 1].0 : end
@@ -141,8 +149,13 @@ extension IDCounts {
 
 extension [UInt8] {
     /// Whether these bytes come before others, as SQLite orders them.
-    func precedes(_ other: [UInt8]) -> Bool {
-        let order = memcmp(self, other, Swift.min(count, other.count))
+    func precedes(_ other: [UInt8]) -> Bool { withUnsafeBytes { $0.precedes(other) } }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func precedes(_ other: [UInt8]) -> Bool {
+        guard let baseAddress else { return !other.isEmpty }
+        let order = memcmp(baseAddress, other, Swift.min(count, other.count))
         return order == 0 ? count < other.count : order < 0
     }
 }

@@ -142,8 +142,7 @@ extension SQLiteReader {
     var sequenceCounts: SequenceCounts { SequenceCounts(connection: connection, sizes: sizes) }
 
     func idCounts() throws -> IDCounts {
-        let written = try sequenceCounts.written(after: sequenceCounts.sealed())
-        return IDCounts(connection: connection, sizes: sizes, written: written)
+        try IDCounts(connection: connection, sizes: sizes, sealed: sequenceCounts.sealed())
     }
 
     /// Ends a snapshot. What was read stays valid if that fails; the pool closes a connection that goes on seeing the old state.

@@ -156,13 +156,24 @@ struct CountedDocument {
     let counted: (sequence: Int64, kind: Int)?
 
     init(_ row: SQLiteStatement) {
-        (id, sequence, kind) = (row.bytes(0), row.integer(1), Int(row.integer(2) & 3))
+        (id, sequence, kind) = (row.bytes(0), row.integer(1), Self.kind(row))
+        counted = Self.counted(row)
+    }
+
+    private static func kind(_ row: SQLiteStatement) -> Int { Int(row.integer(2) & 3) }
+
+    private static func counted(_ row: SQLiteStatement) -> (sequence: Int64, kind: Int)? {
         let old = row.integer(3)
-        counted = old == 0 ? nil : (old >> 2, Int(old & 3))
+        return old == 0 ? nil : (old >> 2, Int(old & 3))
     }
 
     /// What the sums lack: one of its kind, and one less of the kind they have it in.
-    var difference: KindCounts {
+    var difference: KindCounts { Self.difference(kind, counted) }
+
+    /// The same of a row that need not be kept.
+    static func difference(_ row: SQLiteStatement) -> KindCounts { difference(kind(row), counted(row)) }
+
+    private static func difference(_ kind: Int, _ counted: (sequence: Int64, kind: Int)?) -> KindCounts {
         var difference = KindCounts()
         difference[kind] += 1
         if let counted { difference[counted.kind] -= 1 }
