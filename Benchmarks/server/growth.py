@@ -166,6 +166,9 @@ def measure(size):
         "_changes, 100 rows from a random place": ask(
             [("GET", f"/big/_changes?limit=100&since={mark}", None) for mark in marks]),
         "_changes, the newest": ask([("GET", "/big/_changes?limit=1&descending=true", None) for _ in times]),
+        "_changes of ten documents by their ids": ask([
+            ("POST", "/big/_changes?filter=_doc_ids", {"doc_ids": [identifier(n) for n in chance.sample(range(size), 10)]})
+            for _ in times]),
         "_revs_diff of 100 documents": ask([
             ("POST", "/big/_revs_diff", {identifier(chance.randrange(size)): ["1-abc"] for _ in range(100)})
             for _ in times]),

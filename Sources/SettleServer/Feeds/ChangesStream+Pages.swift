@@ -76,13 +76,25 @@ extension ChangesStream {
         return try database.snapshot {
             let newest = try database.lastSequence()
             let isAsked = row.filter.script != nil
-            let page = try database.records(
-                changedIn: range, limit: isAsked ? state.page.count : limit, withContent: row.needsContent)
+            let page = try records(in: range, limit: isAsked ? state.page.count : limit)
             guard isAsked, !page.isEmpty else { return (page, newest, nil) }
             let question = try page.map { try row.candidates(of: $0, in: database) }
             state.asked = Asked(page: page, newest: newest, question: question)
             return nil
         }
+    }
+
+    /// The changes of a page. Those of a few named documents are looked up, however many others have changed.
+    private func records(in range: SequenceRange, limit: Int) throws -> [DocumentRecord] {
+        guard let ids = try row.filter.namedDocuments(of: database) else {
+            return try database.records(changedIn: range, limit: limit, withContent: row.needsContent)
+        }
+        let page = try ids.compactMap { try database.storedRecord(of: $0, withContent: false) }
+            .filter { range.after < $0.sequence && $0.sequence <= range.through }
+            .sorted { range.descending ? $0.sequence > $1.sequence : $0.sequence < $1.sequence }
+            .prefix(limit)
+        guard row.needsContent else { return Array(page) }
+        return try page.compactMap { try database.storedRecord(of: $0.id, withContent: true) }
     }
 
     /// Receives the result of a filter function.

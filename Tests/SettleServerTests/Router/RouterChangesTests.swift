@@ -95,28 +95,60 @@ import Testing
         #expect(hasEnded)
     }
 
-    @Test func `a feed whose filter passes nothing yields after a few pages`() throws {
-        let client = try RouterClient.withDatabase()
-        let docs = (0..<4000).map { JSON.object(JSONObject([("_id", .string("d\($0)"))])) }
-        _ = try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)])
-        let path = "/db/_changes?filter=_doc_ids&doc_ids=[%22none%22]"
+    /// The text of a feed, and how many steps it took.
+    private func read(_ client: RouterClient, _ path: String, _ body: JSON) throws -> (text: String, steps: Int) {
         let response = client.server.router.respond(
             to: HTTPRequest(
-                method: "GET", target: RequestTarget(path), headers: ["Authorization": "Basic YWRtaW46YWRtaW4="],
-                body: BufferedBody()))
-        guard case .stream(let stream, _) = response.body else { return #expect(response.status == 200) }
-        var text = ""
-        var steps = 0
-        reading: while true {
+                method: "POST", target: RequestTarget(path),
+                headers: ["Authorization": "Basic YWRtaW46YWRtaW4=", "Content-Type": "application/json"],
+                body: BufferedBody(Array(body.description.utf8))))
+        guard case .stream(let stream, _) = response.body else {
+            #expect(response.status == 200)
+            return ("", 0)
+        }
+        var (text, steps) = ("", 0)
+        while true {
             steps += 1
             switch try stream.next() {
             case .piece(let bytes): text += String(decoding: bytes, as: UTF8.self)
             case .wait: Issue.record("there is nothing to wait for")
-            case .end: break reading
+            case .end: return (text, steps)
             }
         }
-        #expect(steps > 5)
-        #expect(try JSON(parsing: text)["results"] == [] && text.contains("\"last_seq\":\"4000-"))
+    }
+
+    private func withDocuments(_ count: Int) throws -> RouterClient {
+        let client = try RouterClient.withDatabase()
+        let docs = (0..<count).map { JSON.object(JSONObject([("_id", .string("d\(10_000 + $0)"))])) }
+        _ = try client.send("POST", "/db/_bulk_docs", ["docs": .array(docs)])
+        return client
+    }
+
+    @Test func `a feed whose filter passes nothing yields after a few pages`() throws {
+        let client = try withDocuments(4000)
+        let answer = try read(client, "/db/_changes?filter=_selector", ["selector": ["none": 1]])
+        #expect(answer.steps > 5)
+        #expect(try JSON(parsing: answer.text)["results"] == [] && answer.text.contains("\"last_seq\":\"4000-"))
+    }
+
+    @Test func `changes of a few named documents are looked up, not searched for`() throws {
+        let client = try withDocuments(4000)
+        _ = try client.send("PUT", "/db/_design/x", [:])
+        let ids: JSON = ["doc_ids": ["d13999", "d10007", "none", "d11000"]]
+        func rows(_ options: String, _ body: JSON = ids) throws -> [JSON?] {
+            let answer = try read(client, "/db/_changes?\(options)", body)
+            #expect(answer.steps < 6)
+            let json = try JSON(parsing: answer.text)
+            #expect(json["results"]?.array?.allSatisfy { $0["doc"] != nil } == true || !options.contains("include"))
+            return json["results"]?.array?.map { $0["id"] } ?? []
+        }
+        #expect(try rows("filter=_doc_ids") == ["d10007", "d11000", "d13999"])
+        #expect(try rows("filter=_doc_ids&limit=2&include_docs=true") == ["d10007", "d11000"])
+        #expect(try rows("filter=_doc_ids&descending=true") == ["d13999", "d11000", "d10007"])
+        #expect(try rows("filter=_doc_ids&since=8") == ["d11000", "d13999"])
+        #expect(try rows("filter=_design", [:]) == ["_design/x"])
+        let text = try read(client, "/db/_changes?filter=_doc_ids", ids).text
+        #expect(text.contains("\"last_seq\":\"4001-"))
     }
 
     @Test func `a POST in place of a GET needs no body`() throws {
