@@ -92,7 +92,14 @@ package struct IndexReading {
     ) throws {
         var (left, toSkip) = (limit, skip)
         guard left > 0 else { return }
+        // The first chunk may begin before the range. The last one may end after it, but has no successor.
+        var mayBeginOutside = (range.descending ? range.upper : range.lower) != nil
         try reader.forEachChunk(view, in: range) { entry in
+            if !mayBeginOutside, entry.count <= toSkip {
+                toSkip -= entry.count
+                return true
+            }
+            mayBeginOutside = false
             let (chunk, part) = try reader.part(of: entry, in: range)
             guard toSkip < part.count else {
                 toSkip -= part.count
