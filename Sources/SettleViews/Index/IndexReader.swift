@@ -7,7 +7,8 @@ final class IndexReader {
     private var statements: [String: SQLiteStatement] = [:]
     /// SQLite's number of the state that the cached values belong to.
     private var version: Int64?
-    private var counts: [Int: ChunkCounts] = [:]
+    /// The counts of views; `nil` for a view that is known to have too many chunks.
+    private var counts: [Int: ChunkCounts?] = [:]
     private let mostCounts: Int
     private var lastChunk: (number: Int64, rows: RowChunk)?
 
@@ -74,7 +75,7 @@ final class IndexReader {
             "SELECT first, number, count FROM directory WHERE view = ?1 ORDER BY first LIMIT \(mostCounts + 1)")
         statement.bind(1, Int64(view))
         let made = try ChunkCounts(statement, most: mostCounts)
-        counts[view] = made
+        counts.updateValue(made, forKey: view)
         return made
     }
 
