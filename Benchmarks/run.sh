@@ -5,6 +5,8 @@
 #   RUNS=9 Benchmarks/run.sh store    one of: store, clocks, journal, conflicts, json, tree, views, find, million, server, replication
 #   SIZES=100000,1000000,10000000 Benchmarks/run.sh growth
 #                                     how the cost of a request grows with the database; not a part of all
+#   SIZES=1000,10000,100000 Benchmarks/run.sh databases
+#                                     how it grows with the number of databases; not a part of all
 set -euo pipefail
 cd "$(dirname "$0")"
 runs=${RUNS:-5}
@@ -128,4 +130,8 @@ fi
 if [[ $what == growth ]]; then
     prepare_serving
     python3 server/growth.py --settle "$settle" --folder "$data" --sizes "${SIZES:-100000,1000000}"
+fi
+if [[ $what == databases ]]; then
+    prepare_serving
+    python3 server/databases.py --settle "$settle" --folder "$data" --sizes "${SIZES:-1000,10000}"
 fi
