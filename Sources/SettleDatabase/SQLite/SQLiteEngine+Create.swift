@@ -1,8 +1,8 @@
 extension SQLiteEngine {
     /// Makes the file of an empty database, so that a crash leaves either all of it or nothing under its name.
     ///
-    /// It is made under another name, without a log beside it, forced to the disk, and renamed. So the file's own first
-    /// page says from the beginning what it is, and a process that is killed before the first checkpoint leaves a file that
+    /// It is made under another name, without a log or journal beside it, forced to the disk at once, and renamed. So the file's
+    /// own first page says from the beginning what it is, and a process that is killed before the first checkpoint leaves a file that
     /// ``FileHeader`` knows.
     static func create(_ files: DatabaseFiles) throws {
         for leftOver in files.unfinished { try removeIfThere(leftOver) }
@@ -17,8 +17,14 @@ extension SQLiteEngine {
     }
 
     private static func create(_ path: String) throws {
+        try fill(path)
+        try FileHandleWriter(path: path, goesOn: true).synchronize()
+    }
+
+    /// Makes the file without waiting for the disk: after a crash it is made anew.
+    private static func fill(_ path: String) throws {
         let connection = try SQLiteConnection(path: path)
-        try connection.execute("PRAGMA synchronous = FULL")
+        try connection.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY")
         try SQLiteSchema.create(on: connection)
         try connection.execute("PRAGMA journal_mode = WAL")
     }
