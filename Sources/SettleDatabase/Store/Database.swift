@@ -144,6 +144,8 @@ public final class Database: Sendable {
     deinit {
         expirations.cancel()
         engine.close()
+        lock?.release()
+        if let path { DatabaseRegistry.shared.forgetReleased(path) }
     }
 
     /// Calls a closure with an editor.

@@ -65,6 +65,17 @@ final class DatabaseRegistry: Sendable {
         entries.update { $0[Array(path.utf8)] = nil }
     }
 
+    /// Removes the entry of a database that was released and whose lock is free, unless its folder is used again.
+    func forgetReleased(_ path: String) {
+        let key = Array(path.utf8)
+        entries.withLock { entries in
+            if let entry = entries[key], entry.database == nil, !entry.isBusy { entries[key] = nil }
+        }
+    }
+
+    /// Whether there is an entry of a folder: its database is open, or is being opened or closed.
+    func isKnown(_ path: String) -> Bool { entries.withLock { $0[Array(path.utf8)] != nil } }
+
     /// Waits until no other thread uses a folder, and reserves it for this one; with `unlessOpen`, an open database is
     /// returned without a reservation.
     private func take(_ files: DatabaseFiles, unlessOpen: Bool) throws -> (open: Database?, wasKnown: Bool) {

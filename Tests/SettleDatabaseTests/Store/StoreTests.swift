@@ -69,6 +69,14 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: left))
     }
 
+    @Test func `a database that nobody holds any more leaves nothing behind in memory`() throws {
+        let folder = try TemporaryFolder()
+        let store = try Store(path: folder.path)
+        for number in 0..<50 { _ = try store.create("db\(number)") }
+        for number in 0..<50 { _ = try store.open("db\(number)") }
+        #expect(!DatabaseRegistry.shared.isKnown(folder.path + "/db7.settle"))
+    }
+
     @Test func `opening a database that is being closed gives an open one`() async throws {
         let folder = try TemporaryFolder()
         for _ in 0..<100 {
