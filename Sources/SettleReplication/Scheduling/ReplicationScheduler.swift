@@ -7,7 +7,12 @@ internal import SettlePlatform
 package final class ReplicationScheduler: Sendable {
     private struct State: Sendable {
         var schedule: ReplicationSchedule
-        var jobs: [String: ReplicationJob] = [:]
+        var jobs: [String: ReplicationJob] = [:] {
+            // Most changes are of a job that stays.
+            didSet { if jobs.count != ids?.count { ids = nil } }
+        }
+        /// The jobs' ids in order; `nil` since one was added or removed.
+        var ids: [String]?
         var runs: [Int: (job: String, task: Task<Void, Never>, replicator: Replicator?)] = [:]
         var counts = Counts()
         var observers: [@Sendable (ReplicationNotice) -> Void] = []
@@ -230,9 +235,16 @@ extension ReplicationScheduler {
         state.withLock { state in state.jobs[id].map { Self.now($0, state) } }
     }
 
-    /// All jobs, ordered by id.
-    package var jobs: [ReplicationJob] {
-        state.withLock { state in state.jobs.values.map { Self.now($0, state) } }.sorted { $0.id < $1.id }
+    /// A page of all jobs, ordered by id, and how many there are.
+    ///
+    /// - Complexity: the page's; O(*n* log *n*) after a job was added or removed.
+    package func jobs(skip: Int, limit: Int) -> (page: [ReplicationJob], total: Int) {
+        state.withLock { state in
+            let ids = state.ids ?? state.jobs.keys.sorted()
+            state.ids = ids
+            let page = ids.dropFirst(skip).prefix(limit).compactMap { state.jobs[$0] }
+            return (page.map { Self.now($0, state) }, ids.count)
+        }
     }
 
     /// The jobs that run, ordered by id.

@@ -10,10 +10,10 @@ enum SchedulerEndpoints {
     /// `GET /_scheduler/jobs`
     static let jobs: Endpoint = .work(\.replications) { replications, context in
         let (limit, skip) = (try count("limit", 100, context), try count("skip", 0, context))
-        let all = replications.scheduler.jobs
+        let (page, total) = replications.scheduler.jobs(skip: skip, limit: limit)
         return .json([
-            "total_rows": .number(JSONNumber(all.count)), "offset": .number(JSONNumber(min(skip, all.count))),
-            "jobs": .array(all.dropFirst(skip).prefix(limit).map(\.json)),
+            "total_rows": .number(JSONNumber(total)), "offset": .number(JSONNumber(min(skip, total))),
+            "jobs": .array(page.map(\.json)),
         ])
     }
 
