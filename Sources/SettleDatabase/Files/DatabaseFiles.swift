@@ -1,3 +1,5 @@
+internal import SettlePlatform
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -20,7 +22,8 @@ struct DatabaseFiles: Sendable {
         self.folder = URL(fileURLWithPath: folder).standardizedFileURL.path
     }
 
-    var database: String { folder + "/database.sqlite" }
+    var database: String { folder + "/" + Self.databaseName }
+    private static let databaseName = "database.sqlite"
     /// The name of the database file while it is being created; SQLite may leave files beside it.
     var unfinishedDatabase: String { folder + "/database.new" }
     var unfinished: [String] { ["", "-journal", "-wal", "-shm"].map { unfinishedDatabase + $0 } }
@@ -30,7 +33,10 @@ struct DatabaseFiles: Sendable {
     var lock: String { folder + "/lock" }
 
     /// Whether the folder contains a database.
-    var exist: Bool { FileManager.default.fileExists(atPath: database) }
+    var exist: Bool { Self.exist(in: folder) }
+
+    /// Whether a folder contains a database.
+    static func exist(in folder: String) -> Bool { FileStatus(path: folder + "/" + databaseName) != nil }
 
     /// Creates the folder and its subfolders.
     func create() throws {

@@ -62,15 +62,25 @@ public struct Store: Sendable {
     }
 
     /// The names of all databases, sorted.
-    public func names() throws -> [String] {
+    public func names() throws -> [String] { try listedNames().filter(contains).sorted() }
+
+    /// The names of all folders that are named like a database's, in no order; nothing looks into them.
+    package func listedNames() throws -> [String] {
         do {
-            return try FileManager.default.contentsOfDirectory(atPath: path)
-                .filter { $0.hasSuffix(Self.suffix) && DatabaseFiles(folder: path + "/" + $0).exist }
-                .map { String($0.dropLast(Self.suffix.count)).replacing("%2F", with: "/") }
-                .filter(Self.isName).sorted()
+            return try FileManager.default.contentsOfDirectory(atPath: path).compactMap { folder in
+                guard folder.hasSuffix(Self.suffix) else { return nil }
+                let stem = String(folder.dropLast(Self.suffix.count))
+                let name = stem.utf8.contains(UInt8(ascii: "%")) ? stem.replacing("%2F", with: "/") : stem
+                return Self.isName(name) ? name : nil
+            }
         } catch {
             throw DatabaseError(.inputOutput, "can't list the folder \(path)", cause: error)
         }
+    }
+
+    /// Whether there is a database of a name.
+    package func contains(_ name: String) -> Bool {
+        (try? folder(of: name)).map { DatabaseFiles.exist(in: $0) } ?? false
     }
 
     /// Whether a name is legal for a database.

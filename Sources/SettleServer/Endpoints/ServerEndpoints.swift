@@ -68,15 +68,21 @@ enum ServerEndpoints {
     private static func names(_ context: RequestContext) throws -> [String] {
         var query = ListingQuery()
         try query.take(context.query)
-        let isDescending = query.isDescending
-        var names = try context.databases.names()
-        if isDescending { names.reverse() }
-        if let start = query.start?.string { names = names.filter { isDescending ? $0 <= start : $0 >= start } }
-        if let end = query.end?.string {
-            let isInclusive = query.isEndInclusive
-            names = names.filter { (isDescending ? $0 > end : $0 < end) || (isInclusive && $0 == end) }
-        }
-        return Array(names.dropFirst(query.skip).prefix(query.limit))
+        return try context.databases.names.read { page(of: $0, query) }
+    }
+
+    /// The names that a query asks for, of all in order.
+    private static func page(of names: [String], _ query: ListingQuery) -> [String] {
+        let (start, end) = (query.start?.string, query.end?.string)
+        let (first, last) = query.isDescending ? (end, start) : (start, end)
+        let isFirstIn = !query.isDescending || query.isEndInclusive
+        let isLastIn = query.isDescending || query.isEndInclusive
+        let low = first.map { key in names.firstIndexInOrder { isFirstIn ? $0 >= key : $0 > key } } ?? 0
+        let high = last.map { key in names.firstIndexInOrder { isLastIn ? $0 > key : $0 >= key } } ?? names.count
+        let range = names[low..<max(low, high)]
+        guard query.isDescending else { return Array(range.dropFirst(query.skip).prefix(query.limit)) }
+        let backwards: ReversedCollection = range.reversed()
+        return Array(backwards.dropFirst(query.skip).prefix(query.limit))
     }
 
     /// What CouchDB has and this version has not.

@@ -87,6 +87,11 @@ final class ServerState: Sendable {
         replications.watch(name, try databases.open(name))
     }
 
+    /// Begins to run the replications for which documents of any database ask.
+    func watchAllReplications() throws {
+        for name in try databases.names(where: ReplicatorDocuments.isReplicator) { try watchReplications(name) }
+    }
+
     /// Ends all replications; they go on when the server is started again.
     func stopReplications(within seconds: Double) { replications.stop(seconds: seconds) }
 

@@ -27,10 +27,13 @@ final class DatabasePool: Sendable {
     private let store: Store
     private let limit: Int
     private let state = Guarded(State())
+    /// The names of all databases.
+    let names: DatabaseNames
 
     init(store: Store, limit: Int) {
         self.store = store
         self.limit = max(limit, 1)
+        names = DatabaseNames(store)
     }
 
     /// The folder they are in.
@@ -45,8 +48,22 @@ final class DatabasePool: Sendable {
     /// Sets what is called with each database before it is used.
     func onOpen(_ body: @escaping @Sendable (String, Database) -> Void) { state.withLock { $0.onOpen = body } }
 
-    /// The names of all databases, sorted.
-    func names() throws -> [String] { try store.names() }
+    /// The names of the databases whose names meet a condition, sorted; nothing looks at the others' files.
+    func names(where condition: (String) -> Bool) throws -> [String] {
+        try store.listedNames().filter { condition($0) && store.contains($0) }.sorted()
+    }
+
+    /// Whether there is a database of a name.
+    func contains(_ name: String) -> Bool { store.contains(name) }
+
+    /// Makes the folder in which long bodies are collected: not the databases' own, for its time of change tells of databases.
+    func makeUploadFolder() throws -> String {
+        let folder = store.path + "/uploads"
+        do { try makePrivateFolder(folder) } catch {
+            throw DatabaseError(.inputOutput, "can't make the folder \(folder)", cause: error)
+        }
+        return folder
+    }
 
     /// A database.
     ///
@@ -95,7 +112,7 @@ final class DatabasePool: Sendable {
     }
 
     /// Creates a database.
-    func create(_ name: String) throws { keep(try store.create(name), name) }
+    func create(_ name: String) throws { keep(try names.change(name) { try store.create(name) }, name) }
 
     /// Takes a database that is open already, wherever its files are.
     func lend(_ database: Database, as name: String) { keep(database, name) }
@@ -104,9 +121,9 @@ final class DatabasePool: Sendable {
     func delete(_ name: String) throws {
         guard Store.isName(name) else { throw HTTPError.noDatabase }
         _ = state.withLock { $0.open.removeValue(forKey: name) }
-        do { try store.delete(name) } catch let error as DatabaseError where error.code == .notFound {
-            throw HTTPError.noDatabase
-        }
+        do { try names.change(name) { try store.delete(name) } } catch let error as DatabaseError
+            where error.code == .notFound
+        { throw HTTPError.noDatabase }
         // Somebody may have asked for it meanwhile.
         _ = state.withLock { $0.open.removeValue(forKey: name) }
     }

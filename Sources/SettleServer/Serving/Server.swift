@@ -42,7 +42,7 @@ public final class Server: Sendable {
         settings.idleTimeout = options.idleTimeout
         settings.bodyLimit = { [live = state.live] in live.withLock { Int64($0.largestUpload) } }
         settings.certificate = options.certificate
-        settings.uploadFolder = state.databases.path
+        settings.uploadFolder = try state.databases.makeUploadFolder()
         settings.trustedProxies = TrustedProxies(options.security.trustedProxies)
         settings.warn = { [log = options.log] in log?.warning($0) }
         if let log = options.log, log.takesRequests { settings.observer = { log.request($0) } }
@@ -52,7 +52,7 @@ public final class Server: Sendable {
         state.metrics.setConnections { [weak started] in started?.load.connections ?? 0 }
         transport.withLock { $0 = started }
         // After it listens, for they may be with this very server.
-        for name in try state.databases.names() { try state.watchReplications(name) }
+        try state.watchAllReplications()
     }
 
     /// Makes the administrator `admin` with a random password when the server has none, neither by its options nor by

@@ -41,7 +41,7 @@ final class DatabaseUpdates: Sendable {
     /// Continues an existing log.
     ///
     /// - Throws: ``DatabaseError``.
-    func resume() throws { if try databases.names().contains(Self.name) { _ = try log() } }
+    func resume() throws { if databases.contains(Self.name) { _ = try log() } }
 
     /// The log, which is created if it does not exist.
     ///
@@ -94,7 +94,7 @@ extension DatabaseUpdates {
         let log = try databases.open(Self.name)
         try log.setRevisionLimit(Self.revisions)
         let wasKilled = try log.localDocument(Self.running) != nil
-        let names = try databases.names().filter { $0 != Self.name }
+        let names = try databases.names.read { $0 }.filter { $0 != Self.name }
         try write(missed(names, in: log), to: log)
         if wasKilled { try write(names.map { DatabaseEvent(.updated, $0) }, to: log) }
         try log.saveLocalDocument(Self.running, body: [:])
