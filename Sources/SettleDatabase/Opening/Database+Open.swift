@@ -73,7 +73,7 @@ extension Database {
         try files.create()
         let engine = try SQLiteEngine(
             path: files.database, durability: options.durability, cacheBytes: options.cacheBytes,
-            readers: options.readers)
+            readers: options.readers, leavesShortLog: options.leavesShortLogs)
         return try opened(Database(engine: engine, files: files, lock: lock, options: options))
     }
 

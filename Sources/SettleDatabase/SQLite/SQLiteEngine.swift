@@ -31,9 +31,11 @@ final class SQLiteEngine: StorageEngine, @unchecked Sendable {
     ///
     /// Nothing is written before the file was looked at.
     init(
-        path: String?, durability: Durability, cacheBytes: Int, readers: Int = 4, sizes: CountSizes = CountSizes()
+        path: String?, durability: Durability, cacheBytes: Int, readers: Int = 4, leavesShortLog: Bool = false,
+        sizes: CountSizes = CountSizes()
     ) throws {
         let connection = try SQLiteConnection(path: path ?? ":memory:")
+        connection.leavesShortLog = leavesShortLog
         if let path {
             guard try connection.integer("SELECT count(*) FROM sqlite_schema") ?? 0 > 0 else {
                 throw DatabaseError(.corrupt, "\(path) has no tables; a database has. Restore it from a copy")

@@ -42,6 +42,9 @@ public struct DatabaseOptions: Sendable {
     /// databases of its ``Store`` as needed, and this adds them each time. It must not open a database. If it throws, opening fails.
     public var whenOpened: @Sendable (Database) throws -> Void = { _ in }
 
+    /// Whether a write-ahead log that is short stays as it is when the database closes; not by default.
+    package var leavesShortLogs = false
+
     /// Creates options with the defaults.
     public init() {}
 }

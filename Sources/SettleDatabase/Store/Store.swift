@@ -15,7 +15,7 @@ internal import Foundation
 public struct Store: Sendable {
     /// The folder.
     public let path: String
-    private let options: DatabaseOptions
+    private var options: DatabaseOptions
     private static let suffix = ".settle"
 
     /// Opens a store, and creates its folder if needed.
@@ -81,6 +81,14 @@ public struct Store: Sendable {
     /// Whether there is a database of a name.
     package func contains(_ name: String) -> Bool {
         (try? folder(of: name)).map { DatabaseFiles.exist(in: $0) } ?? false
+    }
+
+    /// The same store, whose databases leave a short write-ahead log as it is when they close: opening and closing one then
+    /// costs no synchronization of the disk, and the log is emptied by the next opening that makes it long.
+    package func leavingShortLogs() -> Store {
+        var store = self
+        store.options.leavesShortLogs = true
+        return store
     }
 
     /// Whether a name is legal for a database.

@@ -29,9 +29,10 @@ final class DatabasePool: Sendable {
     private let state = Guarded(State())
     /// The names of all databases.
     let names: DatabaseNames
+    private let closer = DatabaseCloser()
 
     init(store: Store, limit: Int) {
-        self.store = store
+        self.store = store.leavingShortLogs()
         self.limit = max(limit, 1)
         names = DatabaseNames(store)
     }
@@ -135,6 +136,7 @@ final class DatabasePool: Sendable {
             return state.open.values.map(\.database)
         }
         for database in all { database.close() }
+        closer.wait()
     }
 
     /// Runs a closure while databases that are open stay so, so that it is not the closure's end that closes one of them.
@@ -169,19 +171,24 @@ final class DatabasePool: Sendable {
     }
 
     private func keep(_ database: Database, _ name: String) {
-        // What is dropped may close at once, and so not under the lock.
         state.withLock(\.onOpen)?(name, database)
-        let dropped = state.withLock { state -> [Entry?] in
+        let dropped = state.withLock { state -> [Database] in
             state.uses += 1
             state.missing.remove(name)
             var entry = Entry(database: database, lastUse: state.uses)
             if let known = state.open[name], known.database === database { entry.keepers = known.keepers }
-            let replaced = state.open.updateValue(entry, forKey: name)
-            guard state.open.count > limit else { return [replaced] }
-            let oldest = state.open.filter { $0.value.keepers == 0 }.min { $0.value.lastUse < $1.value.lastUse }
-            return [replaced, oldest.flatMap { state.open.removeValue(forKey: $0.key) }]
+            let replaced = state.open.updateValue(entry, forKey: name).map { [$0.database] } ?? []
+            return replaced + removeOldest(&state)
         }
-        withExtendedLifetime(dropped) {}
+        // They may close at once, and so not under the lock.
+        closer.close(consume dropped)
+    }
+
+    /// Removes the eighth that was not used longest once there are too many, so that an opening rarely looks for it.
+    private func removeOldest(_ state: inout State) -> [Database] {
+        guard state.open.count > limit else { return [] }
+        let unused = state.open.filter { $0.value.keepers == 0 }.sorted { $0.value.lastUse < $1.value.lastUse }
+        return unused.prefix(max(limit / 8, 1)).compactMap { state.open.removeValue(forKey: $0.key)?.database }
     }
 }
 
