@@ -32,7 +32,16 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+#if os(Linux)
+// It waits by epoll, and looks at processes in /proc.
+package.targets += [
+    .systemLibrary(name: "CEpoll"),
+    .executableTarget(
+        name: "DeviceBenchmark", dependencies: ["CEpoll", "Measuring", .product(name: "SettleCore", package: "Settle")]),
+]
+#endif
+
 // A warning is an error, as in the package.
-for target in package.targets where !["CFloor", "CSimdjson", "HTTPFloor"].contains(target.name) {
+for target in package.targets where !["CEpoll", "CFloor", "CSimdjson", "HTTPFloor"].contains(target.name) {
     target.swiftSettings = [.treatAllWarnings(as: .error)]
 }

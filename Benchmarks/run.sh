@@ -7,6 +7,8 @@
 #                                     how the cost of a request grows with the database; not a part of all
 #   SIZES=1000,10000,100000 Benchmarks/run.sh databases
 #                                     how it grows with the number of databases; not a part of all
+#   DEVICES=1000 Benchmarks/run.sh devices --seconds 120
+#                                     many devices that sync; not a part of all; .build/release/DeviceBenchmark --help
 set -euo pipefail
 cd "$(dirname "$0")"
 runs=${RUNS:-5}
@@ -134,4 +136,18 @@ fi
 if [[ $what == databases ]]; then
     prepare_serving
     python3 server/databases.py --settle "$settle" --folder "$data" --sizes "${SIZES:-1000,10000}"
+fi
+if [[ $what == devices ]]; then
+    # With a server of ours, or the one at SETTLE_PEER_URL, user and password included, with the process SETTLE_PEER_PID.
+    devices=${DEVICES:-10000}
+    ulimit -n "$(ulimit -Hn)"
+    if [[ -z ${SETTLE_PEER_URL:-} ]]; then
+        prepare_serving
+        export SETTLE_CONNECTIONS=$((devices + 300))
+        serve
+        SETTLE_PEER_URL=http://admin:$password@127.0.0.1:$port
+        SETTLE_PEER_PID=$server
+    fi
+    "$bin/DeviceBenchmark" --url "$SETTLE_PEER_URL" ${SETTLE_PEER_PID:+--pid "$SETTLE_PEER_PID"} \
+        --devices "$devices" "${@:2}"
 fi
