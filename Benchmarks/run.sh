@@ -138,7 +138,7 @@ if [[ $what == databases ]]; then
     python3 server/databases.py --settle "$settle" --folder "$data" --sizes "${SIZES:-1000,10000}"
 fi
 if [[ $what == devices ]]; then
-    # With a server of ours, or the one at SETTLE_PEER_URL, user and password included, with the process SETTLE_PEER_PID.
+    # With a server of ours, or the one at SETTLE_PEER_URL, user and password included, whose process is SETTLE_PEER_PID.
     devices=${DEVICES:-10000}
     ulimit -n "$(ulimit -Hn)"
     if [[ -z ${SETTLE_PEER_URL:-} ]]; then

@@ -45,6 +45,12 @@ final class Connection {
         }
     }
 
+    /// Closes the connection, and ends the request that waits for an answer.
+    func cancel() {
+        close()
+        finish { $0.resume(throwing: Loss.cut) }
+    }
+
     func close() {
         guard socket >= 0 else { return }
         Poller.shared.remove(socket: socket)

@@ -34,6 +34,7 @@ final class Course {
             tell("measuring each kind of request alone")
             (report.costs, report.idle) = try await Calibration(fleet, usage).run()
         }
+        fleet.disconnect()
         if !options.keeps { for group in fleet.groups { try await group.remove(connection, server) } }
         return report
     }

@@ -1,15 +1,14 @@
 import SettleCore
 
 extension Device {
-    /// Pulls until the process ends: catches up, then waits for changes. After a failure it starts from the checkpoint.
+    /// Pulls until it is disconnected: catches up, then waits for changes. After a failure it starts from the checkpoint.
     func follow() async {
-        let connection = Connection(fleet.server)
         var failures = 0
-        while true {
+        while fleet.isConnected {
             do {
-                try await fleet.whileSyncing { try await catchUp(connection) }
+                try await fleet.whileSyncing { try await catchUp() }
                 failures = 0
-                while true { try await waitForChanges(connection) }
+                while true { try await waitForChanges() }
             } catch {
                 isWaiting = false
                 connection.close()
@@ -20,34 +19,34 @@ extension Device {
         }
     }
 
-    private func catchUp(_ connection: Connection) async throws {
+    private func catchUp() async throws {
         since = try await read(pulled, connection) ?? "0"
         await think()
-        try await take(changes(.changes, "", connection), connection)
+        try await take(changes(.changes, ""))
     }
 
-    private func waitForChanges(_ connection: Connection) async throws {
+    private func waitForChanges() async throws {
         isWaiting = true
         let began = Moment.now
         let feed = "&feed=longpoll&heartbeat=\(Int(fleet.options.heartbeat * 1000))"
-        let page = try await changes(.longPoll, feed, connection)
+        let page = try await changes(.longPoll, feed)
         let revisions = page.rows.flatMap(\.revisions)
         if let delay = group.delay(of: revisions, after: began) { fleet.statistics.addWakeUp(seconds: delay) }
         guard !revisions.isEmpty else { return }
         isWaiting = false
         try await fleet.whileSyncing {
             await think()
-            try await take(page, connection)
+            try await take(page)
         }
     }
 
-    private func changes(_ kind: RequestKind, _ feed: String, _ connection: Connection) async throws -> ChangesPage {
+    private func changes(_ kind: RequestKind, _ feed: String) async throws -> ChangesPage {
         let path = "\(group.path)/_changes?style=all_docs&since=\(since)\(feed)"
         return ChangesPage(try await ask(kind, connection, "GET", path))
     }
 
     /// Gets the revisions of some changes that the replica lacks, and notes in the checkpoint how far it has come.
-    private func take(_ page: ChangesPage, _ connection: Connection) async throws {
+    private func take(_ page: ChangesPage) async throws {
         let missing = page.rows.flatMap { row in
             row.revisions.filter { replica[row.id]?.knows($0) != true }
                 .map { #"{"id":"\#(row.id)","rev":"\#($0)"}"# }

@@ -13,6 +13,8 @@ final class Device {
     var since = "0"
     let pulled: Checkpoint
     let pushed: Checkpoint
+    /// The connection by which it pulls.
+    let connection: Connection
     /// What it has written and not pushed yet.
     var unpushed: [LocalEdit] = []
     /// Whether it waits for changes, and has all that it has heard of.
@@ -26,6 +28,7 @@ final class Device {
         random = RandomSource(seed: RandomSource.mixed(UInt64(fleet.options.seed) << 32 | UInt64(number)))
         pulled = Checkpoint("pull-\(number)", in: group.path)
         pushed = Checkpoint("push-\(number)", in: group.path)
+        connection = Connection(fleet.server)
     }
 
     /// Sends a request; ends with the content of the answer, or `nil` when there is no such document.

@@ -9,6 +9,8 @@ final class Fleet {
     private(set) var statistics = Statistics()
     /// Whether devices work now: they take their time, and lose connections.
     var isWorking = false
+    /// Whether devices come back when they have lost a connection.
+    private(set) var isConnected = true
     private var syncing = 0
     /// Devices that sync, times seconds, since counting began.
     private var syncSeconds = 0.0
@@ -61,6 +63,12 @@ final class Fleet {
             Loop.begin { await device.follow() }
         }
         while !isQuiet { await Poller.shared.sleep(0.1) }
+    }
+
+    /// Ends what devices wait for.
+    func disconnect() {
+        isConnected = false
+        for device in devices { device.connection.cancel() }
     }
 
     /// Has devices edit and push for a while: some of a database one after the other, as those who work together do.

@@ -39,7 +39,7 @@ extension Report {
     private var ending: String {
         let explained = "the rows and waiting explain \(share(explained)) of \(share(processor)) % of the processor\n"
         return """
-            \(costs.isEmpty ? "" : explained)the time of a long-poll is from sending an edit until another device knows it
+            \(costs.isEmpty ? "" : explained)the time of a long-poll: from sending an edit until another device knows it
 
             quiet after \(short(quietSeconds)) s; lost: \(verdict.lost) of \(verdict.revisions) revisions; \
             wrong contents: \(wrongContents); equal: \(verdict.equal) of \(verdict.devices) devices

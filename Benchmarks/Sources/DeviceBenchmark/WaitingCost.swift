@@ -7,7 +7,7 @@ struct WaitingCost {
 
     /// Fits a line through measured times: least squares.
     ///
-    /// - Parameter slices: Time, signals of life and seconds of the processor in it, of slices of about the same length.
+    /// - Parameter slices: Times of about the same length, with the signals of life and seconds of the processor in each.
     init(_ slices: [(time: Double, signals: Int, processor: Double)]) {
         let count = Double(max(1, slices.count))
         let time = slices.reduce(0) { $0 + $1.time }
