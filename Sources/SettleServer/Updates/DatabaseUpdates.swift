@@ -11,17 +11,26 @@ internal import SettlePlatform
 ///
 /// `created` and `deleted` are written before the request is answered. `updated` is written within half a second, once for
 /// any number of writes. A stopping server writes pending events. After a kill, the next start writes `updated` for all
-/// databases, and the databases that were added to the folder or removed meanwhile.
+/// databases, and the databases that were added to the folder or removed meanwhile; the server answers other requests while
+/// it does that.
 final class DatabaseUpdates: Sendable {
     /// The name of the log's database, as in CouchDB.
     static let name = "_global_changes"
 
     private struct State {
         var log: Database?
+        /// Whether events are collected: from the start of a server whose log exists, which it opens later.
+        var isKept = false
         /// Changes that are not in the log yet.
         var changed: [String: Watched] = [:]
         /// Databases whose next commit is observed.
         var watched: [String: Watched] = [:]
+        /// With how many of those the ones that are closed are removed.
+        var mostWatched = 64
+        /// When events were last written.
+        var written = DispatchTime(uptimeNanoseconds: 0)
+        /// Databases that get an event after a kill.
+        var doubtful: ArraySlice<String> = []
     }
 
     private struct Watched: Sendable { weak let database: Database? }
@@ -38,10 +47,15 @@ final class DatabaseUpdates: Sendable {
         databases.onOpen { [weak self] in self?.watch($1, $0) }
     }
 
-    /// Continues an existing log.
+    /// Continues an existing log, without waiting until it has the events it has missed.
     ///
     /// - Throws: ``DatabaseError``.
-    func resume() throws { if databases.contains(Self.name) { _ = try log() } }
+    func resume() throws {
+        guard databases.contains(Self.name) else { return }
+        let (log, wasKilled) = try open()
+        state.withLock { $0.isKept = true }
+        queue.async { [self] in attempt { try begin(log, wasKilled: wasKilled) } }
+    }
 
     /// The log, which is created if it does not exist.
     ///
@@ -49,7 +63,9 @@ final class DatabaseUpdates: Sendable {
     func log() throws -> Database {
         try queue.sync {
             if let log = state.withLock(\.log), !log.isClosed { return log }
-            return try begin()
+            let (log, wasKilled) = try open()
+            try begin(log, wasKilled: wasKilled)
+            return log
         }
     }
 
@@ -73,34 +89,64 @@ final class DatabaseUpdates: Sendable {
     func stop() {
         queue.sync {
             flush()
-            guard let log = state.withLock(\.log) else { return }
-            attempt { try log.deleteLocalDocument(Self.running) }
+            let (log, isWhole) = state.withLock { ($0.log, $0.doubtful.isEmpty) }
+            guard let log else { return }
+            if isWhole { attempt { try log.deleteLocalDocument(Self.running) } }
             state.withLock { $0 = State() }
         }
     }
 
-    /// How long changes of a database are collected, in milliseconds.
+    /// How long changes of a database are collected after the last were written, in milliseconds.
     private static let delay = 500
+    /// How many events of databases that may have changed before a kill are written at once.
+    private static let doubtfulAtOnce = 200
     /// A local document that exists while the server runs.
     private static let running = DocumentID(unchecked: "_local/running")
+    /// How many missed events are written at once.
+    private static let missedAtOnce = 1000
     /// How many revisions of an event are kept.
     private static let revisions = 10
 }
 
 extension DatabaseUpdates {
-    /// Opens the log, and writes the events it has missed.
-    private func begin() throws -> Database {
+    /// Opens the log, or creates it, and marks it as incomplete until the server stops.
+    private func open() throws -> (log: Database, wasKilled: Bool) {
         do { try databases.create(Self.name) } catch let error as DatabaseError where error.code == .exists {}
         let log = try databases.open(Self.name)
         try log.setRevisionLimit(Self.revisions)
         let wasKilled = try log.localDocument(Self.running) != nil
+        if !wasKilled { try log.saveLocalDocument(Self.running, body: [:]) }
+        return (log, wasKilled)
+    }
+
+    /// Writes the events that a log has missed, and those of open databases from now on.
+    private func begin(_ log: Database, wasKilled: Bool) throws {
         let names = try databases.names.read { $0 }.filter { $0 != Self.name }
-        try write(missed(names, in: log), to: log)
-        if wasKilled { try write(names.map { DatabaseEvent(.updated, $0) }, to: log) }
-        try log.saveLocalDocument(Self.running, body: [:])
-        state.withLock { $0.log = log }
+        var missed = try missed(names, in: log)[...]
+        while !missed.isEmpty {
+            try write(Array(missed.prefix(Self.missedAtOnce)), to: log)
+            missed = missed.dropFirst(Self.missedAtOnce)
+        }
+        state.withLock { state in
+            (state.log, state.isKept) = (log, true)
+            if wasKilled { state.doubtful = names[...] }
+        }
         for (name, database) in databases.open { watch(database, name) }
-        return log
+        if wasKilled { writeDoubtful() }
+    }
+
+    /// Writes an event of some databases that may have changed before a kill; those of the others when the queue is free again.
+    private func writeDoubtful() {
+        let (log, names) = state.withLock { state in
+            let names = Array(state.doubtful.prefix(Self.doubtfulAtOnce))
+            return (state.log, names)
+        }
+        guard let log, !names.isEmpty else { return }
+        attempt {
+            try write(names.filter(databases.contains).map { DatabaseEvent(.updated, $0) }, to: log)
+            state.withLock { $0.doubtful = $0.doubtful.dropFirst(names.count) }
+            queue.async { [weak self] in self?.writeDoubtful() }
+        }
     }
 
     /// The databases that were created and deleted while the log was not kept.
@@ -120,34 +166,44 @@ extension DatabaseUpdates {
     /// Logs the next change of a database.
     private func watch(_ database: Database, _ name: String) {
         let isNew = state.withLock { state in
-            guard state.log != nil, name != Self.name, state.watched[name]?.database !== database else { return false }
+            guard state.isKept, name != Self.name, state.watched[name]?.database !== database else { return false }
             state.watched[name] = Watched(database: database)
+            if state.watched.count > state.mostWatched {
+                state.watched = state.watched.filter { $0.value.database != nil }
+                state.mostWatched = max(64, 2 * state.watched.count)
+            }
             return true
         }
-        if isNew { attempt { watch(database, name, after: try database.lastSequence()) } }
+        if isNew { attempt { watch(database, name, after: try Self.newest(of: database)) } }
+    }
+
+    /// The sequence of the newest commit, which is usually known without reading.
+    private static func newest(of database: Database) throws -> UpdateSequence {
+        if let commit = database.newestCommit, !database.isClosed { return commit.sequence }
+        return try database.lastSequence()
     }
 
     private func watch(_ database: Database, _ name: String, after sequence: UpdateSequence) {
         _ = database.notify(after: sequence) { [weak self, weak database] isOpen in
             guard let self, let database, isOpen else { return }
-            let isFirst = state.withLock { state in
+            let due = state.withLock { state -> DispatchTime? in
                 defer { state.changed[name] = Watched(database: database) }
-                return state.changed.isEmpty
+                return state.changed.isEmpty ? state.written + .milliseconds(Self.delay) : nil
             }
-            guard isFirst else { return }
-            queue.asyncAfter(deadline: .now() + .milliseconds(Self.delay)) { [weak self] in self?.flush() }
+            guard let due else { return }
+            queue.asyncAfter(deadline: max(due, .now())) { [weak self] in self?.flush() }
         }
     }
 
     /// Writes which databases were changed, and observes the next change of each.
     private func flush() {
         let (log, changed) = state.withLock { state in
-            defer { state.changed = [:] }
+            defer { (state.changed, state.written) = ([:], .now()) }
             return (state.log, state.changed)
         }
         guard let log, !changed.isEmpty else { return }
         // Read before the event is written, because later changes are another event.
-        let seen = changed.mapValues { try? $0.database?.lastSequence() }
+        let seen = changed.mapValues { try? $0.database.map(Self.newest) }
         attempt { try write(changed.keys.sorted().map { DatabaseEvent(.updated, $0) }, to: log) }
         for (name, watched) in changed {
             guard let database = watched.database, case let sequence?? = seen[name] else { continue }
