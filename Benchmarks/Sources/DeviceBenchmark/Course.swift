@@ -46,6 +46,7 @@ final class Course {
         await fleet.connect()
         report.connectSeconds = Moment.now - began
         report.connectTimes = Report.rows(fleet.statistics)
+        report.wrongContents = fleet.statistics.wrongContents
         await Poller.shared.sleep(2)
         report.memoryConnected = usage?.memory ?? 0
     }
@@ -75,7 +76,7 @@ final class Course {
             }
         } while !(report.verdict.devices > 0 && report.verdict.isGood) && Moment.now - began <= options.quiet
         report.quietSeconds = Moment.now - began
-        report.wrongContents = fleet.statistics.wrongContents
+        report.wrongContents += fleet.statistics.wrongContents
         report.memoryPeak = usage?.peakMemory ?? 0
     }
 

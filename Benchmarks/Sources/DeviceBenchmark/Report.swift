@@ -1,5 +1,3 @@
-import Measuring
-
 /// What is reported at the end.
 struct Report: Sendable {
     struct Row: Sendable {

@@ -58,14 +58,12 @@ final class Statistics {
 
 /// Some times, in milliseconds.
 struct Latencies {
-    let count: Int
     let median: Double
     let percentile99: Double
     let longest: Double
 
     init(_ seconds: [Float]) {
         let sorted = seconds.sorted()
-        count = sorted.count
         let at = { (share: Double) in
             sorted.isEmpty ? 0 : Double(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) * 1000
         }
