@@ -18,11 +18,11 @@ extension Report {
     private var usage: String? {
         guard options.process != nil else { return nil }
         let each = short((memoryConnected - memoryBefore) * 1024 / Double(options.devices))
+        let quiet = costs.isEmpty ? "" : ", \(short(idle * 100)) % while all wait"
         return """
             memory of the server: \(Int(memoryBefore)) MiB before, \(Int(memoryConnected)) MiB with all connected, \
             \(each) KiB each, \(Int(memoryPeak)) MiB at the peak
-            processor of the server: \(share(processor)) % while devices work, \(short(idle * 100)) % while all \
-            wait; this tool \(share(ownProcessor)) %
+            processor of the server: \(share(processor)) % while devices work\(quiet); this tool \(share(ownProcessor)) %
             """
     }
 
