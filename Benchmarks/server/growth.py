@@ -3,6 +3,7 @@
 smallest.
 
     growth.py --settle PATH --folder FOLDER [--sizes 100000,1000000] [--times 101] [--json]
+    growth.py --url http://127.0.0.1:5984 --password WORD [--sizes …]       the same requests to another server of the API
 
 Each size has a folder and a server of its own, on a free port. Documents have about 450 bytes and ids in random order; all
 are imported before anything is measured. A request is made `times` times with other keys each time; its figure is the median
@@ -24,14 +25,18 @@ import time
 from connection import Connection, content
 
 options = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-options.add_argument("--settle", required=True, help="the tool, built for release")
-options.add_argument("--folder", required=True, help="where databases are made; 10 million documents take 10 GB")
+options.add_argument("--settle", help="the tool, built for release")
+options.add_argument("--folder", help="where databases are made; 10 million documents take 10 GB")
+options.add_argument("--url", help="a server that runs already; its databases `big` and `long` are removed")
+options.add_argument("--user", default="admin")
+options.add_argument("--password", default="growth")
 options.add_argument("--sizes", default="100000,1000000")
 options.add_argument("--times", type=int, default=101)
 options.add_argument("--json", action="store_true", help="prints the figures as JSON")
 given = options.parse_args()
+if not given.url and not (given.settle and given.folder):
+    options.error("--settle and --folder are needed, or --url")
 sizes = [int(size) for size in given.sizes.split(",")]
-PASSWORD = "growth"
 
 
 def identifier(number):
@@ -47,27 +52,13 @@ def document(number):
     }
 
 
-class Server:
-    """A server on a folder, and a connection to it."""
+class Peer:
+    """A server that runs already, and a connection to it."""
 
-    def __init__(self, folder):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.log = open(os.path.join(folder, "server.log"), "ab")
-        self.process = subprocess.Popen(
-            [given.settle, "serve", "--quiet", "--data", folder, "--port", str(self.port), "--admin", "admin"],
-            env=os.environ | {"SETTLE_ADMIN_PASSWORD": PASSWORD}, stdout=subprocess.DEVNULL, stderr=self.log)
-        atexit.register(self.process.kill)
-        self.url = f"http://127.0.0.1:{self.port}"
-        while True:
-            try:
-                self.connection = Connection(self.url, "admin", PASSWORD)
-                break
-            except OSError:
-                if self.process.poll() is not None:
-                    sys.exit(f"the server did not start; {self.log.name} says why")
-                time.sleep(0.005)
+    def __init__(self, url):
+        self.connection = Connection(url, given.user, given.password)
+        for database in ("big", "long"):
+            self.ask("DELETE", f"/{database}")
 
     def ask(self, method, path, body=None, good=(200, 201, 202, 404, 409, 412)):
         data = b"" if body is None else json.dumps(body).encode()
@@ -88,6 +79,32 @@ class Server:
 
     def stop(self):
         self.connection.socket.close()
+
+
+class Server(Peer):
+    """A server on a folder, and a connection to it."""
+
+    def __init__(self, folder):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.log = open(os.path.join(folder, "server.log"), "ab")
+        self.process = subprocess.Popen(
+            [given.settle, "serve", "--quiet", "--data", folder, "--port", str(self.port), "--admin", given.user],
+            env=os.environ | {"SETTLE_ADMIN_PASSWORD": given.password}, stdout=subprocess.DEVNULL, stderr=self.log)
+        atexit.register(self.process.kill)
+        self.url = f"http://127.0.0.1:{self.port}"
+        while True:
+            try:
+                self.connection = Connection(self.url, given.user, given.password)
+                break
+            except OSError:
+                if self.process.poll() is not None:
+                    sys.exit(f"the server did not start; {self.log.name} says why")
+                time.sleep(0.005)
+
+    def stop(self):
+        super().stop()
         self.process.terminate()
         self.process.wait()
         self.log.close()
@@ -129,10 +146,11 @@ def edits_of_deep(server, times):
 
 
 def measure(size):
-    folder = os.path.join(given.folder, f"growth-{size}")
-    os.makedirs(folder, exist_ok=True)
+    folder = given.folder and os.path.join(given.folder, f"growth-{size}")
+    if folder:
+        os.makedirs(folder, exist_ok=True)
     chance = random.Random(size)
-    server = Server(folder)
+    server = Peer(given.url) if given.url else Server(folder)
     figures = {}
     rate = fill(server, size)
     if rate:
@@ -193,6 +211,9 @@ def measure(size):
     grow_revisions(server)
     figures["GET a document with 4,000 leaves"] = ask([("GET", "/long/wide", None) for _ in times])
     figures["PUT an edit after 20,000"] = edits_of_deep(server, given.times)
+    if given.url:
+        server.stop()
+        return figures
     figures["a replication that has nothing to do"] = replication(server, folder)
     server.stop()
     opened = []
@@ -215,14 +236,13 @@ def replication(server, folder):
         server.stop()
         shutil.copytree(os.path.join(folder, "big.settle"), copy, ignore=shutil.ignore_patterns("views", "lock"))
         server.__init__(folder)
-    job = {"source": f"http://admin:{PASSWORD}@127.0.0.1:{server.port}/big",
-           "target": f"http://admin:{PASSWORD}@127.0.0.1:{server.port}/copy"}
+    job = {"source": f"http://{given.user}:{given.password}@127.0.0.1:{server.port}/big",
+           "target": f"http://{given.user}:{given.password}@127.0.0.1:{server.port}/copy"}
     print("  the first replication", file=sys.stderr, flush=True)
     server.ask("POST", "/_replicate", job)
     return server.milliseconds([("POST", "/_replicate", job)] * 5)
 
 
-os.makedirs(given.folder, exist_ok=True)
 table = {}
 for size in sizes:
     print(f"{size:,} documents", file=sys.stderr, flush=True)
