@@ -23,8 +23,6 @@ struct ViewAnswer {
 
     /// After how many bytes of an index a page ends.
     private static let pageLength = 256 * 1024
-    /// The most rows of a view whose number is known without reading much.
-    private static let mostCounted = 500_000
 
     init(
         _ group: ViewGroup, _ view: ViewGroup.View, _ query: ViewQuery, _ source: any QuerySource, _ metrics: Metrics
@@ -61,9 +59,7 @@ struct ViewAnswer {
     private func begin(_ index: IndexReading, _ bytes: inout WireText) throws {
         var head: [String] = []
         if !query.isReduced(view) {
-            let all = try index.count(view.number)
-            if all > Self.mostCounted { _ = try source.database }
-            head.append("\"total_rows\":\(all)")
+            head.append("\"total_rows\":\(try index.count(view.number))")
             head.append("\"offset\":\(try offset(index))")
         }
         if query.hasUpdateSequence {

@@ -2,11 +2,14 @@ internal import SettleCore
 
 /// Counts rows: `_count`.
 struct CountReducer: ViewReducer {
-    func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] { groups.map { Array(String($0.count).utf8) } }
+    func reduce(_ groups: [[IndexRow]]) throws -> [[UInt8]] { groups.map { Self.value($0.count) } }
 
     func rereduce(_ groups: [[[UInt8]]]) throws -> [[UInt8]] {
         groups.map { values in
-            Array(String(values.reduce(0) { $0 + (Int(String(decoding: $1, as: UTF8.self)) ?? 0) }).utf8)
+            Self.value(values.reduce(0) { $0 + (Int(String(decoding: $1, as: UTF8.self)) ?? 0) })
         }
     }
+
+    /// The value for a number of rows.
+    static func value(_ count: Int) -> [UInt8] { Array(String(count).utf8) }
 }

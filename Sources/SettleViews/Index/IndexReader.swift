@@ -3,80 +3,42 @@ internal import SettleDatabase
 
 /// Reads snapshots of an index.
 final class IndexReader {
-    private let connection: SQLiteConnection
-    private var statements: [String: SQLiteStatement] = [:]
-    /// SQLite's number of the state that the cached values belong to.
+    private let statements: IndexStatements
+    /// The chunks of each view.
+    let directory: ChunkDirectory
+    /// SQLite's number of the state that the cached chunk belongs to.
     private var version: Int64?
-    /// The counts of views; `nil` for a view that is known to have too many chunks.
-    private var counts: [Int: ChunkCounts?] = [:]
-    private let mostCounts: Int
     private var lastChunk: (number: Int64, rows: RowChunk)?
-
-    /// A chunk's entry in the directory.
-    struct Entry {
-        let first: [UInt8]
-        let number: Int64
-        let count: Int
-        /// The packed reductions of its rows, a value for each reduce function.
-        let reductions: [UInt8]
-    }
 
     /// Opens an index.
     ///
-    /// - Parameters:
-    ///   - path: The path of its file.
-    ///   - mostCounts: The maximum number of chunks for which the number of rows before them is cached; with more,
-    ///     each query adds them up.
     /// - Throws: ``DatabaseError``.
-    init(_ path: String, mostCounts: Int = ChunkCounts.most) throws {
-        connection = try IndexFile.open(path, .views)
-        self.mostCounts = mostCounts
+    init(_ path: String) throws {
+        statements = IndexStatements(try IndexFile.open(path, .views))
+        directory = ChunkDirectory(statements: statements)
     }
 
     /// Runs a closure on one snapshot.
     func snapshot<Result>(_ body: (IndexReader) throws -> Result) throws -> Result {
-        try statement("BEGIN").run()
-        defer { try? statement("COMMIT").run() }
-        let current = try statement("PRAGMA data_version").first { $0.integer(0) }
-        if current == nil || current != version { (version, counts, lastChunk) = (current, [:], nil) }
+        try statements.prepared("BEGIN").run()
+        defer { try? statements.prepared("COMMIT").run() }
+        let current = try statements.prepared("PRAGMA data_version").first { $0.integer(0) }
+        if current == nil || current != version { (version, lastChunk) = (current, nil) }
         return try body(self)
     }
 
     /// The last processed change of the index.
     func sequence() throws -> UpdateSequence {
-        try IndexState.sequence(by: statement(IndexState.sequenceQuery))
+        try IndexState.sequence(by: statements.prepared(IndexState.sequenceQuery))
     }
 
     /// The number of rows of a view.
-    func count(_ view: Int) throws -> Int {
-        if let counts = try counts(view) { return counts.total }
-        let statement = try statement("SELECT total(count) FROM directory WHERE view = ?1")
-        statement.bind(1, Int64(view))
-        return Int(try statement.first { $0.integer(0) } ?? 0)
-    }
+    func count(_ view: Int) throws -> Int { try directory.count(view) }
 
     /// The number of rows of a view before a position.
     func count(_ view: Int, before position: [UInt8]) throws -> Int {
-        if let counts = try counts(view) {
-            guard let chunk = counts.chunk(before: position) else { return 0 }
-            return chunk.before + (try rows(of: chunk.number)).index(of: position)
-        }
-        let statement = try statement("SELECT total(count) FROM directory WHERE view = ?1 AND first < ?2")
-        statement.bind(1, Int64(view))
-        statement.bind(2, position)
-        let upTo = Int(try statement.first { $0.integer(0) } ?? 0)
         guard let last = try entries(view, below: position, limit: 1).first else { return 0 }
-        return upTo - last.count + (try rows(of: last.number)).index(of: position)
-    }
-
-    private func counts(_ view: Int) throws -> ChunkCounts? {
-        if let known = counts[view] { return known }
-        let statement = try statement(
-            "SELECT first, number, count FROM directory WHERE view = ?1 ORDER BY first LIMIT \(mostCounts + 1)")
-        statement.bind(1, Int64(view))
-        let made = try ChunkCounts(statement, most: mostCounts)
-        counts.updateValue(made, forKey: view)
-        return made
+        return try directory.count(view, before: last.first) + rows(of: last).index(of: position)
     }
 
     /// The number of rows in a range.
@@ -93,16 +55,38 @@ final class IndexReader {
         return try range.upper.map { all - (try count(view, before: $0)) } ?? 0
     }
 
+    /// Passes over rows of a range in reading direction, as whole chunks where possible.
+    ///
+    /// - Returns: The rest of the range from a chunk on, and the number of rows to skip in that chunk; `nil` if nothing remains.
+    /// - Throws: ``DatabaseError``.
+    /// - Complexity: O(log *n*).
+    func skip(_ skip: Int, _ view: Int, in range: RowRange) throws -> (rest: RowRange, skip: Int)? {
+        var rest = range
+        if range.descending {
+            let upTo = try range.upper.map { try count(view, before: $0) } ?? count(view)
+            guard skip < upTo, let chunk = try directory.chunk(view, at: upTo - 1 - skip) else { return nil }
+            let isFirst = chunk.before + chunk.count >= upTo
+            if isFirst { return (range, skip) }
+            rest.upper = chunk.range.next
+            return (rest, skip - (upTo - chunk.before - chunk.count))
+        }
+        let before = try range.lower.map { try count(view, before: $0) } ?? 0
+        guard skip < .max - before, let chunk = try directory.chunk(view, at: before + skip) else { return nil }
+        if chunk.before <= before { return (range, skip) }
+        rest.lower = chunk.range.first
+        return (rest, before + skip - chunk.before)
+    }
+
     /// A chunk's rows, and the indexes of those in a range.
-    func part(of entry: Entry, in range: RowRange) throws -> (RowChunk, Range<Int>) {
-        let chunk = try rows(of: entry.number)
+    func part(of entry: DirectoryEntry, in range: RowRange) throws -> (RowChunk, Range<Int>) {
+        let chunk = try rows(of: entry)
         let low = range.lower.map { chunk.index(of: $0) } ?? 0
         let high = range.upper.map { chunk.index(of: $0) } ?? chunk.count
         return (chunk, low..<max(low, high))
     }
 
     /// Calls a closure for each chunk that overlaps a range, in order, until it returns `false`.
-    func forEachChunk(_ view: Int, in range: RowRange, _ body: (Entry) throws -> Bool) throws {
+    func forEachChunk(_ view: Int, in range: RowRange, _ body: (DirectoryEntry) throws -> Bool) throws {
         if let lower = range.lower, let upper = range.upper, !RowPosition.isBefore(lower, upper) { return }
         var rest = range
         while true {
@@ -118,38 +102,39 @@ final class IndexReader {
     }
 
     /// A chunk's rows.
-    func rows(of number: Int64) throws -> RowChunk {
-        if let lastChunk, lastChunk.number == number { return lastChunk.rows }
-        let statement = try statement("SELECT rows FROM chunks WHERE number = ?1")
-        statement.bind(1, number)
+    private func rows(of entry: DirectoryEntry) throws -> RowChunk {
+        if let lastChunk, lastChunk.number == entry.number { return lastChunk.rows }
+        let statement = try statements.prepared("SELECT rows FROM chunks WHERE number = ?1")
+        statement.bind(1, entry.number)
         guard let bytes = try statement.first({ $0.bytes(0) }) else {
             throw DatabaseError(.corrupt, "a part of an index is missing")
         }
         let rows = try RowChunk(bytes)
-        lastChunk = (number, rows)
+        guard rows.count == entry.count else { throw ChunkDirectory.damage }
+        lastChunk = (entry.number, rows)
         return rows
     }
 
     private static let pageLength = 64
 
-    private func entriesUp(_ view: Int, _ range: RowRange) throws -> [Entry] {
+    private func entriesUp(_ view: Int, _ range: RowRange) throws -> [DirectoryEntry] {
         var start = range.lower ?? []
         // The chunk that contains the start of the range begins before it.
         if !range.isResumed, range.lower != nil, let first = try entries(view, below: start + [0], limit: 1).first {
             start = first.first
         }
-        let statement = try statement(
+        let statement = try statements.prepared(
             """
-            SELECT first, number, count, reductions FROM directory
-            WHERE view = ?1 AND first >= ?2 AND (?3 IS NULL OR first < ?3) ORDER BY first LIMIT \(Self.pageLength)
+            SELECT first, number, count FROM directory
+            WHERE view = ?1 AND level = 0 AND first >= ?2 AND (?3 IS NULL OR first < ?3) ORDER BY first LIMIT \(Self.pageLength)
             """)
         statement.bind(1, Int64(view))
         statement.bind(2, start)
         statement.bind(3, range.upper)
-        return try statement.all(Self.entry)
+        return try statement.all { DirectoryEntry($0) }
     }
 
-    private func entriesDown(_ view: Int, _ range: RowRange) throws -> [Entry] {
+    private func entriesDown(_ view: Int, _ range: RowRange) throws -> [DirectoryEntry] {
         let page = try entries(view, below: range.upper, limit: Self.pageLength)
         guard let lower = range.lower else { return page }
         // Of the chunks that begin before the range only the first can overlap it.
@@ -159,26 +144,15 @@ final class IndexReader {
     }
 
     /// The last chunks that begin below a position, in descending order.
-    private func entries(_ view: Int, below position: [UInt8]?, limit: Int) throws -> [Entry] {
-        let statement = try statement(
+    private func entries(_ view: Int, below position: [UInt8]?, limit: Int) throws -> [DirectoryEntry] {
+        let statement = try statements.prepared(
             """
-            SELECT first, number, count, reductions FROM directory
-            WHERE view = ?1 AND (?2 IS NULL OR first < ?2) ORDER BY first DESC LIMIT ?3
+            SELECT first, number, count FROM directory
+            WHERE view = ?1 AND level = 0 AND (?2 IS NULL OR first < ?2) ORDER BY first DESC LIMIT ?3
             """)
         statement.bind(1, Int64(view))
         statement.bind(2, position)
         statement.bind(3, Int64(limit))
-        return try statement.all(Self.entry)
-    }
-
-    private static func entry(_ row: SQLiteStatement) -> Entry {
-        Entry(first: row.bytes(0), number: row.integer(1), count: Int(row.integer(2)), reductions: row.bytes(3))
-    }
-
-    private func statement(_ sql: String) throws -> SQLiteStatement {
-        if let known = statements[sql] { return known }
-        let made = try SQLiteStatement(sql, on: connection)
-        statements[sql] = made
-        return made
+        return try statement.all { DirectoryEntry($0) }
     }
 }

@@ -1,6 +1,5 @@
 import SettleCore
 import SettleDatabase
-internal import SettlePlatform
 
 extension IndexReading {
     /// A group whose rows are being collected.
@@ -16,7 +15,7 @@ extension IndexReading {
 
     /// Reduces the rows of a range, group by group.
     ///
-    /// Chunks completely inside one group are not read: the directory has their reductions.
+    /// Chunks completely inside one group are not read: the directory has their reductions, and those of ranges of chunks.
     ///
     /// - Parameters:
     ///   - view: The view.
@@ -42,27 +41,24 @@ extension IndexReading {
             if skipped < skip { skipped += 1 } else { closed.append(group) }
             return closed.count < min(limit, Self.groupsAtOnce)
         }
-        try forEachPart(view, in: range) { part in
-            if let group = open, part.isWhole, part.isWithin(group.prefix) {
-                open?.values.append(try value(reducer, of: part.entry, in: view))
-                return true
-            }
-            if level == .none, part.isWhole {
+        try reader.directory.forEachPart(view, in: range) { part in
+            if part.isWhole, level == .none || open.map({ part.isWithin($0.prefix) }) ?? false {
                 if open == nil { open = Group(prefix: [], key: JSON.null.utf8) }
-                open?.values.append(try value(reducer, of: part.entry, in: view))
-                return true
+                open?.values.append(try value(reducer, of: part, in: view))
+                return .onward
             }
+            guard part.isChunk else { return .inside }
             let (chunk, rows) = try reader.part(of: part.entry, in: range)
             for row in range.descending ? chunk.indexRows(rows).reversed() : chunk.indexRows(rows) {
                 if let group = open, !row.position.starts(with: group.prefix) {
-                    guard close() else { return false }
+                    guard close() else { return .stop }
                 }
                 if open == nil {
                     open = Group(prefix: Array(level.prefix(of: row.position)), key: level.shown(row.key))
                 }
                 open?.rows.append(row)
             }
-            return true
+            return .onward
         }
         // The open group is complete only if the whole range was read.
         let isFull = closed.count >= min(limit, Self.groupsAtOnce)
@@ -88,61 +84,10 @@ extension IndexReading {
         }
     }
 
-    /// The reduction of a chunk's rows.
-    private func value(_ reducer: Int, of entry: IndexReader.Entry, in view: Int) throws -> [UInt8] {
-        // Earlier versions stored no reductions for the rows of query indexes.
-        if definitions[view].reducers[reducer] is CountReducer { return Array(String(entry.count).utf8) }
-        let value = entry.reductions.withUnsafeBytes { raw -> [UInt8]? in
-            var place = 0
-            for number in 0...reducer {
-                guard let length = VariableNumber.readLength(raw, &place) else { return nil }
-                if number == reducer { return Array(raw[place..<place + length]) }
-                place += length
-            }
-            return nil
-        }
-        guard let value else { throw DatabaseError(.corrupt, "a part of an index can't be read") }
-        return value
-    }
-
-    /// A chunk of a range.
-    private struct Part {
-        let entry: IndexReader.Entry
-        /// Whether all its rows are in the range.
-        let isWhole: Bool
-        /// Where the next chunk upward begins; `nil` if it is not known to be in the range.
-        let next: [UInt8]?
-
-        /// Whether all rows belong to a group, given that the previous rows in reading direction do.
-        func isWithin(_ prefix: [UInt8]) -> Bool {
-            entry.first.starts(with: prefix) && (next?.starts(with: prefix) ?? false)
-        }
-    }
-
-    /// Calls a closure for each chunk that overlaps a range, once it is known whether the chunk is completely inside.
-    private func forEachPart(_ view: Int, in range: RowRange, _ body: (Part) throws -> Bool) throws {
-        func isInside(_ entry: IndexReader.Entry) -> Bool {
-            range.lower.map { !RowPosition.isBefore(entry.first, $0) } ?? true
-        }
-        // The beginning of the next higher chunk, in row order.
-        var above: [UInt8]?
-        var waiting: IndexReader.Entry?
-        var goesOn = true
-        try reader.forEachChunk(view, in: range) { entry in
-            if range.descending {
-                let isWhole = isInside(entry) && (above != nil || range.upper == nil)
-                goesOn = try body(Part(entry: entry, isWhole: isWhole, next: above))
-                above = entry.first
-                return goesOn
-            }
-            if let last = waiting {
-                goesOn = try body(Part(entry: last, isWhole: isInside(last), next: entry.first))
-            }
-            waiting = entry
-            return goesOn
-        }
-        if goesOn, let last = waiting {
-            _ = try body(Part(entry: last, isWhole: isInside(last) && range.upper == nil, next: nil))
-        }
+    /// The reduction of a part's rows.
+    private func value(_ reducer: Int, of part: ChunkDirectory.Part, in view: Int) throws -> [UInt8] {
+        // A query index has rows and counts, but no reductions.
+        if definitions[view].reducers[reducer] is CountReducer { return CountReducer.value(part.entry.count) }
+        return try part.reductions.value(reducer)
     }
 }

@@ -90,17 +90,14 @@ package struct IndexReading {
     private func forEachPart(
         _ view: Int, in range: RowRange, skip: Int, limit: Int, _ body: (RowChunk, ArraySlice<Int>) throws -> Bool
     ) throws {
-        var (left, toSkip) = (limit, skip)
-        guard left > 0 else { return }
-        // The first chunk may begin before the range. The last one may end after it, but has no successor.
-        var mayBeginOutside = (range.descending ? range.upper : range.lower) != nil
-        try reader.forEachChunk(view, in: range) { entry in
-            if !mayBeginOutside, entry.count <= toSkip {
-                toSkip -= entry.count
-                return true
-            }
-            mayBeginOutside = false
-            let (chunk, part) = try reader.part(of: entry, in: range)
+        guard limit > 0 else { return }
+        var (left, toSkip, rest) = (limit, skip, range)
+        if skip > 0 {
+            guard let place = try reader.skip(skip, view, in: range) else { return }
+            (rest, toSkip) = place
+        }
+        try reader.forEachChunk(view, in: rest) { entry in
+            let (chunk, part) = try reader.part(of: entry, in: rest)
             guard toSkip < part.count else {
                 toSkip -= part.count
                 return true

@@ -13,16 +13,16 @@ struct IndexTables: Sendable {
     /// The tables of views that share their functions.
     ///
     ///     documents   id, positions    which rows a document has
-    ///     directory   view, first, number, count, reductions      the chunks in order, with their reductions
+    ///     directory   view, level, first, number, count, reductions      the chunks in order, and ranges of them
     ///     chunks      number, rows
     static let views = IndexTables(
-        version: 2, names: ["state", "documents", "directory", "chunks"],
+        version: 3, names: ["state", "documents", "directory", "chunks"],
         sql: """
             CREATE TABLE state(name BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
             CREATE TABLE documents(id BLOB PRIMARY KEY, positions BLOB NOT NULL) WITHOUT ROWID;
             CREATE TABLE directory(
-                view INTEGER NOT NULL, first BLOB NOT NULL, number INTEGER NOT NULL, count INTEGER NOT NULL,
-                reductions BLOB NOT NULL, PRIMARY KEY(view, first)) WITHOUT ROWID;
+                view INTEGER NOT NULL, level INTEGER NOT NULL, first BLOB NOT NULL, number INTEGER NOT NULL,
+                count INTEGER NOT NULL, reductions BLOB NOT NULL, PRIMARY KEY(view, level, first)) WITHOUT ROWID;
             CREATE TABLE chunks(number INTEGER PRIMARY KEY, rows BLOB NOT NULL);
             """)
 

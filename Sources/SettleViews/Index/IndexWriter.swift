@@ -12,39 +12,30 @@ internal import SettlePlatform
 final class IndexWriter: IndexWriting {
     let connection: SQLiteConnection
     private let definitions: [ViewDefinition]
+    private let directory: ChunkDirectory
     private(set) var state: IndexState
 
     private let positions: SQLiteStatement
     private let putPositions: SQLiteStatement
     private let removePositions: SQLiteStatement
-    private let chunkBefore: SQLiteStatement
-    private let chunkAfter: SQLiteStatement
     private let rowsOf: SQLiteStatement
     private let putRows: SQLiteStatement
     private let removeRows: SQLiteStatement
-    private let putEntry: SQLiteStatement
-    private let removeEntry: SQLiteStatement
     private let putState: SQLiteStatement
     private var nextNumber: Int64
 
-    init(_ connection: SQLiteConnection, definitions: [ViewDefinition]) throws {
+    init(_ connection: SQLiteConnection, definitions: [ViewDefinition], sizes: LevelSizes = LevelSizes()) throws {
         self.connection = connection
         self.definitions = definitions
+        directory = ChunkDirectory(statements: IndexStatements(connection), sizes: sizes)
         state = try IndexState(connection)
         func statement(_ sql: String) throws -> SQLiteStatement { try SQLiteStatement(sql, on: connection) }
         positions = try statement("SELECT positions FROM documents WHERE id = ?1")
         putPositions = try statement("INSERT OR REPLACE INTO documents(id, positions) VALUES(?1, ?2)")
         removePositions = try statement("DELETE FROM documents WHERE id = ?1")
-        chunkBefore = try statement(
-            "SELECT first, number FROM directory WHERE view = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1")
-        chunkAfter = try statement(
-            "SELECT first, number FROM directory WHERE view = ?1 AND first > ?2 ORDER BY first LIMIT 1")
         rowsOf = try statement("SELECT rows FROM chunks WHERE number = ?1")
         putRows = try statement("INSERT OR REPLACE INTO chunks(number, rows) VALUES(?1, ?2)")
         removeRows = try statement("DELETE FROM chunks WHERE number = ?1")
-        putEntry = try statement(
-            "INSERT OR REPLACE INTO directory(view, first, number, count, reductions) VALUES(?1, ?2, ?3, ?4, ?5)")
-        removeEntry = try statement("DELETE FROM directory WHERE view = ?1 AND first = ?2")
         putState = try statement("INSERT OR REPLACE INTO state(name, value) VALUES(?1, ?2)")
         nextNumber = (try connection.integer("SELECT max(number) FROM chunks") ?? 0) + 1
     }
@@ -119,10 +110,11 @@ final class IndexWriter: IndexWriting {
     /// Merges sorted changes into the chunks of a view.
     private func merge(_ changes: [RowChange], into view: Int) throws {
         var next = 0
+        var changed: [[UInt8]] = []
         var written: [(first: [UInt8], number: Int64, chunk: RowChunk)] = []
         while next < changes.count {
             let old = try entry(for: changes[next].position, of: view)
-            let limit = try old.flatMap { try after($0.first, of: view) }
+            let limit = try old.flatMap { try directory.next(view, 0, after: $0.first) }
             var end = next
             while end < changes.count, limit.map({ RowPosition.isBefore(changes[end].position, $0.first) }) ?? true {
                 end += 1
@@ -130,7 +122,10 @@ final class IndexWriter: IndexWriting {
             let chunk = try old.map { try read($0.number) } ?? .empty
             var rows = Self.merged(chunk, changes[next..<end])
             next = end
-            if let old { try remove(old, of: view) }
+            if let old {
+                try remove(old, of: view)
+                changed.append(old.first)
+            }
             // Small chunks are joined with the next one, unless that has changes itself.
             if !rows.isEmpty, let limit, rows.reduce(0, { $0 + $1.count }) < RowChunk.length / 4,
                 next == changes.count
@@ -138,6 +133,7 @@ final class IndexWriter: IndexWriting {
                 let follower = try read(limit.number)
                 rows += follower.rows.map { follower.bytes[$0.whole] }
                 try remove(limit, of: view)
+                changed.append(limit.first)
             }
             var number = old?.number
             for piece in try Self.cut(rows) {
@@ -151,19 +147,16 @@ final class IndexWriter: IndexWriting {
             }
         }
         let reductions = try reduce(written.map(\.chunk), of: view)
-        for (index, (first, number, chunk)) in written.enumerated() {
-            putEntry.bind(1, Int64(view))
-            putEntry.bind(2, first)
-            putEntry.bind(3, number)
-            putEntry.bind(4, Int64(chunk.count))
-            putEntry.bind(5, reductions[index])
-            try putEntry.run()
+        for (piece, reductions) in zip(written, reductions) {
+            let entry = DirectoryEntry(first: piece.first, number: piece.number, count: piece.chunk.count)
+            try directory.put(view, 0, entry, reductions)
         }
+        try directory.update(view, changed + written.map(\.first), by: definitions[view].reducers)
     }
 
-    /// The packed reductions of each chunk, by all reduce functions of a view.
-    private func reduce(_ chunks: [RowChunk], of view: Int) throws -> [[UInt8]] {
-        var packed = [[UInt8]](repeating: [], count: chunks.count)
+    /// The reductions of each chunk, by all reduce functions of a view.
+    private func reduce(_ chunks: [RowChunk], of view: Int) throws -> [PackedReductions] {
+        var packed = [PackedReductions](repeating: PackedReductions(), count: chunks.count)
         let reducers = definitions[view].reducers
         // As many at a time as fit into one request.
         var start = 0
@@ -174,10 +167,9 @@ final class IndexWriter: IndexWriting {
             for reducer in reducers {
                 let values =
                     reducer is CountReducer
-                    ? counted.map { Array(String($0.count).utf8) } : try reducer.reduce(groups)
+                    ? counted.map { CountReducer.value($0.count) } : try reducer.reduce(groups)
                 for (offset, value) in values.enumerated() where start + offset < end {
-                    VariableNumber.append(value.count, to: &packed[start + offset])
-                    packed[start + offset] += value
+                    packed[start + offset].append(value)
                 }
             }
             start = end
@@ -185,23 +177,9 @@ final class IndexWriter: IndexWriting {
         return packed
     }
 
-    private struct Entry {
-        let first: [UInt8]
-        let number: Int64
-    }
-
     /// The chunk for a position; `nil` if there are no chunks.
-    private func entry(for position: [UInt8], of view: Int) throws -> Entry? {
-        chunkBefore.bind(1, Int64(view))
-        chunkBefore.bind(2, position)
-        if let entry = try chunkBefore.first({ Entry(first: $0.bytes(0), number: $0.integer(1)) }) { return entry }
-        return try after([], of: view)
-    }
-
-    private func after(_ first: [UInt8], of view: Int) throws -> Entry? {
-        chunkAfter.bind(1, Int64(view))
-        chunkAfter.bind(2, first)
-        return try chunkAfter.first { Entry(first: $0.bytes(0), number: $0.integer(1)) }
+    private func entry(for position: [UInt8], of view: Int) throws -> DirectoryEntry? {
+        try directory.last(view, 0, upTo: position) ?? directory.next(view, 0, after: position)
     }
 
     private func read(_ number: Int64) throws -> RowChunk {
@@ -212,10 +190,8 @@ final class IndexWriter: IndexWriting {
         return try RowChunk(bytes)
     }
 
-    private func remove(_ entry: Entry, of view: Int) throws {
-        removeEntry.bind(1, Int64(view))
-        removeEntry.bind(2, entry.first)
-        try removeEntry.run()
+    private func remove(_ entry: DirectoryEntry, of view: Int) throws {
+        try directory.remove(view, 0, entry.first)
         removeRows.bind(1, entry.number)
         try removeRows.run()
     }
