@@ -126,11 +126,11 @@ final class IndexReader {
         let statement = try statements.prepared(
             """
             SELECT first, number, count FROM directory
-            WHERE view = ?1 AND level = 0 AND first >= ?2 AND (?3 IS NULL OR first < ?3) ORDER BY first LIMIT \(Self.pageLength)
+            WHERE view = ?1 AND level = 0 AND first >= ?2 AND first < ?3 ORDER BY first LIMIT \(Self.pageLength)
             """)
         statement.bind(1, Int64(view))
         statement.bind(2, start)
-        statement.bind(3, range.upper)
+        statement.bind(3, range.upper ?? ChunkDirectory.end)
         return try statement.all { DirectoryEntry($0) }
     }
 
@@ -148,10 +148,10 @@ final class IndexReader {
         let statement = try statements.prepared(
             """
             SELECT first, number, count FROM directory
-            WHERE view = ?1 AND level = 0 AND (?2 IS NULL OR first < ?2) ORDER BY first DESC LIMIT ?3
+            WHERE view = ?1 AND level = 0 AND first < ?2 ORDER BY first DESC LIMIT ?3
             """)
         statement.bind(1, Int64(view))
-        statement.bind(2, position)
+        statement.bind(2, position ?? ChunkDirectory.end)
         statement.bind(3, Int64(limit))
         return try statement.all { DirectoryEntry($0) }
     }
