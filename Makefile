@@ -69,11 +69,11 @@ BOUNDED := in 60 MB of memory
 SANITIZED := $(if $(SUITES),--filter '$(SUITES)') --skip '$(BOUNDED)'
 
 tsan: setup ## Run the tests, or those of SUITES, with the thread sanitizer
-	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan $(SANITIZED)
+	@SWIFT="$(SWIFT)" Scripts/test.sh --sanitize=thread --scratch-path .build/tsan $(SANITIZED)
 
 asan: setup ## Run the tests, or those of SUITES, with the address sanitizer
-	LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions.txt" \
-		$(SWIFT) test --sanitize=address --scratch-path .build/asan $(SANITIZED)
+	@LSAN_OPTIONS="suppressions=$(CURDIR)/Scripts/lsan-suppressions.txt" SWIFT="$(SWIFT)" \
+		Scripts/test.sh --sanitize=address --scratch-path .build/asan $(SANITIZED)
 
 fuzz: setup ## Fuzz the parsers, SECONDS_EACH
 	@Scripts/fuzz.sh
