@@ -26,6 +26,20 @@ package enum Sockets {
         return (ends[0], ends[1])
     }
 
+    /// The places of those sockets whose other end was closed, or will send nothing more.
+    ///
+    /// One call of the system, which waits for nothing. What was received before the end and not yet read does not hide it.
+    package static func closedByPeer(_ sockets: [Int32]) -> [Int] {
+        #if canImport(Glibc)
+        let (asked, told) = (Int16(0x2000), Int16(0x2000))  // POLLRDHUP, which needs a macro of its own
+        #else
+        let (asked, told) = (Int16(POLLIN), Int16(POLLHUP))
+        #endif
+        var polled = sockets.map { pollfd(fd: $0, events: asked, revents: 0) }
+        guard poll(&polled, nfds_t(polled.count), 0) > 0 else { return [] }
+        return polled.indices.filter { polled[$0].revents & (told | Int16(POLLHUP) | Int16(POLLERR)) != 0 }
+    }
+
     /// Connects a socket; below zero with `errno` when it is not connected yet.
     package static func connect(
         _ descriptor: Int32, to address: UnsafePointer<sockaddr>, _ length: socklen_t

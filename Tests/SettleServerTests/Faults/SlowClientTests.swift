@@ -86,4 +86,22 @@ import Testing
         }
         waitUntil { live.server.load == (0, 0) }
     }
+
+    @Test(arguments: ["continuous", "eventsource", "longpoll"], [true, false])
+    func `a feed that has nothing to send ends when its client goes`(feed: String, isReset: Bool) throws {
+        let live = try LiveServer { $0.idleTimeout = 0 }
+        _ = try live.send("PUT", "/db")
+        let (left, kept) = (try live.connect(), try live.connect())
+        for connection in [left, kept] {
+            try connection.write("GET /db/_changes?feed=\(feed)&heartbeat=3600000 HTTP/1.1\r\nHost: test\r\n\r\n")
+        }
+        waitUntil { live.server.load.requests == 2 }
+        // A request that follows, and is not read before the answer ends, does not hide that the client has gone.
+        try left.write("GET / HTTP/1.1\r\nHost: test\r\n\r\n")
+        if isReset { left.abort() } else { left.finishSending() }
+        waitUntil { live.server.load.requests == 1 }
+        _ = try live.send("PUT", "/db/a", "{}")
+        #expect(
+            String(decoding: kept.readWhatComes(first: 10000, then: 1000).bytes, as: UTF8.self).contains(#""id":"a""#))
+    }
 }

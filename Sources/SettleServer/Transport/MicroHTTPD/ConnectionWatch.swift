@@ -1,10 +1,13 @@
 internal import SettleDatabase
 internal import SettlePlatform
 
-/// Knows all connections, and cuts those off whose requests come too slowly.
+/// Knows all connections, cuts those off whose requests come too slowly, and ends feeds whose clients have gone.
 ///
 /// The library's own limit begins anew with each byte, so a client that sends one now and then would stay for ever. Here a
 /// header has to be complete within the idle limit, and of a body there has to come a piece within each.
+///
+/// Of a connection that waits for something to send, the library does not look at the socket. A feed without heartbeats would
+/// keep its database open for a minute after its client has gone.
 final class ConnectionWatch: Sendable {
     /// How far a request is.
     enum Progress {
@@ -26,15 +29,23 @@ final class ConnectionWatch: Sendable {
 
     init(limit: Int) { self.limit = Double(limit) }
 
-    /// Begins to look after connections on a thread of its own, unless there is no limit.
+    /// Begins to look after connections on a thread of its own. Without a limit no request is too slow.
     func start(on pool: WorkerPool) {
-        guard limit > 0 else { return }
+        let pause = limit > 0 ? min(limit / 4, 1) : 1
         pool.submit { [self] in
-            while state.wait(seconds: limit / 4, for: { $0.isStopped ? true : nil }) == nil {
-                let now = ContinuousClock.now
-                for connection in connections { connection.look(now, limit: limit) }
+            while state.wait(seconds: pause, for: { $0.isStopped ? true : nil }) == nil {
+                let (now, connections) = (ContinuousClock.now, connections)
+                if limit > 0 { for connection in connections { connection.look(now, limit: limit) } }
+                endAbandoned(connections)
             }
         }
+    }
+
+    /// Ends the answers that wait for something to send and whose clients have gone. A socket may be closed meanwhile, and its
+    /// number belong to another connection; then the exchange that is ended here is over already.
+    private func endAbandoned(_ connections: [MicroHTTPDConnection]) {
+        let waiting = connections.compactMap(\.waiting)
+        for place in Sockets.closedByPeer(waiting.map(\.socket)) { waiting[place].exchange.stop(isForced: true) }
     }
 
     /// Ends the thread.

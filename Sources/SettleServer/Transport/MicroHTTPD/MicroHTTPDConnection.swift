@@ -26,6 +26,14 @@ final class MicroHTTPDConnection: Sendable {
     /// The request it has now.
     var exchange: MicroHTTPDExchange? { state.withLock { $0.exchange } }
 
+    /// The request whose answer has nothing to send just now, with the socket on which its client may go away; `nil` if there
+    /// is none.
+    var waiting: (exchange: MicroHTTPDExchange, socket: Int32)? {
+        let state = state.withLock { $0 }
+        guard state.isOpen, let exchange = state.exchange, exchange.isWaitingToSend else { return nil }
+        return (exchange, socket)
+    }
+
     /// Says which request it has now, or that it waits for the next one.
     func set(_ exchange: MicroHTTPDExchange?) {
         let now = ContinuousClock.now

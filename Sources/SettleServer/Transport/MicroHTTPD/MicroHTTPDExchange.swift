@@ -98,6 +98,9 @@ final class MicroHTTPDExchange: Sendable {
         }
     }
 
+    /// Whether a part of the answer may have been sent, and nothing of the rest is there.
+    var isWaitingToSend: Bool { state.withLock { $0.pump != nil && $0.isSuspended } }
+
     /// Takes a piece of the body.
     ///
     /// - Returns: False when it has to come again later, `nil` when the connection must be closed.

@@ -5,7 +5,7 @@ internal import SettlePlatform
 /// HTTP by libmicrohttpd: a few threads that poll, and workers for handlers.
 ///
 /// What is known to bite (docs/decisions/0015-http-by-libmicrohttpd.md): polling is by `poll`, never by `epoll`; a suspended
-/// connection does not notice that its client is gone until it is resumed; the daemon must not be stopped while a
+/// connection does not notice that its client is gone (``ConnectionWatch`` does); the daemon must not be stopped while a
 /// connection is suspended.
 final class MicroHTTPDTransport: HTTPTransport {
     let port: Int
