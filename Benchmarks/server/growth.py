@@ -145,6 +145,18 @@ def edits_of_deep(server, times):
     return statistics.median(taken)
 
 
+def places(server, size, chance):
+    """Sequences as the server names them, at places all over the database. Only Settle takes a number for one."""
+    if given.settle:
+        newest = int(str(server.ask("GET", "/big")["update_seq"]).split("-")[0])
+        numbers = [chance.randrange(max(1, newest - 1000)) for _ in range(given.times)]
+        return [server.ask("GET", f"/big/_changes?limit=1&since={number}")["last_seq"] for number in numbers]
+    marks = ["0"]
+    for _ in range(99):
+        marks.append(server.ask("GET", f"/big/_changes?limit={size // 100}&since={marks[-1]}")["last_seq"])
+    return [chance.choice(marks) for _ in range(given.times)]
+
+
 def measure(size):
     folder = given.folder and os.path.join(given.folder, f"growth-{size}")
     if folder:
@@ -164,10 +176,7 @@ def measure(size):
 
     times = range(given.times)
     some = [chance.randrange(size) for _ in times]
-    newest = int(str(server.ask("GET", "/big")["update_seq"]).split("-")[0])
-    sequences = [str(chance.randrange(max(1, newest - 1000))) for _ in times]
-    # Sequences of the server name the database; those it gave are asked for, at random places.
-    marks = [server.ask("GET", f"/big/_changes?limit=1&since={sequence}")["last_seq"] for sequence in sequences]
+    marks = places(server, size, chance)
     ask = server.milliseconds
     quoted = ['"' + identifier(number) + '"' for number in some]
     figures |= {

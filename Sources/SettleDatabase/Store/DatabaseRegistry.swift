@@ -7,14 +7,14 @@ internal import SettlePlatform
 final class DatabaseRegistry: Sendable {
     static let shared = DatabaseRegistry()
 
-    private struct Entry: Sendable {
+    struct Entry: Sendable {
         weak var database: Database?
         /// Whether a thread is opening, closing or removing it.
         var isBusy = false
     }
 
     /// By the bytes of the folder's path, because the file system compares these.
-    private let entries = Monitor<[[UInt8]: Entry]>([:])
+    let entries = Monitor<[[UInt8]: Entry]>([:])
     /// For how many seconds a call waits for another thread to close a folder.
     private static let patience = 60.0
 
@@ -72,9 +72,6 @@ final class DatabaseRegistry: Sendable {
             if let entry = entries[key], entry.database == nil, !entry.isBusy { entries[key] = nil }
         }
     }
-
-    /// Whether there is an entry of a folder: its database is open, or is being opened or closed.
-    func isKnown(_ path: String) -> Bool { entries.withLock { $0[Array(path.utf8)] != nil } }
 
     /// Waits until no other thread uses a folder, and reserves it for this one; with `unlessOpen`, an open database is
     /// returned without a reservation.

@@ -22,18 +22,14 @@ final class DatabaseUpdates: Sendable {
         /// Whether events are collected: from the start of a server whose log exists, which it opens later.
         var isKept = false
         /// Changes that are not in the log yet.
-        var changed: [String: Watched] = [:]
+        var changed: [String: WatchedDatabases.Watched] = [:]
         /// Databases whose next commit is observed.
-        var watched: [String: Watched] = [:]
-        /// With how many of those the ones that are closed are removed.
-        var mostWatched = 64
+        var watched = WatchedDatabases()
         /// When events were last written.
         var written = DispatchTime(uptimeNanoseconds: 0)
         /// Databases that get an event after a kill.
         var doubtful: ArraySlice<String> = []
     }
-
-    private struct Watched: Sendable { weak let database: Database? }
 
     private let databases: DatabasePool
     private let warn: @Sendable (String) -> Void
@@ -81,7 +77,7 @@ final class DatabaseUpdates: Sendable {
         queue.sync {
             flush()
             note(.deleted, name)
-            state.withLock { $0.watched[name] = nil }
+            state.withLock { $0.watched.remove(name) }
         }
     }
 
@@ -166,13 +162,8 @@ extension DatabaseUpdates {
     /// Logs the next change of a database.
     private func watch(_ database: Database, _ name: String) {
         let isNew = state.withLock { state in
-            guard state.isKept, name != Self.name, state.watched[name]?.database !== database else { return false }
-            state.watched[name] = Watched(database: database)
-            if state.watched.count > state.mostWatched {
-                state.watched = state.watched.filter { $0.value.database != nil }
-                state.mostWatched = max(64, 2 * state.watched.count)
-            }
-            return true
+            guard state.isKept, name != Self.name else { return false }
+            return state.watched.add(database, name)
         }
         if isNew { attempt { watch(database, name, after: try Self.newest(of: database)) } }
     }
@@ -187,7 +178,7 @@ extension DatabaseUpdates {
         _ = database.notify(after: sequence) { [weak self, weak database] isOpen in
             guard let self, let database, isOpen else { return }
             let due = state.withLock { state -> DispatchTime? in
-                defer { state.changed[name] = Watched(database: database) }
+                defer { state.changed[name] = WatchedDatabases.Watched(database: database) }
                 return state.changed.isEmpty ? state.written + .milliseconds(Self.delay) : nil
             }
             guard let due else { return }
