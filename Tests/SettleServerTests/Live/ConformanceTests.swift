@@ -7,6 +7,9 @@ import Testing
 @testable import SettleServer
 
 /// The server answers like the recorded CouchDB: the exchanges are replayed over a socket.
+///
+/// The server is a process of its own. Replays wait a few seconds for replications, and tasks of a server in this process would
+/// wait for the threads of other tests.
 @Suite(.enabled(if: Corpus.replay != nil, "SETTLE_CONFORMANCE names no folder with replay.py"), .serialized)
 struct ConformanceTests {
     /// The minimum number of passing steps for each topic, from `Scripts/conformance-floors.txt`.
@@ -26,12 +29,14 @@ struct ConformanceTests {
 
     @Test func `recorded answers equal the server's`() async throws {
         let served = try Self.served()
-        let live = try LiveServer { $0.scripts = .built }
-        let report = live.folder("report.json")
+        let folder = try TemporaryFolder()
+        let server = try ServedFolder(folder)
+        let reports = try TemporaryFolder()
+        let report = reports("report.json")
         let python = Process()
         python.executableURL = URL(filePath: "/usr/bin/env")
         python.arguments =
-            ["python3", try #require(Corpus.replay), "--base", "http://127.0.0.1:\(live.port)", "--json", report]
+            ["python3", try #require(Corpus.replay), "--base", "http://127.0.0.1:\(server.port)", "--json", report]
             + served.flatMap { ["--only", $0.topic] }
         python.standardOutput = FileHandle.nullDevice
         try await python.runToEnd()
